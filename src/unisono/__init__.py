@@ -1,0 +1,30 @@
+"""Unisono trains Keras 3 models on every device you have, in lockstep.
+
+```python
+import keras, unisono
+
+strategy = unisono.MirroredStrategy()
+with strategy.scope():
+    model = keras.Sequential([keras.layers.Dense(10)])
+    model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+model.fit(x, y, batch_size=256)
+```
+"""
+
+from unisono import _prepare as _prepare  # isort: skip  (chooses Keras's backend; everything below imports Keras)
+
+from unisono import _install as _install
+from unisono import config as config
+from unisono import data as data
+from unisono import datasets as datasets
+from unisono import train as train
+from unisono.strategy import MirroredStrategy as MirroredStrategy
+from unisono.strategy import OneDeviceStrategy as OneDeviceStrategy
+from unisono.strategy import Strategy as Strategy
+from unisono.strategy import StrategyExtended as StrategyExtended
+from unisono.strategy import experimental_set_strategy as experimental_set_strategy
+from unisono.strategy import get_strategy as get_strategy
+from unisono.strategy import has_strategy as has_strategy
+from unisono.strategy import in_cross_replica_context as in_cross_replica_context
+
+__version__ = "0.1.0"

@@ -1,0 +1,3 @@
+"""The command `unisono`."""
+
+from unisono.cli._main import main as main

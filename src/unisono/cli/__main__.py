@@ -1,0 +1,5 @@
+import sys
+
+from unisono.cli import main
+
+sys.exit(main())

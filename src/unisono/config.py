@@ -1,0 +1,13 @@
+"""Settings of the process.
+
+```python
+import unisono
+
+unisono.config.set_cpu_devices(4)         # four CPU replicas, for trying things out
+unisono.config.set_residency("host")      # keep training data off the devices
+```
+"""
+
+from unisono.runtime import residency as residency
+from unisono.runtime import set_cpu_devices as set_cpu_devices
+from unisono.runtime import set_residency as set_residency

@@ -1,0 +1,53 @@
+"""The one place where environment variables are read.
+
+Everything else asks :func:`environment`, so that what a shell can change about Unisono is one short list.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """What the environment of this process says.
+
+    Attributes:
+        cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
+        datasets: ``UNISONO_DATASETS``, a folder with ``mnist.npz`` and others.
+        keras_backend: ``KERAS_BACKEND`` as it was found.
+    """
+
+    cpu_devices: int | None
+    datasets: str | None
+    keras_backend: str | None
+
+
+def environment() -> Environment:
+    """Reads the environment now; raises ``ValueError`` where a value makes no sense."""
+    return Environment(
+        cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
+        datasets=os.environ.get("UNISONO_DATASETS") or None,
+        keras_backend=os.environ.get("KERAS_BACKEND") or None,
+    )
+
+
+def nproc_for(cpu_devices: int) -> int:
+    """The value of ``NPROC`` under which that many CPU devices cannot starve each other.
+
+    XLA:CPU sizes its thread pool by ``NPROC`` (else by the cores). A launch with a collective occupies one
+    thread per device until all have met; with too few threads two launches wait for each other for ever.
+    Twice the devices is enough while at most two launches are in flight (4 devices pass with 8 threads,
+    8 devices abort with 8 and pass with 16).
+    """
+    return max(2 * cpu_devices, os.cpu_count() or 1, _positive_int("NPROC") or 1)
+
+
+def _positive_int(name: str) -> int | None:
+    text = os.environ.get(name)
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{name}={text!r} is not a whole number of at least 1. Set {name}=4, say, or unset it.")
+    return int(text)

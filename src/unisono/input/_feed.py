@@ -1,0 +1,78 @@
+"""The contract between input and training.
+
+A *feed* can be passed over again and again. A *pass* hands out *windows*: arrays that already lie on the devices,
+and which of the steps in them to run next. Training asks for at most so many steps at a time and never learns
+whether the rows were gathered on the device, on the host, or by a user's generator.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any
+
+from unisono.input._readers import Reader
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Steps ``start`` to ``start + count`` of what ``operands`` hold.
+
+    Attributes:
+        operands: arrays on the devices; the same object for many windows.
+        reader: gives the batch of one step out of ``operands``, inside a compiled program.
+        capacity: the number of steps that ``operands`` hold in all.
+        bulk: whether this is the ordinary kind of batch, of which there are many. A loop is compiled for
+            those; an odd last batch runs by itself.
+    """
+
+    operands: Any
+    reader: Reader
+    start: int
+    count: int
+    capacity: int
+    bulk: bool
+
+
+class Pass(abc.ABC):
+    """One pass over the data."""
+
+    @abc.abstractmethod
+    def window(self, most: int, ahead: int | None) -> Window | None:
+        """The next steps, at least one and at most ``most``; None when the pass is over.
+
+        ``ahead`` is how many steps will be asked for in all before training pauses, None if that is not known.
+        A source is never read beyond it.
+        """
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Gives back what the pass holds (a user's iterator, threads). Safe to call twice."""
+
+
+class Feed(abc.ABC):
+    """Data that can be passed over."""
+
+    @property
+    @abc.abstractmethod
+    def num_batches(self) -> int | None:
+        """Batches in one pass; None when that is unknown or infinite."""
+
+    @property
+    @abc.abstractmethod
+    def endless(self) -> bool:
+        """Whether passes are only windows of something without end, and follow each other silently."""
+
+    @property
+    @abc.abstractmethod
+    def batch_spec(self) -> Any:
+        """Shapes and dtypes of an ordinary batch as the step receives it."""
+
+    @property
+    @abc.abstractmethod
+    def restartable(self) -> bool:
+        """Whether a second pass is possible."""
+
+    @abc.abstractmethod
+    def open(self) -> Pass:
+        """Begins the next pass."""

@@ -1,0 +1,131 @@
+"""Data that comes batch by batch: generators, PyDatasets, torch and grain loaders, plans that cannot be indexed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import jax
+import numpy as np
+
+from unisono.input._capacity import capacity_for
+from unisono.input._feed import Feed, Pass, Window
+from unisono.input._readers import StackReader
+from unisono.runtime import Placement
+
+# A stack is sent when it is full, or when a slow source has kept the devices waiting this long.
+_PATIENCE_SECONDS: Final = 0.05
+
+
+class StreamFeed(Feed):
+    """A feed over an iterator of host batches.
+
+    Args:
+        batches: begins a pass.
+        num_batches: batches in a pass if the source knows.
+        restartable: whether ``batches`` can be called again.
+        transform: runs on each batch inside the program.
+        placement: the devices.
+    """
+
+    def __init__(
+        self,
+        batches: Callable[[], Iterator[Any]],
+        *,
+        num_batches: int | None,
+        restartable: bool,
+        transform: Callable[[Any], Any] | None,
+        placement: Placement,
+    ):
+        self._batches = batches
+        self._num_batches = num_batches
+        self._restartable = restartable
+        self._transform = transform
+        self._placement = placement
+        # The first batch says what all of them look like, so the first pass begins now.
+        self._first_pass: _StreamPass | None = self._new_pass()
+        first = self._first_pass.peek()
+        if first is None:
+            self._first_pass.close()
+            raise ValueError("The input has no batches: it ended before the first one. Pass data that has some.")
+        self._spec = jax.tree.map(_spec_of, first)
+
+    @property
+    def num_batches(self) -> int | None:
+        return self._num_batches
+
+    @property
+    def endless(self) -> bool:
+        return False
+
+    @property
+    def batch_spec(self) -> Any:
+        return jax.eval_shape(self._transform, self._spec) if self._transform else self._spec
+
+    @property
+    def restartable(self) -> bool:
+        return self._restartable
+
+    def open(self) -> Pass:
+        first, self._first_pass = self._first_pass, None
+        return first or self._new_pass()
+
+    def _new_pass(self) -> _StreamPass:
+        return _StreamPass(self._batches(), StackReader(self._transform), self._placement)
+
+
+class _StreamPass(Pass):
+    def __init__(self, batches: Iterator[Any], reader: StackReader, placement: Placement):
+        self._batches, self._reader, self._placement = batches, reader, placement
+        self._ahead: Any = None
+        self._ordinary: Any = None
+        self._stack: Any = None
+        self._used = self._held = self._capacity = 0
+        self._bulk = False
+
+    def peek(self) -> Any:
+        """The next batch, which stays next; None at the end."""
+        if self._ahead is None:
+            self._ahead = next(self._batches, None)
+        return self._ahead
+
+    def window(self, most: int, ahead: int | None) -> Window | None:
+        if self._used == self._held and not self._fill(ahead):
+            return None
+        start, count = self._used, min(most, self._held - self._used)
+        self._used += count
+        return Window(self._stack, self._reader, start, count, self._capacity, self._bulk)
+
+    def close(self) -> None:
+        self._stack = self._ahead = None
+        close = getattr(self._batches, "close", None)
+        if close is not None:
+            close()
+
+    def _fill(self, ahead: int | None) -> bool:
+        """Stacks the next batches of equal shape, at most ``ahead``."""
+        first = self.peek()
+        if first is None:
+            return False
+        spec = jax.tree.map(_spec_of, first)
+        self._ordinary = self._ordinary or spec
+        self._bulk = spec == self._ordinary
+        self._capacity = capacity_for(spec) if self._bulk else 1
+        stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
+        held, deadline = 0, time.monotonic() + _PATIENCE_SECONDS
+        most = self._capacity if ahead is None else min(ahead, self._capacity)
+        while held < most and (held == 0 or time.monotonic() < deadline):
+            batch = self.peek()
+            if batch is None or jax.tree.map(_spec_of, batch) != spec:
+                break
+            for line, leaf in zip(jax.tree.leaves(stack), jax.tree.leaves(batch), strict=True):
+                line[held] = leaf
+            held, self._ahead = held + 1, None
+        self._stack = self._placement.place_rows(stack, row_dim=1)
+        self._used, self._held = 0, held
+        return True
+
+
+def _spec_of(leaf: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))

@@ -1,0 +1,11 @@
+"""The machine as JAX sees it: devices by name, several CPU devices, and where arrays live."""
+
+from unisono.runtime._cpu_devices import set_cpu_devices as set_cpu_devices
+from unisono.runtime._devices import default_devices as default_devices
+from unisono.runtime._devices import device_name as device_name
+from unisono.runtime._devices import resolve_devices as resolve_devices
+from unisono.runtime._launches import Launches as Launches
+from unisono.runtime._memory import copies_fit as copies_fit
+from unisono.runtime._memory import residency as residency
+from unisono.runtime._memory import set_residency as set_residency
+from unisono.runtime._placement import Placement as Placement

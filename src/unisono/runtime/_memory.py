@@ -1,0 +1,53 @@
+"""Does the data fit on the devices? The rule behind 'resident' input."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, get_args
+
+import jax
+
+Residency = Literal["auto", "device", "host"]
+
+# Of the memory a device still has, training data may take this much; the rest is for the model.
+_SHARE = 0.25
+
+_residency: Residency = "auto"
+
+
+def set_residency(where: Residency) -> None:
+    """Says where training data that can be addressed by row lives during ``fit``.
+
+    - ``"auto"``: on the devices if all copies take at most a quarter of their free memory, else on the host.
+    - ``"device"``: always on the devices.
+    - ``"host"``: never; batches are gathered on the host and sent a few at a time.
+
+    ```python
+    unisono.config.set_residency("host")
+    ```
+    """
+    global _residency
+    if where not in get_args(Residency):
+        raise ValueError(f"Residency is one of {', '.join(map(repr, get_args(Residency)))}; got {where!r}.")
+    _residency = where
+
+
+def residency() -> Residency:
+    """What :func:`set_residency` said last."""
+    return _residency
+
+
+def copies_fit(num_bytes: int, devices: list[jax.Device]) -> bool:
+    """Whether one copy of ``num_bytes`` per device stays within its share of the free memory."""
+    if devices[0].platform == "cpu":  # the devices share the host's memory
+        return num_bytes * len(devices) <= _SHARE * _host_memory()
+    return all(num_bytes <= _SHARE * _free_memory(device) for device in devices)
+
+
+def _free_memory(device: jax.Device) -> int:
+    stats = device.memory_stats() or {}
+    return int(stats.get("bytes_limit", 0)) - int(stats.get("bytes_in_use", 0))
+
+
+def _host_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")

@@ -1,0 +1,92 @@
+"""Hook: what the callbacks of a `fit` ask for, as far as it decides how many steps may run between calls.
+
+Checked against Keras 3.15.1: default hooks carry `utils.is_default`; `LambdaCallback` puts user functions on
+the instance; `ModelCheckpoint`, `BackupAndRestore`, `OrbaxCheckpoint` and `TensorBoard` keep an integer
+frequency in `save_freq` or `update_freq` and count every batch since `fit` began.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from keras.src import utils
+from keras.src.callbacks.callback_list import CallbackList as _KerasCallbackList
+from keras.src.utils.python_utils import pythonify_logs
+
+_HOOKS = {
+    "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
+    "test": ("on_test_batch_begin", "on_test_batch_end"),
+    "predict": ("on_predict_batch_begin", "on_predict_batch_end"),
+}
+
+
+class CallbackList(_KerasCallbackList):
+    """Keras's list; ``close`` ends its threads when training did not reach its end."""
+
+    def close(self) -> None:
+        """Stops the thread pool if an exception left it running. Safe to call twice."""
+        executor: Any = self._executor
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+def callback_list(
+    callbacks: Any, model: Any, *, verbose: Any, epochs: int, steps: int | None, history: bool = False
+) -> Any:
+    """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is."""
+    if isinstance(callbacks, _KerasCallbackList):
+        return callbacks
+    return CallbackList(
+        callbacks,
+        add_history=history,
+        add_progbar=verbose != 0,
+        model=model,
+        verbose=verbose,
+        epochs=epochs,
+        steps=steps,
+    )
+
+
+@contextlib.contextmanager
+def closing(callbacks: Any) -> Iterator[None]:
+    """Ends the threads of our own list when an exception passes; a user's list is the user's to end."""
+    try:
+        yield
+    except BaseException:
+        if isinstance(callbacks, CallbackList):
+            callbacks.close()
+        raise
+
+
+def pythonify(logs: Any) -> dict[str, Any]:
+    """Logs as a flat dict of Python floats."""
+    result: dict[str, Any] = pythonify_logs(logs)
+    return result
+
+
+def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
+    """Whether some callback that is not Keras's own overrides a batch hook of this kind."""
+    return any(_is_users(callback, hook) for callback in callbacks for hook in _HOOKS[kind])
+
+
+def last_steps_asked_for(callbacks: Iterable[Any]) -> Sequence[int]:
+    """The frequencies, in steps since `fit` began, at whose multiples a call has to end."""
+    frequencies = []
+    for callback in callbacks:
+        for name in ("save_freq", "update_freq"):
+            value = getattr(callback, name, None)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                frequencies.append(value)
+    return frequencies
+
+
+def _is_users(callback: Any, hook: str) -> bool:
+    if getattr(callback, "async_safe", False):
+        return False
+    function = getattr(callback, hook)
+    if utils.is_default(function):
+        return False
+    module = getattr(getattr(function, "__func__", function), "__module__", "") or ""
+    return not (module == "keras" or module.startswith("keras.src."))

@@ -1,0 +1,107 @@
+"""Hook: `fit`, `evaluate`, `predict` and their batch forms of models that belong to a strategy come to us.
+
+Checked against Keras 3.15.1: `JAXTrainer` holds the six methods, every kind of model runs its `__init__`, and
+`compile` is inherited from the base `Trainer` (where loading a model compares it, so it is replaced there).
+Models made outside of every scope keep Keras's own methods.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from keras.src.backend.jax.trainer import JAXTrainer
+from keras.src.trainers.trainer import Trainer
+
+from unisono import context
+
+_OWNER = "_unisono_strategy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Methods:
+    """What a strategy's models do instead. All take the model, then Keras's arguments by name, defaults filled in.
+
+    Attributes:
+        compiled: called with the model after `model.compile(...)`: what was traced before is stale.
+    """
+
+    fit: Callable[..., Any]
+    evaluate: Callable[..., Any]
+    predict: Callable[..., Any]
+    train_on_batch: Callable[..., Any]
+    test_on_batch: Callable[..., Any]
+    predict_on_batch: Callable[..., Any]
+    compiled: Callable[[Any], None]
+
+
+ROUTED = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+
+MADE_OUTSIDE = """This model was made outside of the scope of {strategy!r} and is compiled inside of it.
+It would train on one device only. Make it in the scope:
+    with strategy.scope():
+        model = ...
+        model.compile(...)"""
+
+
+def owner_of(model: Any) -> context.Placed | None:
+    """The strategy in whose scope ``model`` was made, or None."""
+    owner: context.Placed | None = getattr(model, _OWNER, None)
+    return owner
+
+
+def route_trainer(methods: Methods) -> None:
+    """Installs the hook."""
+    _remember_owner()
+    _watch_compile(methods)
+    for name in ROUTED:
+        setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
+
+
+def _remember_owner() -> None:
+    original = JAXTrainer.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        setattr(self, _OWNER, context.current())
+
+    JAXTrainer.__init__ = init
+
+
+def _watch_compile(methods: Methods) -> None:
+    original = Trainer.compile
+
+    @functools.wraps(original)
+    def compile(self: Any, *args: Any, **kwargs: Any) -> None:
+        current, owner = context.current(), owner_of(self)
+        if current is not None and owner is None:
+            raise ValueError(MADE_OUTSIDE.format(strategy=current))
+        if owner is None:
+            original(self, *args, **kwargs)
+            return
+        with context.entered(owner):
+            original(self, *args, **kwargs)
+        methods.compiled(self)
+
+    Trainer.compile = compile
+
+
+def _routed(original: Any, ours: Any) -> Any:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if owner_of(self) is None:
+            return original(self, *args, **kwargs)
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = dict(bound.arguments)
+        del arguments["self"]
+        arguments.update(arguments.pop("kwargs", {}))
+        return ours(self, **arguments)
+
+    return method

@@ -1,0 +1,10 @@
+"""Strategies: which devices train together."""
+
+from unisono.strategy._current import experimental_set_strategy as experimental_set_strategy
+from unisono.strategy._current import get_strategy as get_strategy
+from unisono.strategy._current import has_strategy as has_strategy
+from unisono.strategy._current import in_cross_replica_context as in_cross_replica_context
+from unisono.strategy._mirrored import MirroredStrategy as MirroredStrategy
+from unisono.strategy._one_device import OneDeviceStrategy as OneDeviceStrategy
+from unisono.strategy._strategy import Strategy as Strategy
+from unisono.strategy._strategy import StrategyExtended as StrategyExtended

@@ -1,0 +1,5 @@
+"""`fit`, `evaluate` and `predict` of models that belong to a strategy."""
+
+from unisono.train._methods import METHODS as METHODS
+from unisono.train._programs import Program as Program
+from unisono.train._programs import programs as programs

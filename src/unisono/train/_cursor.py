@@ -1,0 +1,104 @@
+"""Where in the data training stands: epochs cut out of passes.
+
+Without `steps_per_epoch` an epoch is a pass. With it, an epoch is that many steps and the next one goes on where it
+ended; a new pass begins when one is used up at the end of an epoch. As in Keras, an epoch that finds the data used
+up half-way ends early, with a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from unisono.input import Feed, Pass, Window
+
+RAN_OUT = """The input ran out of data after {got} of {wanted} steps of this epoch, so the epoch ends here.
+Give it at least steps_per_epoch * epochs batches, for example with `.repeat()`, or leave steps_per_epoch out."""
+
+EXHAUSTED = """The generator is used up: it gave {batches} batches, and a generator cannot begin again.
+Pass `steps_per_epoch` and a generator that yields enough batches, or a keras.utils.PyDataset."""
+
+TOO_FEW = """{name}={steps} was asked for, but one pass over the data has {batches} batches.
+Use {name}<={batches}, a smaller batch, or `.repeat()` on the dataset."""
+
+INFINITE = """The data has no end, so `{name}` must say how many steps make an epoch.
+Pass {name}=..., or leave `.repeat()` out."""
+
+
+class Cursor:
+    """Hands out the windows of one epoch after the other.
+
+    Args:
+        feed: the data.
+        steps: steps per epoch, None for whole passes.
+        name: what the user calls ``steps``, for errors.
+    """
+
+    def __init__(self, feed: Feed, steps: int | None, name: str):
+        if steps is not None and steps < 1:
+            raise ValueError(f"{name} is a whole number of at least 1; got {steps!r}.")
+        if steps is None and feed.endless:
+            raise ValueError(INFINITE.format(name=name))
+        if steps is not None and feed.num_batches is not None and steps > feed.num_batches:
+            raise ValueError(TOO_FEW.format(name=name, steps=steps, batches=feed.num_batches))
+        self._feed = feed
+        self._steps = steps
+        self._pass: Pass | None = None
+        self._seen_in_pass = 0
+        self._seen_in_epoch = 0
+        self._passes = 0
+
+    @property
+    def steps_per_epoch(self) -> int | None:
+        """How many steps an epoch has, if that is known."""
+        return self._steps or self._feed.num_batches
+
+    @property
+    def position(self) -> int:
+        """Steps handed out in this epoch."""
+        return self._seen_in_epoch
+
+    def begin_epoch(self) -> None:
+        """The next window is the first of a new epoch."""
+        self._seen_in_epoch = 0
+        used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
+        if self._steps is None or used_up:
+            self._end_pass()
+
+    def window(self, most: int) -> Window | None:
+        """The next steps of this epoch, at most ``most``; None at its end."""
+        ahead = None if self._steps is None else self._steps - self._seen_in_epoch
+        if ahead == 0:
+            return None
+        window = self._open_pass().window(most if ahead is None else min(most, ahead), ahead)
+        if window is None and self._feed.endless:
+            self._end_pass()
+            window = self._open_pass().window(min(most, ahead or most), ahead)
+        if window is None:
+            self._ran_out()
+            return None
+        self._seen_in_epoch += window.count
+        self._seen_in_pass += window.count
+        return window
+
+    def close(self) -> None:
+        """Gives back what the current pass holds."""
+        self._end_pass()
+
+    def _open_pass(self) -> Pass:
+        if self._pass is None:
+            if self._passes and not self._feed.restartable:
+                raise ValueError(EXHAUSTED.format(batches=self._batches_given))
+            self._pass = self._feed.open()
+            self._passes += 1
+        return self._pass
+
+    def _end_pass(self) -> None:
+        if self._pass is not None:
+            self._pass.close()
+        self._batches_given = self._seen_in_pass
+        self._pass, self._seen_in_pass = None, 0
+
+    def _ran_out(self) -> None:
+        self._end_pass()
+        if self._steps is not None:
+            warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)

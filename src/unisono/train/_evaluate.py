@@ -1,0 +1,83 @@
+"""`model.evaluate` under a strategy, and the validation inside of `fit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono import seams
+from unisono.input import Feed, open_feed
+from unisono.train._cursor import Cursor
+from unisono.train._loop import Loop, fetch
+from unisono.train._session import Session
+from unisono.train._state import variables_of
+
+
+class Evaluation:
+    """Evaluates a model on a feed, once or after every epoch.
+
+    Args:
+        session: the model.
+        feed: the data.
+        steps: how many batches; None for all.
+        name: what the user calls ``steps``.
+    """
+
+    def __init__(self, session: Session, feed: Feed, steps: int | None, name: str):
+        self._session = session
+        self._feed = feed
+        self._steps = steps
+        self._name = name
+        self.num_steps = Cursor(feed, steps, name).steps_per_epoch
+
+    def run(self, callbacks: Any) -> dict[str, Any]:
+        """One evaluation, from the first batch; returns the logs."""
+        model = self._session.model
+        seams.build_for_training(model, self._feed.batch_spec)
+        model.stop_evaluating = False
+        callbacks.on_test_begin()
+        model.reset_metrics()
+        variables = variables_of(model, "test")
+        self._session.adopt(variables)
+        pace = self._session.pace(callbacks, "test")
+        loop = Loop(model, "test", self._session.placement, variables, pace)
+        cursor = Cursor(self._feed, self._steps, self._name)
+        try:
+            logs, _ = loop.epoch(
+                cursor,
+                begin=callbacks.on_test_batch_begin,
+                end=callbacks.on_test_batch_end,
+                stopped=lambda: model.stop_evaluating,
+            )
+        finally:
+            cursor.close()
+        logs = seams.pythonify(fetch(logs or {}))
+        callbacks.on_test_end(logs)
+        return logs
+
+
+def evaluate(
+    model: Any,
+    *,
+    x: Any,
+    y: Any,
+    batch_size: int | None,
+    verbose: Any,
+    sample_weight: Any,
+    steps: int | None,
+    callbacks: Any,
+    return_dict: bool,
+    **unknown: Any,
+) -> Any:
+    """Evaluates; arguments and result are Keras's."""
+    if unknown:
+        raise TypeError(f"evaluate() got unexpected arguments: {', '.join(sorted(unknown))}.")
+    session = Session.of(model, "evaluate")
+    with session.entered():
+        feed = open_feed(
+            x, y, placement=session.placement, sample_weight=sample_weight, batch_size=batch_size, steps=steps
+        )
+        evaluation = Evaluation(session, feed, steps, "steps")
+        callbacks = seams.callback_list(callbacks, model, verbose=verbose, epochs=1, steps=evaluation.num_steps)
+        with seams.closing(callbacks):
+            logs = evaluation.run(callbacks)
+    return logs if return_dict else seams.logs_in_order(model, logs)

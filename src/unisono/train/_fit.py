@@ -1,0 +1,160 @@
+"""`model.fit` under a strategy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import keras
+
+from unisono import seams
+from unisono.input import open_feed
+from unisono.train._cursor import Cursor
+from unisono.train._evaluate import Evaluation
+from unisono.train._loop import Loop, fetch
+from unisono.train._session import Session
+from unisono.train._state import variables_of
+from unisono.train._steps import new_watch
+
+
+def fit(
+    model: Any,
+    *,
+    x: Any,
+    y: Any,
+    batch_size: int | None,
+    epochs: int,
+    verbose: Any,
+    callbacks: Any,
+    validation_split: float,
+    validation_data: Any,
+    shuffle: bool | Literal["batch"],
+    class_weight: dict[int, float] | None,
+    sample_weight: Any,
+    initial_epoch: int,
+    steps_per_epoch: int | None,
+    validation_steps: int | None,
+    validation_batch_size: int | None,
+    validation_freq: Any,
+) -> Any:
+    """Trains; arguments and result are Keras's. ``batch_size`` is the global batch."""
+    session = Session.of(model, "fit")
+    epochs, steps_per_epoch = _capped(epochs, steps_per_epoch)
+    if validation_split and validation_data is None:
+        (x, y, sample_weight), validation_data = seams.split_for_validation(x, y, sample_weight, validation_split)
+    with session.entered():
+        feed = open_feed(
+            x,
+            y,
+            placement=session.placement,
+            sample_weight=sample_weight,
+            batch_size=batch_size,
+            steps=steps_per_epoch,
+            shuffle=shuffle,
+            class_weight=class_weight,
+        )
+        cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch")
+        try:
+            validation = None
+            if validation_data is not None:
+                val_x, val_y, val_weight = seams.unpack(validation_data)
+                validation = Evaluation(
+                    session,
+                    open_feed(
+                        val_x,
+                        val_y,
+                        placement=session.placement,
+                        sample_weight=val_weight,
+                        batch_size=validation_batch_size or (batch_size if _takes_batch_size(val_x) else None),
+                        steps=validation_steps,
+                    ),
+                    validation_steps,
+                    "validation_steps",
+                )
+            seams.build_for_training(model, feed.batch_spec)
+            callbacks = seams.callback_list(
+                callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
+            )
+            with seams.closing(callbacks):
+                _train(session, cursor, callbacks, epochs, initial_epoch, validation, validation_freq)
+        finally:
+            cursor.close()
+    return model.history
+
+
+def _train(
+    session: Session,
+    cursor: Cursor,
+    callbacks: Any,
+    epochs: int,
+    initial_epoch: int,
+    validation: Evaluation | None,
+    validation_freq: Any,
+) -> None:
+    model = session.model
+    model.stop_training = False
+    callbacks.on_train_begin()
+    variables = variables_of(model, "train")
+    session.adopt(variables)
+    loop = Loop(
+        model,
+        "train",
+        session.placement,
+        variables,
+        session.pace(callbacks, "train"),
+        ends=seams.last_steps_asked_for(callbacks.callbacks),
+    )
+    epoch_logs: dict[str, Any] = {}
+    try:
+        for epoch in range(seams.first_epoch(model, initial_epoch), epochs):
+            model.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            logs, watch = loop.epoch(
+                cursor,
+                watch=session.placement.place_copies(new_watch()),
+                begin=callbacks.on_train_batch_begin,
+                end=callbacks.on_train_batch_end,
+                stopped=lambda: model.stop_training,
+            )
+            logs, watch = fetch((logs, watch))
+            _report_bad_loss(epoch, watch, logs)
+            epoch_logs = dict(logs or {})
+            if validation is not None and seams.validates_after(model, epoch, validation_freq):
+                val_logs = validation.run(callbacks)
+                epoch_logs.update({f"val_{name}": value for name, value in val_logs.items()})
+            callbacks.on_epoch_end(epoch, epoch_logs)
+            if model.stop_training:
+                break
+    finally:
+        if epochs > 0:
+            seams.finish_optimizer(model)
+    callbacks.on_train_end(logs=epoch_logs)
+
+
+def _report_bad_loss(epoch: int, watch: Any, logs: Any) -> None:
+    _, first_bad = watch
+    if first_bad >= 0:
+        warnings.warn(
+            f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {int(first_bad) + 1}. "
+            "Common remedies: a lower learning rate, `clipnorm=` on the optimizer, a look at the batch of that step; "
+            "keras.callbacks.TerminateOnNaN() ends training there.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _takes_batch_size(x: Any) -> bool:
+    """Validation data inherits the global batch unless it comes in batches of its own."""
+    return all(hasattr(leaf, "shape") for leaf in keras.tree.flatten(x))
+
+
+def _capped(epochs: int, steps_per_epoch: int | None) -> tuple[int, int | None]:
+    """KERAS_MAX_EPOCHS and KERAS_MAX_STEPS_PER_EPOCH shorten a run for a quick look."""
+    max_epochs, max_steps = keras.config.max_epochs(), keras.config.max_steps_per_epoch()
+    if max_epochs and max_epochs < epochs:
+        warnings.warn(f"Limiting epochs to {max_epochs}", stacklevel=4)
+        epochs = max_epochs
+    if max_steps and (not steps_per_epoch or max_steps < steps_per_epoch):
+        warnings.warn(f"Limiting steps_per_epoch to {max_steps}", stacklevel=4)
+        steps_per_epoch = max_steps
+    return epochs, steps_per_epoch

@@ -1,0 +1,127 @@
+"""The loop: windows in, compiled calls out, callbacks at the boundaries of calls. The same for fit and evaluate.
+
+```
+for each call:
+    window  = the next K steps of the epoch
+    state   = the arrays of the model's variables
+    state, logs = program(state, window)         # returns before it has run
+    variables = state
+    callbacks(last step of the call, logs)       # in Keras's threads unless a callback wants to be waited for
+```
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from unisono.input import Window
+from unisono.runtime import Launches, Placement
+from unisono.train._cursor import Cursor
+from unisono.train._pace import Pace
+from unisono.train._programs import program_for
+from unisono.train._state import Variables
+from unisono.train._steps import Kind
+
+
+class Loop:
+    """Runs windows for one model and one kind of step.
+
+    Args:
+        model: the model.
+        kind: which step.
+        placement: its devices.
+        variables: what the step reads and writes.
+        pace: how many steps per call.
+        ends: frequencies at whose multiples, counted from the first step, a call has to end.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        kind: Kind,
+        placement: Placement,
+        variables: Variables,
+        pace: Pace,
+        ends: Sequence[int] = (),
+    ):
+        self._model, self._kind, self._placement = model, kind, placement
+        self._variables, self._pace, self._ends = variables, pace, ends
+        self._launches = Launches()
+        self._steps = 0
+        self._clock: float | None = None
+
+    def epoch(
+        self,
+        cursor: Cursor,
+        *,
+        watch: Any = None,
+        begin: Callable[[int], None],
+        end: Callable[[int, Any], None],
+        stopped: Callable[[], bool],
+    ) -> tuple[Any, Any]:
+        """Runs one epoch (or one evaluation); returns the logs of its last step and the watch."""
+        cursor.begin_epoch()
+        self._clock = None
+        logs: Any = None
+        while not stopped():
+            first = cursor.position
+            window = cursor.window(self.most())
+            if window is None:
+                break
+            begin(first)
+            logs, watch = self.run(window, watch)
+            end(cursor.position - 1, logs)
+        self._launches.drain()
+        return logs, watch
+
+    def run(self, window: Window, watch: Any = None) -> tuple[Any, Any]:
+        """Runs one window. Returns the result of its last step, which may still be on its way."""
+        (result, last_watch, _) = deque(self._calls(window, watch), maxlen=1).pop()
+        return result, last_watch
+
+    def run_stacked(self, window: Window) -> Iterator[tuple[Any, int]]:
+        """Runs one window of "predict"; gives the stacked outputs of each call and how many steps they are of."""
+        for outputs, _, count in self._calls(window, None):
+            yield outputs, count
+
+    def _calls(self, window: Window, watch: Any) -> Iterator[tuple[Any, Any, int]]:
+        state = self._variables.read()
+        carry = (state, watch) if self._kind == "train" else state
+        program = program_for(self._model, self._kind, self._placement, carry, window)
+        done = 0
+        if not self._pace.settled:
+            self._clock = time.perf_counter()
+        while done < window.count:
+            count = min(program.most, window.count - done)
+            carry, result = program(carry, window.operands, window.start + done, count)
+            state, watch = carry if self._kind == "train" else (carry, None)
+            self._variables.write(state)
+            self._record(self._launches.add(result, count))
+            yield result, watch, count
+            done += count
+        self._steps += done
+        if not self._pace.settled:
+            self._record(self._launches.drain())
+
+    def most(self) -> int:
+        """Steps for the next call."""
+        to_next_end = (frequency - self._steps % frequency for frequency in self._ends)
+        return min([self._pace.steps, *to_next_end])
+
+    def _record(self, ended: int) -> None:
+        """Tells the pace how long the launches that have just ended took: since the ones before them ended."""
+        if ended:
+            now = time.perf_counter()
+            if self._clock is not None:
+                self._pace.record(ended, now - self._clock)
+            self._clock = now
+
+
+def fetch(logs: Any) -> Any:
+    """Logs as NumPy values."""
+    return jax.device_get(logs)

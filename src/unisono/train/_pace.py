@@ -1,0 +1,39 @@
+"""How many steps to run per call: so many that a call is worth making, so few that the progress bar moves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SECONDS_PER_CALL: Final = 0.05
+_GROWTH: Final = 8
+
+
+class Pace:
+    """Follows the clock, which is harmless: the number of steps in a call changes no result.
+
+    Args:
+        fixed: run exactly so many steps per call and ignore the clock.
+    """
+
+    def __init__(self, fixed: int | None = None):
+        self._fixed = fixed
+        self._steps = fixed or 1
+        self._settled = fixed is not None
+
+    @property
+    def steps(self) -> int:
+        """Steps for the next call."""
+        return self._steps
+
+    @property
+    def settled(self) -> bool:
+        """Whether a call may be made before the last one has ended. Until then each is waited for, so that a slow
+        step is found out before many of them are asked for at once."""
+        return self._settled
+
+    def record(self, steps: int, seconds: float) -> None:
+        """``steps`` steps took ``seconds``."""
+        if self._fixed is None:
+            wanted = int(_SECONDS_PER_CALL * steps / max(seconds, 1e-6))
+            self._settled = self._settled or wanted < self._steps * _GROWTH
+            self._steps = max(1, min(wanted, self._steps * _GROWTH))

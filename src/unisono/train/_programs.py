@@ -1,0 +1,187 @@
+"""Compiled programs: one per kind of step, form and shape of batch, kept with the model until it is compiled anew.
+
+A step has two forms. *loop*: any number of steps in one call, the number being an argument of the call, so that it
+changes neither the program nor a bit of the result. *plain*: one step per call. Which one serves follows from
+the step and the platform alone (:func:`_form`), never from a clock: two runs of one job must choose alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono.input import Window
+from unisono.runtime import Placement
+from unisono.seams import lowered_for
+from unisono.train._steps import Kind, Step, make_step
+
+Form = Literal["plain", "loop", "eager"]
+
+# At most this many steps of `predict` share a call: their outputs are held until it ends.
+_PREDICT_STEPS: Final = 32
+
+_ATTRIBUTE = "_unisono_programs"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One compiled program.
+
+    Attributes:
+        kind: "train", "test" or "predict".
+        form: "plain", "loop", or "eager" for models compiled with `run_eagerly` or without `jit_compile`.
+        most: the most steps one call can run.
+    """
+
+    kind: Kind
+    form: Form
+    most: int
+    _call: Callable[..., Any]
+
+    def __call__(self, carry: Any, operands: Any, start: int, count: int) -> tuple[Any, Any]:
+        """Runs steps ``start`` to ``start + count`` of what ``operands`` hold; ``carry`` is donated.
+
+        Returns the new carry and the result of the last step; for "predict" the outputs of all steps, stacked.
+        """
+        return self._call(carry, operands, np.int32(start), np.int32(count))  # type: ignore[no-any-return]
+
+    @property
+    def text(self) -> str:
+        """The program as XLA optimised it; empty when nothing is compiled."""
+        return (self._call.as_text() or "") if isinstance(self._call, jax.stages.Compiled) else ""
+
+
+def programs(model: Any) -> list[Program]:
+    """The programs compiled so far for ``model``: what ran, in which form, and its text.
+
+    ```python
+    for program in unisono.train.programs(model):
+        print(program.kind, program.form, "all-reduce" in program.text)
+    ```
+    """
+    return list(getattr(model, _ATTRIBUTE, {}).values())
+
+
+def forget_programs(model: Any) -> None:
+    """After `model.compile`, what was traced before is stale."""
+    object.__setattr__(model, _ATTRIBUTE, {})
+
+
+def program_for(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
+    """The program for this window, compiled now if there is none yet."""
+    cache = getattr(model, _ATTRIBUTE, None)
+    if cache is None:
+        forget_programs(model)
+        cache = getattr(model, _ATTRIBUTE)
+    key = (kind, window.bulk, window.reader, _signature(carry), _signature(window.operands))
+    if key not in cache:
+        cache[key] = _build(model, kind, placement, carry, window)
+    program: Program = cache[key]
+    return program
+
+
+def _signature(nest: Any) -> Any:
+    leaves, tree = jax.tree.flatten(nest)
+    return tree, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves)
+
+
+def _build(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
+    compiled = bool(model.jit_compile) and not model.run_eagerly
+    step = make_step(model, kind, placement, compiled=compiled)
+    if not compiled:
+        return Program(kind, "eager", 1, _plain_call(step, window, stacked=kind == "predict"))
+    # Keras's Python code runs once, here; both forms are made of its trace.
+    with lowered_for(placement, stock_step=_is_stock(model, kind)):
+        batch = jax.eval_shape(window.reader.read, window.operands, np.int32(0))
+        jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
+    form = _form(placement, window, jaxpr)
+    traced = _from_trace(jaxpr, jax.tree.structure(shapes))
+    most = 1
+    if form == "plain":
+        call = _plain_call(traced, window, stacked=kind == "predict")
+    elif kind == "predict":
+        most = min(_PREDICT_STEPS, window.capacity)
+        call = _stacking_loop_call(traced, window, shapes[1], most)
+    else:
+        most = window.capacity
+        call = _loop_call(traced, window, shapes[1])
+    carry_layout = jax.tree.map(lambda leaf: placement.variable(leaf.shape), carry)
+    result_layout = None if kind == "predict" else placement.replicated
+    jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
+    return Program(kind, form, most, jitted.lower(carry, window.operands, np.int32(0), np.int32(1)).compile())
+
+
+def _form(placement: Placement, window: Window, jaxpr: Any) -> Form:
+    """The rule. An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
+    than outside (50 against 14.5 ms for a small CNN): plain. Everything else: loop."""
+    if not window.bulk:
+        return "plain"
+    if placement.platform == "cpu" and "conv_general_dilated" in set(_primitives(jaxpr.jaxpr)):
+        return "plain"
+    return "loop"
+
+
+def _plain_call(step: Step, window: Window, *, stacked: bool) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        del count
+        carry, result = step(carry, window.reader.read(operands, start))
+        return carry, jax.tree.map(lambda leaf: leaf[None], result) if stacked else result
+
+    return call
+
+
+def _loop_call(step: Step, window: Window, result_shapes: Any) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        def body(index: Any, loop: Any) -> Any:
+            return step(loop[0], window.reader.read(operands, index))
+
+        unset = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), result_shapes)
+        return jax.lax.fori_loop(start, start + count, body, (carry, unset))  # type: ignore[no-any-return]
+
+    return call
+
+
+def _stacking_loop_call(step: Step, window: Window, result_shapes: Any, most: int) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        def body(index: Any, loop: Any) -> Any:
+            carry, stacks = loop
+            carry, result = step(carry, window.reader.read(operands, start + index))
+            put = jax.lax.dynamic_update_index_in_dim
+            return carry, jax.tree.map(lambda stack, leaf: put(stack, leaf, index, 0), stacks, result)
+
+        unset = jax.tree.map(lambda leaf: jnp.zeros((most, *leaf.shape), leaf.dtype), result_shapes)
+        return jax.lax.fori_loop(0, count, body, (carry, unset))  # type: ignore[no-any-return]
+
+    return call
+
+
+def _from_trace(jaxpr: Any, result_tree: Any) -> Step:
+    def step(carry: Any, batch: Any) -> tuple[Any, Any]:
+        flat = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *jax.tree.leaves((carry, batch)))
+        return jax.tree.unflatten(result_tree, flat)  # type: ignore[no-any-return]
+
+    return step
+
+
+def _primitives(jaxpr: Any) -> Iterator[str]:
+    """The names of all operations, those of inner functions included."""
+    for equation in jaxpr.eqns:
+        yield equation.primitive.name
+        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr")):
+            inner = getattr(parameter, "jaxpr", parameter)
+            if hasattr(inner, "eqns"):
+                yield from _primitives(inner)
+
+
+def _is_stock(model: Any, kind: Kind) -> bool:
+    module: str = getattr(type(model), f"{kind}_step").__module__
+    return module.startswith("keras.src.")
+
+
+def _struct(leaf: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)

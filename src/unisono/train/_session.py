@@ -1,0 +1,51 @@
+"""One call of `fit`, `evaluate` or `predict`: the model, its strategy, and what holds for all of the call."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+from unisono import context, seams
+from unisono.runtime import Placement
+from unisono.train._pace import Pace
+from unisono.train._state import Variables
+from unisono.train._steps import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """A model in the hands of its strategy."""
+
+    model: Any
+    strategy: context.Placed
+
+    @classmethod
+    def of(cls, model: Any, method: str) -> Session:
+        """Checks that the model can be used now; raises before anything has happened."""
+        strategy = seams.owner_of(model)
+        assert strategy is not None, "only models of a strategy are routed here"
+        if method != "predict":
+            seams.check_compiled(model, method)
+        seams.check_step_functions(model)
+        return cls(model, strategy)
+
+    @property
+    def placement(self) -> Placement:
+        return self.strategy.placement
+
+    def entered(self) -> contextlib.AbstractContextManager[None]:
+        """The strategy's scope: variables that are made on the way belong to it."""
+        return context.entered(self.strategy)
+
+    def adopt(self, variables: Variables) -> None:
+        """Sees to it that all variables live on the strategy's devices."""
+        seams.adopt(variables.all(), self.strategy)
+
+    def pace(self, callbacks: Any, kind: Kind) -> Pace:
+        """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""
+        if self.model.steps_per_execution > 1:
+            return Pace(self.model.steps_per_execution)
+        if seams.wants_every_batch(callbacks.callbacks, kind):
+            return Pace(1)
+        return Pace()

@@ -1,0 +1,112 @@
+"""What every test is held to: it leaves no environment variable, no thread and no process behind.
+
+Also what must be in the environment before JAX starts. Fixtures of one area live beside its tests.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import hypothesis
+import pytest
+
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["UNISONO_CPU_DEVICES"] = "8"
+# XLA:CPU's thread pool. With less than twice the devices its collectives can deadlock.
+os.environ["NPROC"] = "16"
+
+# Now, not in the first test that needs it: JAX and Keras set variables of their own when imported.
+import unisono  # noqa: F401
+
+# Children inherit it, so a process is known as ours even after its parent has died.
+_MARK = "UNISONO_TEST_RUN"
+os.environ[_MARK] = str(os.getpid())
+
+_T = TypeVar("_T")
+_GRACE_SECONDS = 5.0  # what was told to end may take this long
+
+hypothesis.settings.register_profile("unisono", deadline=None)  # the first example compiles
+hypothesis.settings.load_profile("unisono")
+
+
+@pytest.fixture(autouse=True)
+def no_leaked_environment() -> Iterator[None]:
+    before = _environment()
+    yield
+    after = _environment()
+    if after != before:
+        changed = sorted({name for name, _ in before.items() ^ after.items()})
+        for name in changed:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+        pytest.fail(f"The test changed the environment: {changed}. Use monkeypatch.setenv.", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_leaked_threads() -> Iterator[None]:
+    before = _threads()
+    yield
+    leaked = _still_there(_threads, before)
+    if leaked:
+        names = [thread.name for thread in leaked]
+        pytest.fail(f"The test left threads running: {names}. Stop and join them.", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_leaked_processes() -> Iterator[None]:
+    before = _processes()
+    yield
+    leaked = _still_there(_processes, before)
+    if leaked:
+        commands = {pid: _command(pid) for pid in leaked}
+        for pid in leaked:
+            _kill(pid)
+        pytest.fail(f"The test left processes running: {commands}. They were killed.", pytrace=False)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+def _threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if not thread.daemon}
+
+
+def _processes() -> set[int]:
+    """The living processes of this test run, orphans included. Without /proc: those of multiprocessing."""
+    found = {child.pid for child in multiprocessing.active_children() if child.pid}
+    mark = f"{_MARK}={os.getpid()}\0".encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            ours = int(parent) == os.getpid() or mark in (entry / "environ").read_bytes()
+        except OSError:  # gone meanwhile, or another user's
+            continue
+        if ours and state != "Z" and "multiprocessing.resource_tracker" not in _command(int(entry.name)):
+            found.add(int(entry.name))
+    return found - {os.getpid()}
+
+
+def _still_there(look: Callable[[], set[_T]], before: set[_T]) -> set[_T]:
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while (leaked := look() - before) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return leaked
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
+    except OSError:
+        return "?"
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
