@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono.runtime._devices import device_name
@@ -63,7 +64,8 @@ class Placement:
 
     def place_variable(self, value: Any) -> jax.Array:
         """A copy of ``value`` for a variable: never the caller's own buffer, since variables are donated."""
-        placed: jax.Array = jax.device_put(value, self.variable(value.shape), may_alias=False)
+        # device_put alone would use the caller's buffer for the copy on its device, may_alias=False or not.
+        placed: jax.Array = jax.device_put(jnp.array(value, copy=True), self.variable(value.shape))
         return placed
 
     def place_rows(self, nest: Any, row_dim: int = 0) -> Any:

@@ -9,10 +9,11 @@ from unisono.seams._build import finish_optimizer as finish_optimizer
 from unisono.seams._build import first_epoch as first_epoch
 from unisono.seams._build import logs_in_order as logs_in_order
 from unisono.seams._build import validates_after as validates_after
+from unisono.seams._callbacks import StepGrid as StepGrid
 from unisono.seams._callbacks import callback_list as callback_list
 from unisono.seams._callbacks import closing as closing
-from unisono.seams._callbacks import last_steps_asked_for as last_steps_asked_for
 from unisono.seams._callbacks import pythonify as pythonify
+from unisono.seams._callbacks import step_grids as step_grids
 from unisono.seams._callbacks import wants_every_batch as wants_every_batch
 from unisono.seams._data import ArrayInput as ArrayInput
 from unisono.seams._data import StreamInput as StreamInput

@@ -2,13 +2,14 @@
 
 Checked against Keras 3.15.1: default hooks carry `utils.is_default`; `LambdaCallback` puts user functions on
 the instance; `ModelCheckpoint`, `BackupAndRestore`, `OrbaxCheckpoint` and `TensorBoard` keep an integer
-frequency in `save_freq` or `update_freq` and count every batch since `fit` began.
+frequency in `save_freq` or `update_freq`, and those that save count in `_batches_seen_since_last_saving`.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from keras.src import utils
@@ -71,20 +72,31 @@ def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
     return any(_is_users(callback, hook) for callback in callbacks for hook in _HOOKS[kind])
 
 
-def last_steps_asked_for(callbacks: Iterable[Any]) -> Sequence[int]:
-    """The frequencies, in steps since `fit` began, at whose multiples a call has to end."""
-    frequencies = []
+@dataclass(frozen=True)
+class StepGrid:
+    """Steps at which a callback acts: every ``every`` steps, ``seen`` of which had passed when `fit` began."""
+
+    every: int
+    seen: int = 0
+
+    def steps_left(self, done: int) -> int:
+        """How many steps may run before the next one on the grid has."""
+        return self.every - (self.seen + done) % self.every
+
+
+def step_grids(callbacks: Iterable[Any]) -> Sequence[StepGrid]:
+    """The grids on which a call has to end."""
+    grids = []
     for callback in callbacks:
+        seen = int(getattr(callback, "_batches_seen_since_last_saving", 0))
         for name in ("save_freq", "update_freq"):
             value = getattr(callback, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                frequencies.append(value)
-    return frequencies
+                grids.append(StepGrid(value, seen))
+    return grids
 
 
 def _is_users(callback: Any, hook: str) -> bool:
-    if getattr(callback, "async_safe", False):
-        return False
     function = getattr(callback, hook)
     if utils.is_default(function):
         return False

@@ -62,6 +62,9 @@ def adapt(
     class_weight: dict[int, float] | None = None,
 ) -> ArrayInput | StreamInput:
     """Anything that stock `fit` accepts, with Keras's own checks and errors."""
+    for leaf in tree.flatten((x, y, sample_weight)):
+        if isinstance(leaf, np.ndarray):
+            _check_numbers(leaf)
     adapter = get_data_adapter(
         x=x,
         y=y,
@@ -114,10 +117,13 @@ def _dense(leaf: Any) -> np.ndarray[Any, Any] | None:
             f"Training under a strategy takes dense arrays; got {type(leaf).__name__}. "
             "Convert sparse input first, for example with `.toarray()` or `.todense()`."
         )
-    array = np.asarray(leaf)
+    return _check_numbers(np.asarray(leaf))
+
+
+def _check_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in "biufcV":  # V: bfloat16 and its kind
         raise TypeError(
-            f"Training takes numbers; got an array of dtype {array.dtype}. "
-            "Encode strings first, for example with keras.layers.StringLookup outside of the model."
+            f"Training takes arrays of numbers; got dtype {array.dtype}. Encode strings as integers first; "
+            "lists of rows of different lengths have to be padded, with keras.utils.pad_sequences for example."
         )
     return array

@@ -46,6 +46,7 @@ class Cursor:
         self._seen_in_pass = 0
         self._seen_in_epoch = 0
         self._passes = 0
+        self._batches_given = 0
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -95,8 +96,8 @@ class Cursor:
     def _end_pass(self) -> None:
         if self._pass is not None:
             self._pass.close()
-        self._batches_given = self._seen_in_pass
-        self._pass, self._seen_in_pass = None, 0
+            self._batches_given = self._seen_in_pass
+            self._pass, self._seen_in_pass = None, 0
 
     def _ran_out(self) -> None:
         self._end_pass()

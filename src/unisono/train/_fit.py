@@ -102,7 +102,7 @@ def _train(
         session.placement,
         variables,
         session.pace(callbacks, "train"),
-        ends=seams.last_steps_asked_for(callbacks.callbacks),
+        grids=seams.step_grids(callbacks.callbacks),
     )
     epoch_logs: dict[str, Any] = {}
     try:

@@ -21,6 +21,7 @@ import jax
 
 from unisono.input import Window
 from unisono.runtime import Launches, Placement
+from unisono.seams import StepGrid
 from unisono.train._cursor import Cursor
 from unisono.train._pace import Pace
 from unisono.train._programs import program_for
@@ -37,7 +38,7 @@ class Loop:
         placement: its devices.
         variables: what the step reads and writes.
         pace: how many steps per call.
-        ends: frequencies at whose multiples, counted from the first step, a call has to end.
+        grids: where a call has to end.
     """
 
     def __init__(
@@ -47,10 +48,10 @@ class Loop:
         placement: Placement,
         variables: Variables,
         pace: Pace,
-        ends: Sequence[int] = (),
+        grids: Sequence[StepGrid] = (),
     ):
         self._model, self._kind, self._placement = model, kind, placement
-        self._variables, self._pace, self._ends = variables, pace, ends
+        self._variables, self._pace, self._grids = variables, pace, grids
         self._launches = Launches()
         self._steps = 0
         self._clock: float | None = None
@@ -110,8 +111,7 @@ class Loop:
 
     def most(self) -> int:
         """Steps for the next call."""
-        to_next_end = (frequency - self._steps % frequency for frequency in self._ends)
-        return min([self._pace.steps, *to_next_end])
+        return min([self._pace.steps, *(grid.steps_left(self._steps) for grid in self._grids)])
 
     def _record(self, ended: int) -> None:
         """Tells the pace how long the launches that have just ended took: since the ones before them ended."""

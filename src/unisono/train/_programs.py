@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.input import Window
+from unisono.input import Reader, Window
 from unisono.runtime import Placement
 from unisono.seams import lowered_for
 from unisono.train._steps import Kind, Step, make_step
@@ -91,25 +91,27 @@ def _signature(nest: Any) -> Any:
 
 
 def _build(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
+    # The program must not hold on to the window, whose operands may be all of the training data.
+    reader = window.reader
     compiled = bool(model.jit_compile) and not model.run_eagerly
     step = make_step(model, kind, placement, compiled=compiled)
     if not compiled:
-        return Program(kind, "eager", 1, _plain_call(step, window, stacked=kind == "predict"))
+        return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
     # Keras's Python code runs once, here; both forms are made of its trace.
     with lowered_for(placement, stock_step=_is_stock(model, kind)):
-        batch = jax.eval_shape(window.reader.read, window.operands, np.int32(0))
+        batch = jax.eval_shape(reader.read, window.operands, np.int32(0))
         jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
     form = _form(placement, window, jaxpr)
     traced = _from_trace(jaxpr, jax.tree.structure(shapes))
     most = 1
     if form == "plain":
-        call = _plain_call(traced, window, stacked=kind == "predict")
+        call = _plain_call(traced, reader, stacked=kind == "predict")
     elif kind == "predict":
         most = min(_PREDICT_STEPS, window.capacity)
-        call = _stacking_loop_call(traced, window, shapes[1], most)
+        call = _stacking_loop_call(traced, reader, shapes[1], most)
     else:
         most = window.capacity
-        call = _loop_call(traced, window, shapes[1])
+        call = _loop_call(traced, reader, shapes[1])
     carry_layout = jax.tree.map(lambda leaf: placement.variable(leaf.shape), carry)
     result_layout = None if kind == "predict" else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
@@ -126,19 +128,19 @@ def _form(placement: Placement, window: Window, jaxpr: Any) -> Form:
     return "loop"
 
 
-def _plain_call(step: Step, window: Window, *, stacked: bool) -> Callable[..., Any]:
+def _plain_call(step: Step, reader: Reader, *, stacked: bool) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         del count
-        carry, result = step(carry, window.reader.read(operands, start))
+        carry, result = step(carry, reader.read(operands, start))
         return carry, jax.tree.map(lambda leaf: leaf[None], result) if stacked else result
 
     return call
 
 
-def _loop_call(step: Step, window: Window, result_shapes: Any) -> Callable[..., Any]:
+def _loop_call(step: Step, reader: Reader, result_shapes: Any) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         def body(index: Any, loop: Any) -> Any:
-            return step(loop[0], window.reader.read(operands, index))
+            return step(loop[0], reader.read(operands, index))
 
         unset = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), result_shapes)
         return jax.lax.fori_loop(start, start + count, body, (carry, unset))  # type: ignore[no-any-return]
@@ -146,11 +148,11 @@ def _loop_call(step: Step, window: Window, result_shapes: Any) -> Callable[..., 
     return call
 
 
-def _stacking_loop_call(step: Step, window: Window, result_shapes: Any, most: int) -> Callable[..., Any]:
+def _stacking_loop_call(step: Step, reader: Reader, result_shapes: Any, most: int) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         def body(index: Any, loop: Any) -> Any:
             carry, stacks = loop
-            carry, result = step(carry, window.reader.read(operands, start + index))
+            carry, result = step(carry, reader.read(operands, start + index))
             put = jax.lax.dynamic_update_index_in_dim
             return carry, jax.tree.map(lambda stack, leaf: put(stack, leaf, index, 0), stacks, result)
 
