@@ -73,6 +73,11 @@ class Feed(abc.ABC):
     def restartable(self) -> bool:
         """Whether a second pass is possible."""
 
+    @property
+    @abc.abstractmethod
+    def opens_ahead(self) -> bool:
+        """Whether a pass may be opened, by another thread, while the one before it is being used."""
+
     @abc.abstractmethod
     def open(self) -> Pass:
         """Begins the next pass."""

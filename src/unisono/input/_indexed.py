@@ -67,6 +67,10 @@ class IndexedFeed(Feed):
     def restartable(self) -> bool:
         return True
 
+    @property
+    def opens_ahead(self) -> bool:
+        return True
+
     def open(self) -> Pass:
         batches = self._next_rows()
         if self._resident:
@@ -107,10 +111,9 @@ class _ResidentPass(Pass):
         self._data, self._reader, self._placement = data, reader, placement
         self._batches = _Batches(batches, batch_size)
         ordinary = self._batches.ordinary
-        starts = batches.offsets[:-1][ordinary]
-        table = batches.rows[starts[:, None] + np.arange(batch_size)] if len(starts) else None
-        self._table = None if table is None else placement.place_rows(table, row_dim=1)
-        # Line of the table for each ordinary batch.
+        # A table of row numbers with one line for each ordinary batch; which line is whose.
+        table = batches.rows[np.repeat(ordinary, self._batches.sizes)].reshape(-1, batch_size)
+        self._table = placement.place_rows(table, row_dim=1) if len(table) else None
         self._line = np.cumsum(ordinary) - 1
 
     def window(self, most: int, ahead: int | None) -> Window | None:

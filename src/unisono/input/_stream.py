@@ -67,6 +67,10 @@ class StreamFeed(Feed):
     def restartable(self) -> bool:
         return self._restartable
 
+    @property
+    def opens_ahead(self) -> bool:
+        return False  # it would call the user's code out of turn
+
     def open(self) -> Pass:
         first, self._first_pass = self._first_pass, None
         return first or self._new_pass()

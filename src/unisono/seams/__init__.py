@@ -8,6 +8,7 @@ from unisono.seams._build import check_step_functions as check_step_functions
 from unisono.seams._build import finish_optimizer as finish_optimizer
 from unisono.seams._build import first_epoch as first_epoch
 from unisono.seams._build import logs_in_order as logs_in_order
+from unisono.seams._build import only_stock_metrics as only_stock_metrics
 from unisono.seams._build import validates_after as validates_after
 from unisono.seams._callbacks import StepGrid as StepGrid
 from unisono.seams._callbacks import callback_list as callback_list

@@ -8,6 +8,8 @@ up half-way ends early, with a warning.
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 from unisono.input import Feed, Pass, Window
 
@@ -47,6 +49,8 @@ class Cursor:
         self._seen_in_epoch = 0
         self._passes = 0
         self._batches_given = 0
+        self._thread: ThreadPoolExecutor | None = None
+        self._next_pass: Future[Pass] | None = None
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -54,16 +58,25 @@ class Cursor:
         return self._steps or self._feed.num_batches
 
     @property
+    def batch_spec(self) -> Any:
+        """Shapes and dtypes of an ordinary batch."""
+        return self._feed.batch_spec
+
+    @property
     def position(self) -> int:
         """Steps handed out in this epoch."""
         return self._seen_in_epoch
 
-    def begin_epoch(self) -> None:
-        """The next window is the first of a new epoch."""
+    def begin_epoch(self, *, another_follows: bool = False) -> None:
+        """The next window is the first of a new epoch. The pass of the epoch after it is prepared meanwhile."""
         self._seen_in_epoch = 0
         used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
         if self._steps is None or used_up:
             self._end_pass()
+        if another_follows and self._steps is None and self._feed.opens_ahead:
+            self._open_pass()
+            self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
+            self._next_pass = self._thread.submit(self._feed.open)
 
     def window(self, most: int) -> Window | None:
         """The next steps of this epoch, at most ``most``; None at its end."""
@@ -84,12 +97,16 @@ class Cursor:
     def close(self) -> None:
         """Gives back what the current pass holds."""
         self._end_pass()
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = self._next_pass = None
 
     def _open_pass(self) -> Pass:
         if self._pass is None:
             if self._passes and not self._feed.restartable:
                 raise ValueError(EXHAUSTED.format(batches=self._batches_given))
-            self._pass = self._feed.open()
+            prepared, self._next_pass = self._next_pass, None
+            self._pass = self._feed.open() if prepared is None else prepared.result()
             self._passes += 1
         return self._pass
 

@@ -8,6 +8,7 @@ from unisono import seams
 from unisono.input import Feed, open_feed
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop, fetch
+from unisono.train._metrics import MetricsReset
 from unisono.train._session import Session
 from unisono.train._state import variables_of
 
@@ -27,6 +28,7 @@ class Evaluation:
         self._feed = feed
         self._steps = steps
         self._name = name
+        self._reset_metrics = MetricsReset(session.model, session.placement)
         self.num_steps = Cursor(feed, steps, name).steps_per_epoch
 
     def run(self, callbacks: Any) -> dict[str, Any]:
@@ -35,10 +37,10 @@ class Evaluation:
         seams.build_for_training(model, self._feed.batch_spec)
         model.stop_evaluating = False
         callbacks.on_test_begin()
-        model.reset_metrics()
+        self._reset_metrics()
         variables = variables_of(model, "test")
         self._session.adopt(variables)
-        pace = self._session.pace(callbacks, "test")
+        pace = self._session.pace(callbacks, "test", self._feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
         cursor = Cursor(self._feed, self._steps, self._name)
         try:

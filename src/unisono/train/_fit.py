@@ -12,9 +12,10 @@ from unisono.input import open_feed
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
 from unisono.train._loop import Loop, fetch
+from unisono.train._metrics import MetricsReset
 from unisono.train._session import Session
 from unisono.train._state import variables_of
-from unisono.train._steps import new_watch
+from unisono.train._steps import first_bad_step, new_watch
 
 
 def fit(
@@ -101,16 +102,18 @@ def _train(
         "train",
         session.placement,
         variables,
-        session.pace(callbacks, "train"),
+        session.pace(callbacks, "train", cursor.batch_spec),
         grids=seams.step_grids(callbacks.callbacks),
     )
+    reset_metrics = MetricsReset(model, session.placement)
     epoch_logs: dict[str, Any] = {}
     try:
         for epoch in range(seams.first_epoch(model, initial_epoch), epochs):
-            model.reset_metrics()
+            reset_metrics()
             callbacks.on_epoch_begin(epoch)
             logs, watch = loop.epoch(
                 cursor,
+                another_follows=epoch + 1 < epochs,
                 watch=session.placement.place_copies(new_watch()),
                 begin=callbacks.on_train_batch_begin,
                 end=callbacks.on_train_batch_end,
@@ -132,10 +135,10 @@ def _train(
 
 
 def _report_bad_loss(epoch: int, watch: Any, logs: Any) -> None:
-    _, first_bad = watch
-    if first_bad >= 0:
+    first_bad = first_bad_step(watch)
+    if first_bad is not None:
         warnings.warn(
-            f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {int(first_bad) + 1}. "
+            f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "
             "Common remedies: a lower learning rate, `clipnorm=` on the optimizer, a look at the batch of that step; "
             "keras.callbacks.TerminateOnNaN() ends training there.",
             RuntimeWarning,

@@ -61,12 +61,13 @@ class Loop:
         cursor: Cursor,
         *,
         watch: Any = None,
+        another_follows: bool = False,
         begin: Callable[[int], None],
         end: Callable[[int, Any], None],
         stopped: Callable[[], bool],
     ) -> tuple[Any, Any]:
         """Runs one epoch (or one evaluation); returns the logs of its last step and the watch."""
-        cursor.begin_epoch()
+        cursor.begin_epoch(another_follows=another_follows)
         self._clock = None
         logs: Any = None
         while not stopped():

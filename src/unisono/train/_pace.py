@@ -13,10 +13,12 @@ class Pace:
 
     Args:
         fixed: run exactly so many steps per call and ignore the clock.
+        block: prefer multiples of this number.
     """
 
-    def __init__(self, fixed: int | None = None):
+    def __init__(self, fixed: int | None = None, block: int = 1):
         self._fixed = fixed
+        self._block = block
         self._steps = fixed or 1
         self._settled = fixed is not None
 
@@ -36,4 +38,5 @@ class Pace:
         if self._fixed is None:
             wanted = int(_SECONDS_PER_CALL * steps / max(seconds, 1e-6))
             self._settled = self._settled or wanted < self._steps * _GROWTH
-            self._steps = max(1, min(wanted, self._steps * _GROWTH))
+            steps = max(1, min(wanted, self._steps * _GROWTH))
+            self._steps = steps if steps < self._block else steps - steps % self._block

@@ -42,7 +42,7 @@ def _run(session: Session, cursor: Cursor, callbacks: Any) -> list[Any]:
     variables = variables_of(model, "predict")
     session.adopt(variables)
     watched = seams.wants_every_batch(callbacks.callbacks, "predict")
-    loop = Loop(model, "predict", session.placement, variables, session.pace(callbacks, "predict"))
+    loop = Loop(model, "predict", session.placement, variables, session.pace(callbacks, "predict", cursor.batch_spec))
     fetched: list[Any] = []
     waiting: deque[tuple[Any, int]] = deque()
     cursor.begin_epoch()

@@ -9,6 +9,7 @@ from typing import Any
 from unisono import context, seams
 from unisono.runtime import Placement
 from unisono.train._pace import Pace
+from unisono.train._programs import pace_for
 from unisono.train._state import Variables
 from unisono.train._steps import Kind
 
@@ -42,10 +43,10 @@ class Session:
         """Sees to it that all variables live on the strategy's devices."""
         seams.adopt(variables.all(), self.strategy)
 
-    def pace(self, callbacks: Any, kind: Kind) -> Pace:
+    def pace(self, callbacks: Any, kind: Kind, batch_spec: Any) -> Pace:
         """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""
         if self.model.steps_per_execution > 1:
             return Pace(self.model.steps_per_execution)
         if seams.wants_every_batch(callbacks.callbacks, kind):
             return Pace(1)
-        return Pace()
+        return pace_for(self.model, kind, batch_spec, self.placement)

@@ -1,7 +1,8 @@
 """The pure step: ``(carry, batch) -> (carry, result)``, made of the model's own `train_step` and its kin.
 
-The carry is the state, and for training a *watch*: how many steps have run, and at which the loss was first
-not a number.
+The carry is the state, and for training a *watch* over the loss: n >= 0 says that n steps have run and all was well,
+-1 - n that n steps had run before the first one whose loss was not a number. One integer, because on a GPU every
+value that a step carries beyond the model's own costs a kernel.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ Step = Callable[[Any, Any], tuple[Any, Any]]
 
 
 def new_watch() -> np.ndarray[Any, Any]:
-    """(steps run, first step with a bad loss or -1)."""
-    return np.array([0, -1], "int32")
+    """The watch before the first step."""
+    return np.array(0, "int32")
+
+
+def first_bad_step(watch: Any) -> int | None:
+    """The first step whose loss was not a number, counted from 0."""
+    return -1 - int(watch) if watch < 0 else None
 
 
 def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool) -> Step:
@@ -47,8 +53,6 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool) -
 
 
 def _watched(watch: Any, logs: Any) -> Any:
-    steps, first_bad = watch[0], watch[1]
     loss = logs.get("loss") if isinstance(logs, dict) else None
-    if loss is not None:
-        first_bad = jnp.where((first_bad < 0) & ~jnp.all(jnp.isfinite(loss)), steps, first_bad)
-    return jnp.stack([steps + 1, first_bad])
+    well = True if loss is None else jnp.all(jnp.isfinite(loss))
+    return jnp.where(watch < 0, watch, jnp.where(well, watch + 1, -1 - watch))
