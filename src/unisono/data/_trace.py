@@ -26,8 +26,9 @@ def row_struct(arrays: Nest) -> Nest:
 
 
 def struct(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
-    """A `jax.ShapeDtypeStruct`, which JAX gives no types."""
-    return jax.ShapeDtypeStruct(shape, dtype)
+    """A `jax.ShapeDtypeStruct` with the dtype that JAX will make of this one: float32 of float64, unless x64 is on."""
+    known = dtype.kind not in FOREIGN_KINDS
+    return jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(dtype) if known else dtype)
 
 
 def trace(function: MapFunction, element_struct: Nest) -> Nest:
