@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import jax
 
 Residency = Literal["auto", "device", "host"]
 
-# Of the memory a device still has, training data may take this much; the rest is for the model.
-_SHARE = 0.25
+# Training data may take this much of a device's memory; the rest is for the model. Of all its memory and not of what
+# is free at the moment: two runs of one job must decide alike.
+_SHARE: Final = 0.25
 
 _residency: Residency = "auto"
 
@@ -18,7 +19,7 @@ _residency: Residency = "auto"
 def set_residency(where: Residency) -> None:
     """Says where training data that can be addressed by row lives during ``fit``.
 
-    - ``"auto"``: on the devices if all copies take at most a quarter of their free memory, else on the host.
+    - ``"auto"``: on the devices if all copies take at most a quarter of their memory, else on the host.
     - ``"device"``: always on the devices.
     - ``"host"``: never; batches are gathered on the host and sent a few at a time.
 
@@ -38,16 +39,15 @@ def residency() -> Residency:
 
 
 def copies_fit(num_bytes: int, devices: list[jax.Device]) -> bool:
-    """Whether one copy of ``num_bytes`` per device stays within its share of the free memory."""
+    """Whether one copy of ``num_bytes`` per device stays within its share of their memory."""
     if devices[0].platform == "cpu":  # the devices share the host's memory
         return num_bytes * len(devices) <= _SHARE * _host_memory()
-    return all(num_bytes <= _SHARE * _free_memory(device) for device in devices)
+    return all(num_bytes <= _SHARE * _device_memory(device) for device in devices)
 
 
-def _free_memory(device: jax.Device) -> int:
-    stats = device.memory_stats() or {}
-    return int(stats.get("bytes_limit", 0)) - int(stats.get("bytes_in_use", 0))
+def _device_memory(device: jax.Device) -> int:
+    return int((device.memory_stats() or {}).get("bytes_limit", 0))
 
 
 def _host_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
