@@ -72,12 +72,13 @@ def _array_feed(source: ArrayInput, placement: Placement) -> Feed:
     operations = (Batch(source.batch_size),)
     if source.shuffle is True:
         operations = (Shuffle(source.num_rows), *operations)  # type: ignore[assignment]
-    plan = indexed(Plan(ArraySlices(source.arrays), operations))
+    # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
+    plan = indexed(Plan(ArraySlices(np.arange(source.num_rows)), operations))
     assert plan is not None, "a plan of one shuffle and one batch is indexed"
     next_rows = _passes(plan, itertools.count().__next__)
     if source.shuffle == "batch":
         next_rows = _shuffled_within(next_rows, np.random.RandomState(np.random.randint(2**31)))
-    return _indexed_feed(plan, next_rows, None, placement)
+    return _indexed_feed(plan, source.arrays, next_rows, None, placement)
 
 
 def _dataset_feed(dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement) -> Feed:
@@ -86,7 +87,7 @@ def _dataset_feed(dataset: Dataset, class_weight: tuple[tuple[int, float], ...],
     plan = indexed(dataset.plan)
     if plan is not None and _traceable(plan):
         transform = Transform(plan.element_maps, plan.batch_maps, class_weight)
-        return _indexed_feed(plan, _passes(plan, dataset.next_iteration), transform, placement)
+        return _indexed_feed(plan, plan.arrays, _passes(plan, dataset.next_iteration), transform, placement)
     cardinality = dataset.cardinality()
     return StreamFeed(
         lambda: _host_batches(dataset),
@@ -98,7 +99,11 @@ def _dataset_feed(dataset: Dataset, class_weight: tuple[tuple[int, float], ...],
 
 
 def _indexed_feed(
-    plan: IndexedPlan, next_rows: Callable[[], PassBatches], transform: Transform | None, placement: Placement
+    plan: IndexedPlan,
+    arrays: Any,
+    next_rows: Callable[[], PassBatches],
+    transform: Transform | None,
+    placement: Placement,
 ) -> Feed:
     if plan.num_batches == 0:
         raise ValueError(
@@ -106,7 +111,7 @@ def _indexed_feed(
             "and drop_remainder=True. Use a smaller batch."
         )
     return IndexedFeed(
-        plan.arrays,
+        arrays,
         batch_size=plan.batch_size,
         num_batches=plan.num_batches,
         next_rows=next_rows,

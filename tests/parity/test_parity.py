@@ -1,0 +1,59 @@
+"""k replicas give one device's answer. The oracle is stock Keras in a process that never imports Unisono."""
+
+import pytest
+
+from ._cells import CELLS, MODELS, Cell
+from ._compare import initial_differences, not_zero, run_differences, step_differences
+from .conftest import Solved
+
+# The first test waits for all processes; each of those has a deadline of its own (_processes.py).
+pytestmark = pytest.mark.timeout(2 * 60 * 60)
+
+every_cell = pytest.mark.parametrize(
+    "cell",
+    [pytest.param(c, id=c.id, marks=[pytest.mark.full] if c.tier == "full" else []) for c in CELLS],
+)
+
+
+def _comparable(cell: Cell, solved: Solved) -> None:
+    in_order = MODELS[cell.problem.model].random or cell.problem.variation == "validation_split"
+    if solved.candidate == "reordered" and in_order:
+        pytest.skip("the order of the rows is part of the answer")
+
+
+def _report(found: list[str]) -> str:
+    return "\n".join([f"{len(found)} differ:", *found[:20]])
+
+
+@every_cell
+def test_one_step_equals_the_step_of_one_device(cell: Cell, solved: Solved) -> None:
+    _comparable(cell, solved)
+    oracle, ours = solved.oracle(cell), solved.unisono(cell)
+    assert not initial_differences(oracle, ours), "the two sides do not start from the same bits"
+    if cell.problem.policy == "float32":
+        assert not not_zero(cell.problem, oracle), "declared to have no gradient, and has one"
+    found = step_differences(cell.problem, oracle, ours)
+    assert not found, _report(found)
+
+
+@every_cell
+def test_a_short_run_equals_the_run_of_one_device(cell: Cell, solved: Solved) -> None:
+    _comparable(cell, solved)
+    found = run_differences(cell.problem, solved.oracle(cell), solved.unisono(cell))
+    assert not found, _report(found)
+
+
+@every_cell
+def test_the_step_ran_on_every_device(cell: Cell, solved: Solved) -> None:
+    facts = solved.unisono(cell).facts
+    if solved.candidate != "unisono":
+        pytest.skip("stock Keras runs on one device")
+    assert set(facts["devices"].values()) == {cell.replicas}, facts["devices"]
+    programs = [program for program in facts["programs"] if program["kind"] == "train"]
+    assert programs, f"no train program among {facts['programs']}"
+    if cell.replicas > 1:
+        summed = [program["all_reduced"] for program in programs]
+        assert all(summed), f"a step without an all-reduce: {programs}"
+        # A number for each weight: the gradients are summed over the devices. Only the single row that some
+        # problems end with may be handed to all devices instead (XLA does so in front of a recurrent layer).
+        assert max(summed) >= facts["weights"], (facts["weights"], programs)
