@@ -1,0 +1,139 @@
+"""What is measured: the cases, and what Unisono aims at in each."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+UNISONO = "unisono"
+KERAS_JAX = "keras-jax"
+TENSORFLOW = "tensorflow"
+HAND_WRITTEN = "hand-written"
+TORCH = "torch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What every contender of a case does in one round: all of its training, told in one line of JSON.
+
+    Attributes:
+        network: "mlp" is 784-256-256-10; "cnn" is Conv 32 3x3, MaxPool 2x2, Flatten, Dense 64, Dense 10.
+        platform: where.
+        replicas: on how many devices.
+        global_batch_size: rows of one step, over all devices.
+        steps: steps of one epoch. The data is cut to that many batches.
+        epochs: epochs of one round.
+    """
+
+    network: Literal["mlp", "cnn"]
+    platform: Literal["cpu", "gpu"]
+    replicas: int
+    global_batch_size: int
+    steps: int
+    epochs: int
+
+    def __post_init__(self) -> None:
+        if self.global_batch_size % self.replicas:
+            raise ValueError(f"A batch of {self.global_batch_size} rows does not divide over {self.replicas} replicas.")
+
+    @property
+    def num_rows(self) -> int:
+        return self.steps * self.global_batch_size
+
+    @property
+    def steps_per_round(self) -> int:
+        return self.steps * self.epochs
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Workload:
+        return cls(**json.loads(text))
+
+
+@dataclass(frozen=True)
+class Target:
+    """Unisono's time divided by the opponent's is at most ``limit``."""
+
+    opponent: str
+    limit: float
+
+    def __str__(self) -> str:
+        if self.limit < 1:
+            return f"at least {1 / self.limit:.2g} times as fast as {self.opponent}"
+        if self.limit == 1:
+            return f"faster than {self.opponent}"
+        return f"at most {self.limit:g} times the time of {self.opponent}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A workload, who competes, and the targets."""
+
+    name: str
+    workload: Workload
+    contenders: tuple[str, ...]
+    targets: tuple[Target, ...]
+
+
+_ON_CPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TENSORFLOW)
+_ON_GPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TORCH)
+
+# 1.05 is what two runs of one program differ by on a quiet machine.
+_NO_SLOWER = 1.05
+
+
+def _mlp(platform: Literal["cpu", "gpu"], replicas: int, *, steps: int, epochs: int) -> Workload:
+    return Workload(
+        network="mlp", platform=platform, replicas=replicas, global_batch_size=32, steps=steps, epochs=epochs
+    )
+
+
+def _cnn(platform: Literal["cpu", "gpu"], replicas: int, *, steps: int, epochs: int) -> Workload:
+    return Workload(
+        network="cnn", platform=platform, replicas=replicas, global_batch_size=64, steps=steps, epochs=epochs
+    )
+
+
+CASES = (
+    Case(
+        name="mlp-1",
+        workload=_mlp("cpu", 1, steps=400, epochs=1),
+        contenders=_ON_CPU,
+        targets=(Target(HAND_WRITTEN, 1.15), Target(KERAS_JAX, 1 / 1.3), Target(TENSORFLOW, 1 / 3)),
+    ),
+    Case(
+        name="cnn-1",
+        workload=_cnn("cpu", 1, steps=60, epochs=1),
+        contenders=_ON_CPU,
+        targets=(Target(TENSORFLOW, 1),),
+    ),
+    Case(
+        name="mlp-2",
+        workload=_mlp("cpu", 2, steps=400, epochs=1),
+        contenders=_ON_CPU,
+        targets=(Target(HAND_WRITTEN, _NO_SLOWER), Target(TENSORFLOW, 1)),
+    ),
+    Case(
+        name="cnn-2",
+        workload=_cnn("cpu", 2, steps=60, epochs=1),
+        contenders=_ON_CPU,
+        targets=(Target(HAND_WRITTEN, _NO_SLOWER), Target(TENSORFLOW, 1)),
+    ),
+    # A step takes microseconds on a GPU, so sending MNIST there costs as much as part of an epoch: several epochs,
+    # as a user would train.
+    Case(
+        name="mlp-gpu",
+        workload=_mlp("gpu", 1, steps=1875, epochs=5),
+        contenders=_ON_GPU,
+        targets=(Target(HAND_WRITTEN, 1.15),),
+    ),
+    Case(
+        name="cnn-gpu",
+        workload=_cnn("gpu", 1, steps=937, epochs=5),
+        contenders=_ON_GPU,
+        targets=(Target(HAND_WRITTEN, 1.15),),
+    ),
+)

@@ -1,0 +1,117 @@
+"""Which interpreter, paths and variables each contender runs with.
+
+Unisono runs in the environment that runs this file. The others have environments of their own under `.venvs/`,
+made here on first use, so that no contender's process contains Unisono or another's packages. Where none can be made
+(a GPU machine without a package index), all of them share one interpreter and the folders given with `--path`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import _cases
+from _cases import Workload
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parent
+VENVS = HERE / ".venvs"
+PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
+
+# Variables of the shell that would change what a contender imports or how it computes.
+_DROPPED = ("JAX_NUM_CPU_DEVICES", "NPROC", "PYTHONHOME", "PYTHONPATH", "UNISONO_CPU_DEVICES", "XLA_FLAGS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """How one contender is started.
+
+    Attributes:
+        module: what `python -m` runs.
+        environment: the requirements of its virtual environment; None for the one that runs this file.
+        keras_backend: `KERAS_BACKEND`, if it uses Keras.
+        paths: folders that it alone can import from.
+    """
+
+    module: str
+    environment: str | None
+    keras_backend: str | None = None
+    paths: tuple[Path, ...] = ()
+
+
+PROGRAMS = {
+    _cases.UNISONO: Program(
+        module="contenders.unisono_fit", environment=None, keras_backend="jax", paths=(PROJECT / "src",)
+    ),
+    _cases.HAND_WRITTEN: Program(module="contenders.hand_written", environment="jax"),
+    _cases.KERAS_JAX: Program(module="contenders.keras_fit", environment="jax", keras_backend="jax"),
+    _cases.TENSORFLOW: Program(module="contenders.keras_fit", environment="tensorflow", keras_backend="tensorflow"),
+    _cases.TORCH: Program(module="contenders.torch_graphs", environment=None),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environments:
+    """Where contenders run: in environments of their own, or all in this one.
+
+    Args:
+        shared: use the interpreter that runs this for all of them.
+        paths: folders that all of them can import from.
+    """
+
+    shared: bool
+    paths: tuple[Path, ...]
+
+    def command(self, contender: str, workload: Workload) -> list[str]:
+        """The command line; makes the environment if there is none yet."""
+        program = PROGRAMS[contender]
+        own = program.environment is not None and not self.shared
+        interpreter = _interpreter(program.environment) if own else sys.executable  # type: ignore[arg-type]
+        return [interpreter, "-m", program.module, workload.to_json()]
+
+    def variables(self, contender: str, workload: Workload) -> dict[str, str]:
+        """The environment variables."""
+        program = PROGRAMS[contender]
+        variables = {name: value for name, value in os.environ.items() if name not in _DROPPED}
+        variables["PYTHONPATH"] = os.pathsep.join(map(str, (*program.paths, *self.paths)))
+        variables["TF_CPP_MIN_LOG_LEVEL"] = "2"
+        if program.keras_backend:
+            variables["KERAS_BACKEND"] = program.keras_backend
+        if workload.platform == "gpu":
+            variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.2"  # several of them are alive on one GPU
+        else:
+            variables["JAX_PLATFORMS"] = "cpu"
+            if contender != _cases.UNISONO and workload.replicas > 1:  # Unisono sees to both by itself
+                variables["JAX_NUM_CPU_DEVICES"] = str(workload.replicas)
+                variables["NPROC"] = str(max(2 * workload.replicas, os.cpu_count() or 1))
+        return variables
+
+
+def _interpreter(environment: str) -> str:
+    """The Python of a virtual environment under `.venvs/`, which is made or brought up to date first."""
+    requirements = _requirements(environment)
+    folder = VENVS / f"{environment}-{PYTHON}"
+    python, stamp = folder / "bin" / "python", folder / "installed"
+    wanted = hashlib.sha256(requirements.encode()).hexdigest()
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print(f"Installing {folder.relative_to(PROJECT)} (once)", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+        listed = folder / "requirements.txt"
+        listed.write_text(requirements)
+        pip = [str(python), "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "--no-input"]
+        subprocess.run([*pip, "install", "-r", listed], check=True)
+        stamp.write_text(wanted)
+    return str(python)
+
+
+def _requirements(environment: str) -> str:
+    """The text of the requirements; a bare name gets the version and hashes that the project's lock gives it."""
+    lock = PROJECT / "requirements" / f"lock-{PYTHON}.txt"
+    locked = {entry.split("==")[0]: entry for entry in re.split(r"\n(?=\S)", lock.read_text())}
+    lines = (HERE / f"requirements-{environment}.txt").read_text().splitlines()
+    return "\n".join(locked.get(line, line) for line in lines) + "\n"

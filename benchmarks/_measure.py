@@ -1,0 +1,140 @@
+"""Interleaved rounds, and what they say.
+
+The machine may be busy with other things, and busier now than a minute ago. So all contenders of a case are alive at
+once, and take turns: each trains one round while the others wait on stdin. What is compared is the times of one
+round, which lie seconds apart, and the ratios of all rounds give a median and a spread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import platform
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import _data
+from _cases import UNISONO, Case
+from _contender import Contender, ContenderError, started
+from _environments import HERE, Environments
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What one contender did: times per step of every counted round (by the clock, and of all its cores together),
+    and the losses of all rounds."""
+
+    about: dict[str, str]
+    seconds_per_step: list[float]
+    cpu_seconds_per_step: list[float]
+    losses: list[float]
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What a case gave."""
+
+    case: str
+    workload: dict[str, Any]
+    data: str
+    machine: str
+    measured: str
+    series: dict[str, Series]
+
+    def ratios(self, contender: str, other: str) -> list[float] | None:
+        """The contender's time divided by the other's, round by round; None if one of them failed."""
+        if any(name not in self.series or self.series[name].failure for name in (contender, other)):
+            return None
+        pairs = (self.series[name].seconds_per_step for name in (contender, other))
+        return [one / two for one, two in zip(*pairs, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Result:
+        series = {name: Series(**one) for name, one in values["series"].items()}
+        return cls(**{**values, "series": series})
+
+
+@dataclass(eq=False)
+class _Record:
+    contender: Contender
+    seconds_per_step: list[float] = field(default_factory=list)
+    cpu_seconds_per_step: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    failure: str | None = None
+
+
+def measure(case: Case, environments: Environments, *, rounds: int, warm_up: int, say: Callable[[str], None]) -> Result:
+    """Runs ``warm_up`` rounds that are thrown away, in which programs are compiled, and ``rounds`` that count."""
+    workload = case.workload
+    commands = {name: environments.command(name, workload) for name in case.contenders}
+    with contextlib.ExitStack() as stack:
+        records = []
+        for name, command in commands.items():
+            say(f"{case.name}: starting {name}")
+            variables = environments.variables(name, workload)
+            records.append(_Record(stack.enter_context(started(name, command, variables, HERE))))
+            with _noted(records[-1]):
+                records[-1].contender.wait_until_ready()
+        for number in range(warm_up + rounds):
+            say(f"{case.name}: " + (f"warm-up {number + 1}" if number < warm_up else f"round {number - warm_up + 1}"))
+            first = number % len(records)
+            for record in records[first:] + records[:first]:
+                _one_round(record, workload.steps_per_round, counted=number >= warm_up)
+    return Result(
+        case=case.name,
+        workload=asdict(workload),
+        data=_data.source(),
+        machine=f"{platform.machine()}, {os.cpu_count()} cores",
+        measured=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        series={
+            record.contender.name: Series(
+                about=record.contender.about,
+                seconds_per_step=record.seconds_per_step,
+                cpu_seconds_per_step=record.cpu_seconds_per_step,
+                losses=record.losses,
+                failure=record.failure,
+            )
+            for record in records
+        },
+    )
+
+
+def _one_round(record: _Record, steps: int, *, counted: bool) -> None:
+    if record.failure:
+        return
+    with _noted(record):
+        answer = record.contender.round()
+        record.losses.append(answer["loss"])
+        if counted:
+            record.seconds_per_step.append(answer["seconds"] / steps)
+            record.cpu_seconds_per_step.append(answer["cpu_seconds"] / steps)
+
+
+@contextlib.contextmanager
+def _noted(record: _Record) -> Any:
+    """A contender that fails is out; the others go on."""
+    try:
+        yield
+    except ContenderError as error:
+        record.failure = str(error)
+
+
+def median_and_spread(values: list[float]) -> tuple[float, float, float]:
+    """(median, lower quartile, upper quartile)."""
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return middle, low, high
+
+
+def trains_differently(result: Result, contender: str) -> bool:
+    """Whether a contender's first round ended at another loss than Unisono's: then it does not do the same work."""
+    first, ours = (result.series[name].losses[:1] for name in (contender, UNISONO))
+    return bool(first and ours) and abs(first[0] - ours[0]) > 0.25 * ours[0]

@@ -1,0 +1,29 @@
+"""`model.fit` under a Unisono strategy."""
+
+from __future__ import annotations
+
+import _data
+from _cases import Workload
+from _protocol import Train, serve
+
+import unisono
+from contenders._keras_model import compiled_model
+
+
+def contender(workload: Workload) -> Train:
+    x, y = _data.load(workload)
+    strategy = unisono.MirroredStrategy([f"{workload.platform}:{i}" for i in range(workload.replicas)])
+    with strategy.scope():
+        model = compiled_model(workload.network)
+
+    def train() -> tuple[float, float]:
+        history = model.fit(
+            x, y, batch_size=workload.global_batch_size, epochs=workload.epochs, shuffle=True, verbose=0
+        ).history
+        return history["loss"][-1], history["accuracy"][-1]
+
+    return train
+
+
+if __name__ == "__main__":
+    serve(contender)
