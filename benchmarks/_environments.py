@@ -49,6 +49,7 @@ PROGRAMS = {
         module="contenders.unisono_fit", environment=None, keras_backend="jax", paths=(PROJECT / "src",)
     ),
     _cases.HAND_WRITTEN: Program(module="contenders.hand_written", environment="jax"),
+    _cases.REPLICA_VIEW: Program(module="contenders.hand_written_replica_view", environment="jax"),
     _cases.KERAS_JAX: Program(module="contenders.keras_fit", environment="jax", keras_backend="jax"),
     _cases.TENSORFLOW: Program(module="contenders.keras_fit", environment="tensorflow", keras_backend="tensorflow"),
     _cases.TORCH: Program(module="contenders.torch_graphs", environment=None),

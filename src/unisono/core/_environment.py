@@ -38,8 +38,8 @@ def nproc_for(cpu_devices: int) -> int:
 
     XLA:CPU sizes its thread pool by ``NPROC`` (else by the cores). A launch with a collective occupies one
     thread per device until all have met; with too few threads two launches wait for each other for ever.
-    Twice the devices is enough while at most two launches are in flight (4 devices pass with 8 threads,
-    8 devices abort with 8 and pass with 16).
+    Twice the devices is enough while few launches are in flight (4 devices pass with 8 threads, 8 devices
+    abort with 8 and pass with 16).
     """
     return max(2 * cpu_devices, os.cpu_count() or 1, _positive_int("NPROC") or 1)
 

@@ -9,23 +9,22 @@ import jax
 
 
 class Launches:
-    """Lets at most ``limit`` launches be in flight: enough to keep a device busy, too few to wedge XLA:CPU.
+    """Lets few launches be in flight: enough to keep a device busy, too few to wedge XLA:CPU.
 
     JAX returns from a call before it has run. Unbounded, more than 32 calls with collectives on CPU devices
     wait for each other until the process aborts; and on any device their results pile up in memory.
     """
 
-    def __init__(self, limit: int = 2):
-        self._limit = limit
+    def __init__(self) -> None:
         self._in_flight: deque[tuple[Any, int]] = deque()
 
-    def add(self, result: Any, steps: int) -> int:
-        """Records a launch of ``steps`` steps by (some of) its results; waits for the oldest if there are too many.
+    def add(self, result: Any, steps: int, limit: int) -> int:
+        """Records a launch of ``steps`` steps by (some of) its results.
 
-        Returns the steps of the launches that were waited for.
+        Waits for the oldest while more than ``limit`` are in flight; returns the steps of those waited for.
         """
         self._in_flight.append((result, steps))
-        return self._wait_until(self._limit)
+        return self._wait_until(limit)
 
     def drain(self) -> int:
         """Waits for all of them; returns their steps."""

@@ -40,8 +40,8 @@ def residency() -> Residency:
 
 def copies_fit(num_bytes: int, devices: list[jax.Device]) -> bool:
     """Whether one copy of ``num_bytes`` per device stays within its share of their memory."""
-    if devices[0].platform == "cpu":  # the devices share the host's memory
-        return num_bytes * len(devices) <= _SHARE * _host_memory()
+    if devices[0].platform == "cpu":  # the devices share the host's memory, and one copy in it
+        return num_bytes <= _SHARE * _host_memory()
     return all(num_bytes <= _SHARE * _device_memory(device) for device in devices)
 
 

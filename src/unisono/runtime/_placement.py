@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono.runtime._devices import device_name
+from unisono.runtime._shared import shared_copies
 
 _AXIS = "replica"
 
@@ -73,7 +74,9 @@ class Placement:
         return jax.device_put(nest, jax.tree.map(lambda leaf: self.rows(leaf.shape, row_dim), nest))
 
     def place_copies(self, nest: Any) -> Any:
-        """Sends a nest of arrays to every device whole."""
+        """Sends a nest of arrays to every device whole. The caller must not write into them while they are used."""
+        if self.platform == "cpu":
+            return jax.tree.map(lambda leaf: shared_copies(leaf, self.replicated), nest)
         return jax.device_put(nest, self.replicated)
 
     def constrain(self, batch: Any) -> Any:

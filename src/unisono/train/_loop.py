@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import jax
 
@@ -27,6 +27,10 @@ from unisono.train._pace import Pace
 from unisono.train._programs import program_for
 from unisono.train._state import Variables
 from unisono.train._steps import Kind
+
+# A loop keeps the device busy for long; single steps are short, so more of them have to wait in line.
+_LOOPS_IN_FLIGHT: Final = 2
+_STEPS_IN_FLIGHT: Final = 8
 
 
 class Loop:
@@ -103,7 +107,8 @@ class Loop:
             carry, result = program(carry, window.operands, window.start + done, count)
             state, watch = carry if self._kind == "train" else (carry, None)
             self._variables.write(state)
-            self._record(self._launches.add(result, count))
+            limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
+            self._record(self._launches.add(result, count, limit))
             yield result, watch, count
             done += count
         self._steps += done

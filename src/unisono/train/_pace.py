@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_SECONDS_PER_CALL: Final = 0.05
+_SECONDS_PER_CALL: Final = 0.2
 _GROWTH: Final = 8
 
 
