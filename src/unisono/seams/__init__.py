@@ -8,7 +8,6 @@ from unisono.seams._build import check_step_functions as check_step_functions
 from unisono.seams._build import finish_optimizer as finish_optimizer
 from unisono.seams._build import first_epoch as first_epoch
 from unisono.seams._build import logs_in_order as logs_in_order
-from unisono.seams._build import only_stock_metrics as only_stock_metrics
 from unisono.seams._build import validates_after as validates_after
 from unisono.seams._callbacks import StepGrid as StepGrid
 from unisono.seams._callbacks import callback_list as callback_list
@@ -23,6 +22,10 @@ from unisono.seams._data import class_weights as class_weights
 from unisono.seams._data import split_for_validation as split_for_validation
 from unisono.seams._data import unpack as unpack
 from unisono.seams._lowerings import lowered_for as lowered_for
+from unisono.seams._metrics import MetricsView as MetricsView
+from unisono.seams._metrics import is_stock as is_stock
+from unisono.seams._metrics import metrics_view as metrics_view
+from unisono.seams._metrics import only_stock_metrics as only_stock_metrics
 from unisono.seams._trainer import Methods as Methods
 from unisono.seams._trainer import owner_of as owner_of
 from unisono.seams._trainer import route_trainer as route_trainer

@@ -7,7 +7,6 @@ its own loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -54,18 +53,6 @@ def validates_after(model: Any, epoch: int, validation_freq: Any) -> bool:
 def logs_in_order(model: Any, logs: dict[str, Any]) -> Any:
     """Logs as the list that `evaluate` returns, or a single value."""
     return model._flatten_metrics_in_order(logs)
-
-
-def only_stock_metrics(model: Any) -> bool:
-    """Whether all metrics are of Keras's own classes."""
-    return all(type(metric).__module__.startswith("keras.src.") for metric in _all_metrics(model))
-
-
-def _all_metrics(model: Any) -> Iterator[Any]:
-    for metric in model.metrics:
-        yield metric
-        # The metrics given to `compile` are wrapped in one.
-        yield from getattr(metric, "metrics", ())
 
 
 def finish_optimizer(model: Any) -> None:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.runtime import Placement
+from unisono.seams import MetricsView
 
 Kind = Literal["train", "test", "predict"]
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -29,8 +30,11 @@ def first_bad_step(watch: Any) -> int | None:
     return -1 - int(watch) if watch < 0 else None
 
 
-def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool) -> Step:
-    """The step of this kind. The result is logs, or outputs for "predict"."""
+def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, view: MetricsView | None = None) -> Step:
+    """The step of this kind. The result is logs, or outputs for "predict".
+
+    With a ``view`` the loss is watched where the metrics keep it, and the logs need not be computed to see it.
+    """
 
     def cut(batch: Any) -> Any:
         # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.
@@ -39,7 +43,8 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool) -
     def train(carry: Any, batch: Any) -> tuple[Any, Any]:
         state, watch = carry
         logs, state = model.train_step(state, cut(batch))
-        return (state, _watched(watch, logs)), logs
+        loss = view.loss_total(state[-1]) if view else logs.get("loss") if isinstance(logs, dict) else None
+        return (state, _watched(watch, loss)), logs
 
     def test(state: Any, batch: Any) -> tuple[Any, Any]:
         logs, state = model.test_step(state, cut(batch))
@@ -52,7 +57,6 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool) -
     return {"train": train, "test": test, "predict": predict}[kind]
 
 
-def _watched(watch: Any, logs: Any) -> Any:
-    loss = logs.get("loss") if isinstance(logs, dict) else None
+def _watched(watch: Any, loss: Any) -> Any:
     well = True if loss is None else jnp.all(jnp.isfinite(loss))
     return jnp.where(watch < 0, watch, jnp.where(well, watch + 1, -1 - watch))
