@@ -11,6 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono.runtime._devices import device_name
 from unisono.runtime._shared import shared_copies
+from unisono.runtime._upload import upload
 
 _AXIS = "replica"
 
@@ -77,7 +78,7 @@ class Placement:
         """Sends a nest of arrays to every device whole. The caller must not write into them while they are used."""
         if self.platform == "cpu":
             return jax.tree.map(lambda leaf: shared_copies(leaf, self.replicated), nest)
-        return jax.device_put(nest, self.replicated)
+        return jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest)
 
     def constrain(self, batch: Any) -> Any:
         """Inside a program: the rows of ``batch`` belong to the replicas, evenly or not.

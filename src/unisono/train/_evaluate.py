@@ -8,7 +8,7 @@ from unisono import seams
 from unisono.input import Feed, open_feed
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop, fetch
-from unisono.train._metrics import MetricsReset
+from unisono.train._programs import epoch_start_for
 from unisono.train._session import Session
 from unisono.train._state import variables_of
 
@@ -28,7 +28,6 @@ class Evaluation:
         self._feed = feed
         self._steps = steps
         self._name = name
-        self._reset_metrics = MetricsReset(session.model, session.placement)
         self.num_steps = Cursor(feed, steps, name).steps_per_epoch
 
     def run(self, callbacks: Any) -> dict[str, Any]:
@@ -37,7 +36,7 @@ class Evaluation:
         seams.build_for_training(model, self._feed.batch_spec)
         model.stop_evaluating = False
         callbacks.on_test_begin()
-        self._reset_metrics()
+        epoch_start_for(model, self._session.placement)()
         variables = variables_of(model, "test")
         self._session.adopt(variables)
         pace = self._session.pace(callbacks, "test", self._feed.batch_spec)

@@ -12,10 +12,10 @@ from unisono.input import open_feed
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
 from unisono.train._loop import Loop, fetch
-from unisono.train._metrics import MetricsReset
+from unisono.train._programs import epoch_start_for
 from unisono.train._session import Session
 from unisono.train._state import variables_of
-from unisono.train._steps import first_bad_step, new_watch
+from unisono.train._steps import first_bad_step
 
 
 def fit(
@@ -105,16 +105,16 @@ def _train(
         session.pace(callbacks, "train", cursor.batch_spec),
         grids=seams.step_grids(callbacks.callbacks),
     )
-    reset_metrics = MetricsReset(model, session.placement)
+    start_epoch = epoch_start_for(model, session.placement)
     epoch_logs: dict[str, Any] = {}
     try:
         for epoch in range(seams.first_epoch(model, initial_epoch), epochs):
-            reset_metrics()
+            watch = start_epoch()
             callbacks.on_epoch_begin(epoch)
             logs, watch = loop.epoch(
                 cursor,
                 another_follows=epoch + 1 < epochs,
-                watch=session.placement.place_copies(new_watch()),
+                watch=watch,
                 begin=callbacks.on_train_batch_begin,
                 end=callbacks.on_train_batch_end,
                 stopped=lambda: model.stop_training,

@@ -18,6 +18,7 @@ import numpy as np
 from unisono.input import Reader, Window
 from unisono.runtime import Placement
 from unisono.seams import MetricsView, is_stock, lowered_for, metrics_view
+from unisono.train._epoch_start import EpochStart
 from unisono.train._pace import Pace
 from unisono.train._steps import Kind, Step, make_step
 
@@ -89,6 +90,12 @@ def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> P
     return paces.setdefault((kind, _signature(batch_spec)), Pace(block=block_size(placement)))
 
 
+def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
+    """How an epoch of the model begins; compiled once for as many metrics as it has now."""
+    starts = _compiled(model).epoch_starts
+    return starts.setdefault(len(model.metrics_variables), EpochStart(model, placement))
+
+
 def program_for(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
     """The program for this window, compiled now if there is none yet."""
     cache = _compiled(model).programs
@@ -104,6 +111,7 @@ class _Compiled:
     def __init__(self) -> None:
         self.programs: dict[Any, Program] = {}
         self.paces: dict[Any, Pace] = {}
+        self.epoch_starts: dict[int, EpochStart] = {}
 
 
 def _compiled(model: Any) -> _Compiled:
