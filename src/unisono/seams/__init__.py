@@ -9,7 +9,9 @@ from unisono.seams._build import finish_optimizer as finish_optimizer
 from unisono.seams._build import first_epoch as first_epoch
 from unisono.seams._build import logs_in_order as logs_in_order
 from unisono.seams._build import validates_after as validates_after
+from unisono.seams._callbacks import BatchHooks as BatchHooks
 from unisono.seams._callbacks import StepGrid as StepGrid
+from unisono.seams._callbacks import batch_hooks as batch_hooks
 from unisono.seams._callbacks import callback_list as callback_list
 from unisono.seams._callbacks import closing as closing
 from unisono.seams._callbacks import pythonify as pythonify

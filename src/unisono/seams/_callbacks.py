@@ -8,7 +8,7 @@ frequency in `save_freq` or `update_freq`, and those that save count in `_batche
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,21 @@ def pythonify(logs: Any) -> dict[str, Any]:
     """Logs as a flat dict of Python floats."""
     result: dict[str, Any] = pythonify_logs(logs)
     return result
+
+
+@dataclass(frozen=True)
+class BatchHooks:
+    """What to call before a call's first step and after its last."""
+
+    begin: Callable[[int], None]
+    end: Callable[[int, Any], None]
+
+
+def batch_hooks(callbacks: Any, kind: str) -> BatchHooks:
+    """The batch hooks of all callbacks; nothing at all if none has any, since fetching logs in vain takes time."""
+    if any(not utils.is_default(getattr(callback, hook)) for callback in callbacks.callbacks for hook in _HOOKS[kind]):
+        return BatchHooks(getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end"))
+    return BatchHooks(lambda step: None, lambda step, logs: None)
 
 
 def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:

@@ -45,8 +45,7 @@ class Evaluation:
         try:
             logs, _ = loop.epoch(
                 cursor,
-                begin=callbacks.on_test_batch_begin,
-                end=callbacks.on_test_batch_end,
+                hooks=seams.batch_hooks(callbacks, "test"),
                 stopped=lambda: model.stop_evaluating,
             )
         finally:

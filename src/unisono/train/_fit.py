@@ -105,6 +105,7 @@ def _train(
         session.pace(callbacks, "train", cursor.batch_spec),
         grids=seams.step_grids(callbacks.callbacks),
     )
+    hooks = seams.batch_hooks(callbacks, "train")
     start_epoch = epoch_start_for(model, session.placement)
     epoch_logs: dict[str, Any] = {}
     try:
@@ -115,8 +116,7 @@ def _train(
                 cursor,
                 another_follows=epoch + 1 < epochs,
                 watch=watch,
-                begin=callbacks.on_train_batch_begin,
-                end=callbacks.on_train_batch_end,
+                hooks=hooks,
                 stopped=lambda: model.stop_training,
             )
             logs, watch = fetch((logs, watch))
@@ -135,7 +135,7 @@ def _train(
 
 
 def _report_bad_loss(epoch: int, watch: Any, logs: Any) -> None:
-    first_bad = first_bad_step(watch)
+    first_bad = first_bad_step(watch, logs.get("loss", 0.0) if isinstance(logs, dict) else 0.0)
     if first_bad is not None:
         warnings.warn(
             f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "

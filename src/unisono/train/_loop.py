@@ -21,7 +21,7 @@ import jax
 
 from unisono.input import Window
 from unisono.runtime import Launches, Placement
-from unisono.seams import StepGrid
+from unisono.seams import BatchHooks, StepGrid
 from unisono.train._cursor import Cursor
 from unisono.train._pace import Pace
 from unisono.train._programs import program_for
@@ -66,8 +66,7 @@ class Loop:
         *,
         watch: Any = None,
         another_follows: bool = False,
-        begin: Callable[[int], None],
-        end: Callable[[int, Any], None],
+        hooks: BatchHooks,
         stopped: Callable[[], bool],
     ) -> tuple[Any, Any]:
         """Runs one epoch (or one evaluation); returns the logs of its last step and the watch."""
@@ -79,9 +78,9 @@ class Loop:
             window = cursor.window(self.most())
             if window is None:
                 break
-            begin(first)
+            hooks.begin(first)
             logs, watch = self.run(window, watch)
-            end(cursor.position - 1, logs)
+            hooks.end(cursor.position - 1, logs)
         self._launches.drain()
         return logs, watch
 

@@ -1,8 +1,8 @@
 """The pure step: ``(carry, batch) -> (carry, result)``, made of the model's own `train_step` and its kin.
 
 The carry is the state, and for training a *watch* over the loss: n >= 0 says that n steps have run and all was well,
--1 - n that n steps had run before the first one whose loss was not a number. One integer, because on a GPU every
-value that a step carries beyond the model's own costs a kernel.
+-1 - n that step n, counted from 0, was the first whose loss was not a number. One integer, because on a GPU every value
+that a step carries beyond the model's own may cost a kernel.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ def new_watch() -> np.ndarray[Any, Any]:
     return np.array(0, "int32")
 
 
-def first_bad_step(watch: Any) -> int | None:
-    """The first step whose loss was not a number, counted from 0."""
-    return -1 - int(watch) if watch < 0 else None
+def first_bad_step(watch: Any, loss: Any) -> int | None:
+    """The first step whose loss was not a number, counted from 0. ``loss`` is the one in the logs of the last step."""
+    if watch < 0:
+        return -1 - int(watch)
+    return int(watch) - 1 if not np.all(np.isfinite(loss)) else None
 
 
 def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, view: MetricsView | None = None) -> Step:
     """The step of this kind. The result is logs, or outputs for "predict".
 
-    With a ``view`` the loss is watched where the metrics keep it, and the logs need not be computed to see it.
+    With a ``view`` the loss is watched where the metrics keep it, and the logs need not be computed to see it. Each
+    step then looks at the sum that the step before it left, which is there from the beginning.
     """
 
     def cut(batch: Any) -> Any:
@@ -42,9 +45,12 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, v
 
     def train(carry: Any, batch: Any) -> tuple[Any, Any]:
         state, watch = carry
+        if view:
+            watch = _watched(watch, view.loss_total(state[-1]), bad=-watch)
         logs, state = model.train_step(state, cut(batch))
-        loss = view.loss_total(state[-1]) if view else logs.get("loss") if isinstance(logs, dict) else None
-        return (state, _watched(watch, loss)), logs
+        if not view:
+            watch = _watched(watch, logs.get("loss") if isinstance(logs, dict) else None, bad=-1 - watch)
+        return (state, watch), logs
 
     def test(state: Any, batch: Any) -> tuple[Any, Any]:
         logs, state = model.test_step(state, cut(batch))
@@ -57,6 +63,6 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, v
     return {"train": train, "test": test, "predict": predict}[kind]
 
 
-def _watched(watch: Any, loss: Any) -> Any:
+def _watched(watch: Any, loss: Any, *, bad: Any) -> Any:
     well = True if loss is None else jnp.all(jnp.isfinite(loss))
-    return jnp.where(watch < 0, watch, jnp.where(well, watch + 1, -1 - watch))
+    return jnp.where(watch < 0, watch, jnp.where(well, watch + 1, bad))
