@@ -123,7 +123,7 @@ def _compiled(model: Any) -> _Compiled:
 
 def _signature(nest: Any) -> Any:
     leaves, tree = jax.tree.flatten(nest)
-    return tree, tuple((leaf.shape, str(leaf.dtype)) for leaf in leaves)
+    return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
 def _build(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
