@@ -179,3 +179,26 @@ def test_validation_data_may_be_a_dataset(make_model: Make, xy: XY) -> None:
     validation = Dataset.from_tensor_slices(xy).batch(8)
     history = make_model().fit(*xy, batch_size=8, validation_data=validation, epochs=2, verbose=0).history
     assert len(history["val_loss"]) == 2
+
+
+def test_batches_larger_than_the_data_come_from_several_rounds(probe: Any, every_step: Any) -> None:
+    dataset = Dataset.from_tensor_slices(np.arange(3.0).reshape(3, 1)).repeat().batch(4)
+    probe.fit(dataset, steps_per_epoch=3, callbacks=[every_step], verbose=0)
+    assert every_step.column("sum") == [3, 4, 5]
+    assert {program.form for program in unisono.train.programs(probe)} == {"loop"}
+
+
+def test_validation_data_that_was_never_used_is_given_back(make_model: Make, xy: XY) -> None:
+    class Stop(keras.callbacks.Callback):
+        def on_train_begin(self, logs: Any = None) -> None:
+            raise ZeroDivisionError
+
+    ended = []
+
+    class Validation(_Batches):
+        def on_epoch_end(self) -> None:
+            ended.append(True)
+
+    with pytest.raises(ZeroDivisionError):
+        make_model().fit(*xy, validation_data=Validation(xy), callbacks=[Stop()], verbose=0)
+    assert ended == [True]

@@ -81,3 +81,7 @@ class Feed(abc.ABC):
     @abc.abstractmethod
     def open(self) -> Pass:
         """Begins the next pass."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Gives back what the feed holds besides its passes. Safe to call twice."""

@@ -24,7 +24,7 @@ class IndexedFeed(Feed):
 
     Args:
         arrays: the rows.
-        batch_size: the rows of an ordinary batch.
+        batch_size: the rows of an ordinary batch; of the only one, if a pass has one.
         num_batches: batches in one pass, None if passes follow each other without end.
         next_rows: gives the row numbers of the next pass.
         transform: runs on each batch inside the program.
@@ -41,8 +41,7 @@ class IndexedFeed(Feed):
         transform: Callable[[Any], Any] | None,
         placement: Placement,
     ):
-        self._num_rows = jax.tree.leaves(arrays)[0].shape[0]
-        self._batch_size = min(batch_size, self._num_rows)
+        self._batch_size = batch_size
         self._num_batches = num_batches
         self._next_rows = next_rows
         self._transform = transform
@@ -76,6 +75,9 @@ class IndexedFeed(Feed):
         if self._resident:
             return _ResidentPass(self._arrays, batches, self._batch_size, RowsReader(self._transform), self._placement)
         return _HostPass(self._arrays, batches, self._batch_size, StackReader(self._transform), self._placement)
+
+    def close(self) -> None:
+        pass
 
 
 class _Batches:

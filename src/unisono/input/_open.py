@@ -112,7 +112,7 @@ def _indexed_feed(
         )
     return IndexedFeed(
         arrays,
-        batch_size=plan.batch_size,
+        batch_size=plan.batch_size if plan.num_batches != 1 else len(plan.pass_batches(0).rows),
         num_batches=plan.num_batches,
         next_rows=next_rows,
         transform=transform or None,

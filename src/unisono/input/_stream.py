@@ -75,6 +75,11 @@ class StreamFeed(Feed):
         first, self._first_pass = self._first_pass, None
         return first or self._new_pass()
 
+    def close(self) -> None:
+        first, self._first_pass = self._first_pass, None
+        if first is not None:
+            first.close()
+
     def _new_pass(self) -> _StreamPass:
         return _StreamPass(self._batches(), StackReader(self._transform), self._placement)
 

@@ -36,12 +36,10 @@ class Cursor:
     """
 
     def __init__(self, feed: Feed, steps: int | None, name: str):
-        if steps is not None and steps < 1:
-            raise ValueError(f"{name} is a whole number of at least 1; got {steps!r}.")
-        if steps is None and feed.endless:
-            raise ValueError(INFINITE.format(name=name))
-        if steps is not None and feed.num_batches is not None and steps > feed.num_batches:
-            raise ValueError(TOO_FEW.format(name=name, steps=steps, batches=feed.num_batches))
+        problem = _problem(feed, steps, name)
+        if problem is not None:
+            feed.close()
+            raise ValueError(problem)
         self._feed = feed
         self._steps = steps
         self._pass: Pass | None = None
@@ -95,8 +93,9 @@ class Cursor:
         return window
 
     def close(self) -> None:
-        """Gives back what the current pass holds."""
+        """Gives back what the current pass and the feed hold."""
         self._end_pass()
+        self._feed.close()
         if self._thread is not None:
             self._thread.shutdown()
             self._thread = self._next_pass = None
@@ -120,3 +119,14 @@ class Cursor:
         self._end_pass()
         if self._steps is not None:
             warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)
+
+
+def _problem(feed: Feed, steps: int | None, name: str) -> str | None:
+    """Why the feed cannot give epochs of so many steps."""
+    if steps is not None and steps < 1:
+        return f"{name} is a whole number of at least 1; got {steps!r}."
+    if steps is None and feed.endless:
+        return INFINITE.format(name=name)
+    if steps is not None and feed.num_batches is not None and steps > feed.num_batches:
+        return TOO_FEW.format(name=name, steps=steps, batches=feed.num_batches)
+    return None

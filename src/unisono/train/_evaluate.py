@@ -30,6 +30,10 @@ class Evaluation:
         self._name = name
         self.num_steps = Cursor(feed, steps, name).steps_per_epoch
 
+    def close(self) -> None:
+        """Gives the data back, for an evaluation that may never have run."""
+        self._feed.close()
+
     def run(self, callbacks: Any) -> dict[str, Any]:
         """One evaluation, from the first batch; returns the logs."""
         model = self._session.model

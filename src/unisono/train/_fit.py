@@ -55,8 +55,8 @@ def fit(
             class_weight=class_weight,
         )
         cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch")
+        validation = None
         try:
-            validation = None
             if validation_data is not None:
                 val_x, val_y, val_weight = seams.unpack(validation_data)
                 validation = Evaluation(
@@ -80,6 +80,8 @@ def fit(
                 _train(session, cursor, callbacks, epochs, initial_epoch, validation, validation_freq)
         finally:
             cursor.close()
+            if validation is not None:
+                validation.close()
     return model.history
 
 
