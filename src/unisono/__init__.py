@@ -1,7 +1,8 @@
 """Unisono trains Keras 3 models on every device you have, in lockstep.
 
 ```python
-import keras, unisono
+import unisono  # before keras, whose backend it chooses
+import keras
 
 strategy = unisono.MirroredStrategy()
 with strategy.scope():
