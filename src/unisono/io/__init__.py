@@ -1,0 +1,48 @@
+"""Files: TFRecords, the Examples in them, and images. NumPy only; no JAX, no Keras and no TensorFlow here."""
+
+from unisono.io._encode import encode_example
+from unisono.io._example import BytesList, Example, Feature, Features, FloatList, Int64List
+from unisono.io._features import FixedLenFeature, VarLenFeature
+from unisono.io._framing import RecordError
+from unisono.io._images import (
+    ImageError,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    read_file,
+)
+from unisono.io._parse import decode_raw, parse_example, parse_single_example
+from unisono.io._record_writer import TFRecordOptions, TFRecordWriter
+from unisono.io._records import RecordFile
+from unisono.io._text import TextFile
+from unisono.io._wire import ExampleError
+
+__all__ = [
+    "BytesList",
+    "Example",
+    "ExampleError",
+    "Feature",
+    "Features",
+    "FixedLenFeature",
+    "FloatList",
+    "ImageError",
+    "Int64List",
+    "RecordError",
+    "RecordFile",
+    "TFRecordOptions",
+    "TFRecordWriter",
+    "TextFile",
+    "VarLenFeature",
+    "decode_image",
+    "decode_jpeg",
+    "decode_png",
+    "decode_raw",
+    "encode_example",
+    "encode_jpeg",
+    "encode_png",
+    "parse_example",
+    "parse_single_example",
+    "read_file",
+]
