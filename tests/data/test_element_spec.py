@@ -34,10 +34,10 @@ def test_maps_are_followed_by_tracing_and_not_by_running() -> None:
 
     def remember(x: Any, y: Any) -> tuple[Any, Any]:
         values.append(x)
-        return x / 255, {"label": y}
+        return x / np.float64(255), {"label": y}
 
     spec = Dataset.from_tensor_slices((X, X)).map(remember).shuffle(10).repeat().batch(4).element_spec
-    assert spec == (TensorSpec((None, 4, 3), "float32"), {"label": TensorSpec((None, 4, 3), "uint8")})
+    assert spec == (TensorSpec((None, 4, 3), "float64"), {"label": TensorSpec((None, 4, 3), "uint8")})
     assert not any(isinstance(value, np.ndarray) for value in values)
 
 
@@ -69,7 +69,7 @@ def test_a_map_that_cannot_be_traced_is_seen_on_the_first_element_only() -> None
 def test_the_batch_dimension_stays_open_after_a_map_that_cannot_be_traced() -> None:
     dataset = Dataset.from_tensor_slices(X).batch(6).map(on_the_host)
     assert dataset.element_spec == TensorSpec((None, 4), "float64")
-    assert dataset.map(lambda x: x + 1).element_spec == TensorSpec((None, 4), "float32")
+    assert dataset.map(lambda x: x + 1).element_spec == TensorSpec((None, 4), "float64")
 
 
 def test_none_and_strings_are_described() -> None:

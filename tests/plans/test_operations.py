@@ -18,35 +18,20 @@ from unisono.plans import (
     ArraySlices,
     Batch,
     Cache,
-    Deferred,
+    Generated,
     Map,
     Operation,
-    Path,
     Plan,
     Prefetch,
     Repeat,
     Shuffle,
-    Source,
     iterate,
 )
 
 
-class Stream(Source):
+def stream(numbers: Callable[[], Iterator[int]], *operations: Operation) -> Plan:
     """Numbers from a function, of unknown number: a source without random access."""
-
-    def __init__(self, numbers: Callable[[], Iterator[int]]) -> None:
-        self.numbers = numbers
-
-    @property
-    def cardinality(self) -> int:
-        return UNKNOWN_CARDINALITY
-
-    def elements(self, path: Path) -> Iterator[Deferred]:
-        for number in self.numbers():
-            yield partial(np.asarray, number)
-
-    def __str__(self) -> str:
-        return "stream"
+    return Plan(Generated(numbers), operations)
 
 
 def numbers(size: int, *operations: Operation) -> Plan:
@@ -130,7 +115,7 @@ class TestShuffle:
         assert Shuffle(10).seed != first
 
     def test_a_stream_is_mixed_within_a_buffer(self) -> None:
-        plan = Plan(Stream(lambda: iter(range(100))), (Shuffle(5, seed=1),))
+        plan = stream(lambda: iter(range(100)), Shuffle(5, seed=1))
         order = taken(plan)
         assert sorted(order) == list(range(100))
         assert order != list(range(100))
@@ -138,7 +123,7 @@ class TestShuffle:
         assert taken(plan) == order != taken(plan, 1)
 
     def test_a_buffer_larger_than_the_stream_gives_everything(self) -> None:
-        order = taken(Plan(Stream(lambda: iter(range(10))), (Shuffle(50, seed=1),)))
+        order = taken(stream(lambda: iter(range(10)), Shuffle(50, seed=1)))
         assert sorted(order) == list(range(10)) != order
 
     def test_a_shuffle_after_an_endless_repeat_uses_its_buffer(self) -> None:
@@ -215,10 +200,13 @@ class TestRepeat:
         assert plan.cardinality == 0
         assert taken(plan) == []
 
-    @pytest.mark.parametrize("count", [0, -2])
-    def test_other_counts_are_refused(self, count: int) -> None:
-        with pytest.raises(ValueError, match=rf"at least 1, but it is {count}.*repeat\(\)"):
-            Repeat(count)
+    def test_no_round_is_nothing(self) -> None:
+        assert numbers(3, Repeat(0)).cardinality == 0
+        assert taken(numbers(3, Repeat(0))) == []
+
+    def test_other_counts_are_refused(self) -> None:
+        with pytest.raises(ValueError, match=r"at least 0, but it is -2.*repeat\(\)"):
+            Repeat(-2)
 
 
 class TestCache:
@@ -230,7 +218,7 @@ class TestCache:
 
     def test_a_stream_is_read_once(self) -> None:
         reads = count()
-        plan = Plan(Stream(lambda: iter(range(3 + next(reads)))), (Cache(),))
+        plan = stream(lambda: iter(range(3 + next(reads))), Cache())
         assert [taken(plan, k) for k in range(3)] == [[0, 1, 2]] * 3
         assert next(reads) == 1
 
@@ -285,4 +273,4 @@ def test_the_cardinality_follows_the_operations() -> None:
     assert numbers(10, Batch(4), Repeat(3)).cardinality == 9
     assert numbers(10, Repeat(3), Batch(4, drop_remainder=True)).cardinality == 7
     assert numbers(10, Repeat(), Batch(4), Repeat(2)).cardinality == INFINITE_CARDINALITY
-    assert Plan(Stream(lambda: iter([1])), (Batch(4), Repeat(2))).cardinality == UNKNOWN_CARDINALITY
+    assert stream(lambda: iter([1]), Batch(4), Repeat(2)).cardinality == UNKNOWN_CARDINALITY

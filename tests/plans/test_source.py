@@ -45,9 +45,10 @@ def test_unequal_first_dimensions_are_refused_by_name() -> None:
     assert "cut both to 2 rows" in str(info.value)
 
 
-def test_no_rows_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"no data, tensors has shape \(0, 3\)"):
-        ArraySlices(np.zeros((0, 3)))
+def test_arrays_without_rows_are_an_empty_dataset() -> None:
+    plan = Plan(ArraySlices(np.zeros((0, 3))))
+    assert plan.cardinality == 0
+    assert list(iterate(plan)) == []
 
 
 def test_no_arrays_are_refused() -> None:

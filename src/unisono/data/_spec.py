@@ -1,4 +1,4 @@
-"""TensorSpec: the shape and dtype of one leaf of an element."""
+"""What one leaf of an element looks like: an array, or a dataset."""
 
 from __future__ import annotations
 
@@ -24,9 +24,16 @@ class TensorSpec:
 
     def __init__(self, shape: Iterable[int | None], dtype: DTypeLike = "float32", name: str | None = None) -> None:
         object.__setattr__(self, "shape", tuple(shape))
-        object.__setattr__(self, "dtype", np.dtype(dtype))
+        object.__setattr__(self, "dtype", np.dtype(object if dtype in ("string", bytes, str) else dtype))
         object.__setattr__(self, "name", name)
 
     def __repr__(self) -> str:
         name = "" if self.name is None else f", name={self.name!r}"
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype}{name})"
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A dataset inside an element, as `window` makes them."""
+
+    element_spec: Any

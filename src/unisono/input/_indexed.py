@@ -7,6 +7,7 @@ costs the transfer of its row numbers; else the rows of some batches at a time a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -15,7 +16,7 @@ import numpy as np
 from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
 from unisono.input._readers import Reader, RowsReader, StackReader
-from unisono.plans import PassBatches
+from unisono.plans import Identities, PassBatches
 from unisono.runtime import Placement, copies_fit, residency
 
 
@@ -26,9 +27,11 @@ class IndexedFeed(Feed):
         arrays: the rows.
         batch_size: the rows of an ordinary batch; of the only one, if a pass has one.
         num_batches: batches in one pass, None if passes follow each other without end.
-        next_rows: gives the row numbers of the next pass.
+        next_rows: gives the rows of the next pass.
         transform: runs on each batch inside the program.
         placement: the devices.
+        tables: for each leaf of the arrays, which column of the row numbers is its.
+        num_origins: columns of the identities that ``next_rows`` gives; 0 if it gives none.
     """
 
     def __init__(
@@ -37,17 +40,24 @@ class IndexedFeed(Feed):
         *,
         batch_size: int,
         num_batches: int | None,
-        next_rows: Callable[[], PassBatches],
-        transform: Callable[[Any], Any] | None,
+        next_rows: Callable[[], PassRows],
+        transform: Callable[..., Any] | None,
         placement: Placement,
+        tables: tuple[int, ...] | None = None,
+        num_origins: int = 0,
     ):
         self._batch_size = batch_size
         self._num_batches = num_batches
         self._next_rows = next_rows
         self._transform = transform
         self._placement = placement
+        self._tables = tables
+        self._num_origins = num_origins
         self._resident = _lives_on_device(arrays, placement)
-        self._arrays = placement.place_copies(arrays) if self._resident else jax.tree.map(np.asarray, arrays)
+        if self._resident:
+            self._arrays = placement.place_copies(jax.tree.map(_whole, arrays))
+        else:
+            self._arrays = jax.tree.map(_on_host, arrays)
 
     @property
     def num_batches(self) -> int | None:
@@ -60,7 +70,13 @@ class IndexedFeed(Feed):
     @property
     def batch_spec(self) -> Any:
         spec = jax.tree.map(_row_spec(self._batch_size), self._arrays)
-        return jax.eval_shape(self._transform, spec) if self._transform else spec
+        if self._transform is None:
+            return spec
+        return jax.eval_shape(self._transform, spec, self._identity_spec())
+
+    def _identity_spec(self) -> Any:
+        lines = jax.ShapeDtypeStruct((self._batch_size, self._num_origins), np.int32)
+        return (lines, lines) if self._num_origins else None
 
     @property
     def restartable(self) -> bool:
@@ -71,21 +87,41 @@ class IndexedFeed(Feed):
         return True
 
     def open(self) -> Pass:
-        batches = self._next_rows()
+        rows = self._next_rows()
         if self._resident:
-            return _ResidentPass(self._arrays, batches, self._batch_size, RowsReader(self._transform), self._placement)
-        return _HostPass(self._arrays, batches, self._batch_size, StackReader(self._transform), self._placement)
+            reader = RowsReader(self._transform, self._tables)
+            return _ResidentPass(self._arrays, rows, self._batch_size, reader, self._placement)
+        return _HostPass(
+            self._arrays, self._tables, rows, self._batch_size, StackReader(self._transform), self._placement
+        )
 
     def close(self) -> None:
         pass
 
 
+@dataclass(frozen=True, eq=False)
+class PassRows:
+    """The rows of all batches of one pass."""
+
+    batches: PassBatches
+    identities: Identities | None = None
+    """Who the rows are, where random numbers follow from it."""
+
+    def identity(self, which: Any, num_lines: int) -> Any:
+        """(epochs, places) of some rows, in so many lines; None if nobody draws."""
+        if self.identities is None:
+            return None
+        both = (self.identities.epochs, self.identities.places)
+        return tuple(_lines(numbers[which], num_lines) for numbers in both)
+
+
 class _Batches:
     """The batches of a pass in order, in runs of ordinary ones and single odd ones."""
 
-    def __init__(self, batches: PassBatches, batch_size: int):
-        self.rows, self.offsets = batches.rows, batches.offsets
-        self.sizes = np.diff(batches.offsets)
+    def __init__(self, pass_rows: PassRows, batch_size: int):
+        self.pass_rows = pass_rows
+        self.rows, self.offsets = pass_rows.batches.rows, pass_rows.batches.offsets
+        self.sizes = np.diff(self.offsets)
         self.ordinary = self.sizes == batch_size
         self.position = 0
 
@@ -102,20 +138,23 @@ class _Batches:
         self.position += count
         return first, count, bool(self.ordinary[first])
 
-    def rows_of(self, first: int, count: int) -> np.ndarray[Any, Any]:
-        """Row numbers of equally large batches, one line each."""
-        begin, end = self.offsets[first], self.offsets[first + count]
-        return self.rows[begin:end].reshape(count, -1)
+    def rows_of(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
+        """Row numbers and identities of equally large batches, one line each."""
+        which = slice(self.offsets[first], self.offsets[first + count])
+        return _lines(self.rows[which], count), self.pass_rows.identity(which, count)
 
 
 class _ResidentPass(Pass):
-    def __init__(self, data: Any, batches: PassBatches, batch_size: int, reader: Reader, placement: Placement):
+    def __init__(self, data: Any, rows: PassRows, batch_size: int, reader: Reader, placement: Placement):
         self._data, self._reader, self._placement = data, reader, placement
-        self._batches = _Batches(batches, batch_size)
+        self._batches = _Batches(rows, batch_size)
         ordinary = self._batches.ordinary
         # A table of row numbers with one line for each ordinary batch; which line is whose.
-        table = batches.rows[np.repeat(ordinary, self._batches.sizes)].reshape(-1, batch_size)
-        self._table = placement.place_rows(table, row_dim=1) if len(table) else None
+        kept = np.repeat(ordinary, self._batches.sizes)
+        num_lines = int(ordinary.sum())
+        lines = _lines(rows.batches.rows[kept], num_lines)
+        table = (lines, rows.identity(kept, num_lines))
+        self._table = placement.place_rows(table, row_dim=1) if num_lines else None
         self._line = np.cumsum(ordinary) - 1
 
     def window(self, most: int, ahead: int | None) -> Window | None:
@@ -127,16 +166,25 @@ class _ResidentPass(Pass):
             table, start = self._table, int(self._line[first])
         else:
             table, start = self._placement.place_rows(self._batches.rows_of(first, 1), row_dim=1), 0
-        return Window((self._data, table), self._reader, start, count, table.shape[0], ordinary)  # type: ignore[union-attr]
+        assert table is not None, "an ordinary batch has a line in the table"
+        return Window((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
 
     def close(self) -> None:
         pass
 
 
 class _HostPass(Pass):
-    def __init__(self, data: Any, batches: PassBatches, batch_size: int, reader: Reader, placement: Placement):
-        self._data, self._reader, self._placement = data, reader, placement
-        self._batches = _Batches(batches, batch_size)
+    def __init__(
+        self,
+        data: Any,
+        tables: tuple[int, ...] | None,
+        rows: PassRows,
+        batch_size: int,
+        reader: Reader,
+        placement: Placement,
+    ):
+        self._data, self._tables, self._reader, self._placement = data, tables, reader, placement
+        self._batches = _Batches(rows, batch_size)
         self._capacity = capacity_for(jax.tree.map(_row_spec(batch_size), data))
         self._stack: Any = None
         self._used = self._held = 0
@@ -147,20 +195,42 @@ class _HostPass(Pass):
             if run is None:
                 return None
             first, count, ordinary = run
-            rows = self._batches.rows_of(first, count)
+            rows, identity = self._batches.rows_of(first, count)
             if ordinary and count < self._capacity:
                 # The stack keeps its shape, so that one program serves it; the lines added here are never read.
-                rows = np.pad(rows, ((0, self._capacity - count), (0, 0)), mode="edge")
-            stack = jax.tree.map(lambda array: array[rows], self._data)
-            self._stack = self._placement.place_rows(stack, row_dim=1)
+                rows, identity = jax.tree.map(self._padded, (rows, identity))
+            self._stack = self._placement.place_rows((self._gathered(rows), identity), row_dim=1)
             self._used, self._held, self._bulk = 0, count, ordinary
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
         capacity = self._capacity if self._bulk else 1
         return Window(self._stack, self._reader, start, count, capacity, self._bulk)
 
+    def _padded(self, lines: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.concatenate([lines, np.repeat(lines[-1:], self._capacity - len(lines), axis=0)])
+
+    def _gathered(self, rows: np.ndarray[Any, Any]) -> Any:
+        leaves, tree = jax.tree.flatten(self._data)
+        tables = self._tables
+        columns = [rows] * len(leaves) if tables is None else [rows[..., table] for table in tables]
+        return jax.tree.unflatten(tree, [leaf[column] for leaf, column in zip(leaves, columns, strict=True)])
+
     def close(self) -> None:
         self._stack = None
+
+
+def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    """Row numbers, one line for each batch; the columns of several tables stay the last dim."""
+    return rows.reshape(count, -1, *rows.shape[1:]) if count else rows
+
+
+def _whole(array: Any) -> Any:
+    """Something that has rows as an array."""
+    return array if hasattr(array, "addressable_shards") else np.asarray(array)
+
+
+def _on_host(array: Any) -> Any:
+    return array if hasattr(array, "__getitem__") and not hasattr(array, "addressable_shards") else np.asarray(array)
 
 
 def _lives_on_device(arrays: Any, placement: Placement) -> bool:

@@ -23,24 +23,36 @@ class Reader(abc.ABC):
 
 @dataclass(frozen=True)
 class StackReader(Reader):
-    """Operands are batches stacked along a new first dim."""
+    """Operands are (batches stacked along a new first dim, who their rows are)."""
 
-    transform: Callable[[Any], Any] | None = None
+    transform: Callable[..., Any] | None = None
 
     def read(self, operands: Any, step: Any) -> Any:
-        batch = jax.tree.map(lambda stack: jax.lax.dynamic_index_in_dim(stack, step, keepdims=False), operands)
-        return self.transform(batch) if self.transform else batch
+        batch, identity = _line(operands, step)
+        return self.transform(batch, identity) if self.transform else batch
 
 
 @dataclass(frozen=True)
 class RowsReader(Reader):
-    """Operands are (all rows of the data, row numbers of every step)."""
+    """Operands are (all rows of the data, row numbers of every step, who these rows are).
 
-    transform: Callable[[Any], Any] | None = None
+    ``tables`` says for each leaf of the data which column of the row numbers is its; None if there is but one.
+    """
+
+    transform: Callable[..., Any] | None = None
+    tables: tuple[int, ...] | None = None
 
     def read(self, operands: Any, step: Any) -> Any:
-        data, row_numbers = operands
-        rows = jax.lax.dynamic_index_in_dim(row_numbers, step, keepdims=False)
+        data, *numbers = operands
+        rows, identity = _line(numbers, step)
+        leaves, tree = jax.tree.flatten(data)
+        columns = [rows] * len(leaves) if self.tables is None else [rows[:, table] for table in self.tables]
         # Row numbers are made by us and always in bounds; saying so spares a clamp and a select per element.
-        batch = jax.tree.map(lambda array: array.at[rows].get(mode="promise_in_bounds"), data)
-        return self.transform(batch) if self.transform else batch
+        taken = [leaf.at[column].get(mode="promise_in_bounds") for leaf, column in zip(leaves, columns, strict=True)]
+        batch = jax.tree.unflatten(tree, taken)
+        return self.transform(batch, identity) if self.transform else batch
+
+
+def _line(stacks: Any, step: Any) -> Any:
+    """Line ``step`` of every array."""
+    return jax.tree.map(lambda stack: jax.lax.dynamic_index_in_dim(stack, step, keepdims=False), stacks)

@@ -25,6 +25,7 @@ class StreamFeed(Feed):
         batches: begins a pass.
         num_batches: batches in a pass if the source knows.
         restartable: whether ``batches`` can be called again.
+        endless: whether it is known that a pass never ends.
         transform: runs on each batch inside the program.
         placement: the devices.
     """
@@ -35,12 +36,14 @@ class StreamFeed(Feed):
         *,
         num_batches: int | None,
         restartable: bool,
-        transform: Callable[[Any], Any] | None,
+        endless: bool,
+        transform: Callable[..., Any] | None,
         placement: Placement,
     ):
         self._batches = batches
         self._num_batches = num_batches
         self._restartable = restartable
+        self._endless = endless
         self._transform = transform
         self._placement = placement
         # The first batch says what all of them look like, so the first pass begins now.
@@ -57,7 +60,7 @@ class StreamFeed(Feed):
 
     @property
     def endless(self) -> bool:
-        return False
+        return self._endless
 
     @property
     def batch_spec(self) -> Any:
@@ -104,7 +107,7 @@ class _StreamPass(Pass):
             return None
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
-        return Window(self._stack, self._reader, start, count, self._capacity, self._bulk)
+        return Window((self._stack, None), self._reader, start, count, self._capacity, self._bulk)
 
     def close(self) -> None:
         self._stack = self._ahead = None

@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 
-from unisono.data._trace import vectorised
+from unisono.data._trace import Identity, Traced, vectorised
+from unisono.plans import IndexedPlan
 
 
 @dataclass(frozen=True)
 class Transform:
     """The maps of a dataset and `class_weight`. Compared by value: equal ones share a compiled program."""
 
-    element_maps: tuple[Callable[..., Any], ...] = ()
-    batch_maps: tuple[Callable[..., Any], ...] = ()
+    element_maps: tuple[TransformMap, ...] = ()
+    batch_maps: tuple[TransformMap, ...] = ()
     class_weight: tuple[tuple[int, float], ...] = ()
+
+    @staticmethod
+    def of(plan: IndexedPlan, traces: Sequence[Traced], class_weight: tuple[tuple[int, float], ...]) -> Transform:
+        """The maps of a plan, all of which have been traced."""
+        maps = [
+            TransformMap(each.function, each.seed if trace.draws else None, each.origin)
+            for each, trace in zip((*plan.element_maps, *plan.batch_maps), traces, strict=True)
+        ]
+        split = len(plan.element_maps)
+        return Transform(tuple(maps[:split]), tuple(maps[split:]), class_weight)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a map draws random numbers, so that it must be told which rows these are."""
+        return any(each.seed is not None for each in (*self.element_maps, *self.batch_maps))
 
     def __bool__(self) -> bool:
         return bool(self.element_maps or self.batch_maps or self.class_weight)
 
-    def __call__(self, batch: Any) -> Any:
-        batch = vectorised(self.element_maps, self.batch_maps)(batch)
+    def __call__(self, batch: Any, identity: Identity = None) -> Any:
+        batch = vectorised(self.element_maps, self.batch_maps)(batch, identity)
         return _weighted(batch, self.class_weight) if self.class_weight else batch
+
+
+@dataclass(frozen=True)
+class TransformMap:
+    """A map function. One that draws nothing has no seed: datasets that differ in it alone share a program."""
+
+    function: Callable[..., Any]
+    seed: int | None
+    origin: int
 
 
 def _weighted(batch: Any, weights: tuple[tuple[int, float], ...]) -> Any:

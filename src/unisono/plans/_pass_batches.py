@@ -21,6 +21,7 @@ class PassBatches:
     """
 
     rows: NDArray[np.int32]
+    """One number per row; one column per table if there are several."""
     offsets: NDArray[np.int64]
 
     def __len__(self) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from unisono.plans._operation import Deferred, Operation, Path, Upstream
+from unisono.plans._operation import Elements, Operation, Path, Upstream
 from unisono.plans._whole_number import whole_number
 
 AUTOTUNE = -1
@@ -26,11 +25,15 @@ class Prefetch(Operation):
             )
         object.__setattr__(self, "buffer_size", size)
 
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
     def cardinality(self, upstream: int) -> int:
         return upstream
 
-    def elements(self, upstream: Upstream, path: Path) -> Iterator[Deferred]:
-        return upstream.elements(path)
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return upstream.open(path)
 
     def __str__(self) -> str:
         return f"prefetch({'AUTOTUNE' if self.buffer_size == AUTOTUNE else self.buffer_size})"

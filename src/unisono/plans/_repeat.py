@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 
 from unisono.plans._cardinality import INFINITE_CARDINALITY
-from unisono.plans._operation import Deferred, Operation, Path, Upstream
+from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono.plans._whole_number import whole_number
 
 
@@ -21,14 +19,20 @@ class Repeat(Operation):
         if self.count is None:
             return
         number = whole_number(self.count, "repeat", "count")
-        if number == 0 or number < -1:
+        if number < -1:
             raise ValueError(
-                f"repeat: count must be at least 1, but it is {number}. "
+                f"repeat: count must be at least 0, but it is {number}. "
                 f"Write repeat(2) for two rounds, or repeat() to go on without end."
             )
         object.__setattr__(self, "count", None if number == -1 else number)
 
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
     def cardinality(self, upstream: int) -> int:
+        if self.count == 0:
+            return 0
         if self.count is None and upstream != 0:
             return INFINITE_CARDINALITY
         return upstream if upstream < 0 else upstream * (self.count or 1)
@@ -39,14 +43,49 @@ class Repeat(Operation):
             return (*path, number)
         return (*path[:-1], path[-1] * self.count + number)
 
-    def elements(self, upstream: Upstream, path: Path) -> Iterator[Deferred]:
-        for number in count() if self.count is None else range(self.count):
-            empty = True
-            for element in upstream.elements(self.round_path(path, number)):
-                empty = False
-                yield element
-            if empty:  # as in tf.data: nothing, repeated without end, is nothing, not a hang
-                return
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Rounds(upstream, path, self)
 
     def __str__(self) -> str:
         return f"repeat({'' if self.count is None else self.count})"
+
+
+class _Rounds(Elements):
+    def __init__(self, upstream: Upstream, path: Path, repeat: Repeat) -> None:
+        self._upstream, self._path, self._repeat = upstream, path, repeat
+        self._round = 0
+        self._empty = True
+        self._elements: Elements | None = None
+
+    def __next__(self) -> Deferred:
+        while self._round != self._repeat.count:
+            if self._elements is None:
+                self._open()
+            element = next(self._elements, None)  # type: ignore[arg-type]
+            if element is not None:
+                self._empty = False
+                return element
+            if self._empty:  # as in tf.data: nothing, repeated without end, is nothing, not a hang
+                break
+            self.close()
+            self._round, self._empty = self._round + 1, True
+        raise StopIteration
+
+    def _open(self) -> None:
+        self._elements = self._upstream.open(self._repeat.round_path(self._path, self._round))
+
+    def get_state(self) -> State:
+        inner = None if self._elements is None else self._elements.get_state()
+        return {"round": self._round, "empty": self._empty, "input": inner}
+
+    def set_state(self, state: State) -> None:
+        self.close()
+        self._round, self._empty = state["round"], state["empty"]
+        if state["input"] is not None:
+            self._open()
+            self._elements.set_state(state["input"])  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        elements, self._elements = self._elements, None
+        if elements is not None:
+            elements.close()

@@ -24,6 +24,8 @@ from unisono.seams._data import class_weights as class_weights
 from unisono.seams._data import split_for_validation as split_for_validation
 from unisono.seams._data import unpack as unpack
 from unisono.seams._lowerings import lowered_for as lowered_for
+from unisono.seams._map_seeds import key_of as key_of
+from unisono.seams._map_seeds import seed_maps as seed_maps
 from unisono.seams._metrics import MetricsView as MetricsView
 from unisono.seams._metrics import is_stock as is_stock
 from unisono.seams._metrics import metrics_view as metrics_view

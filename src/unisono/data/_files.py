@@ -1,0 +1,54 @@
+"""Datasets of files that are read from beginning to end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono.data._dataset import Dataset
+from unisono.data._file_names import file_names
+from unisono.plans import Plan, Records, TextLines
+
+
+class TextLineDataset(Dataset):
+    """The lines of text files, as byte strings without their ends.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("one\\ntwo\\n")
+    >>> [line.item() for line in TextLineDataset(path)]
+    [b'one', b'two']
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(Plan(TextLines(tuple(file_names(filenames)), compression_type or None)))
+
+
+class TFRecordDataset(Dataset):
+    """The records of TFRecord files, as byte strings. Checksums are checked.
+
+    >>> import tempfile, pathlib
+    >>> from unisono.io import TFRecordWriter
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.tfrecord"
+    >>> with TFRecordWriter(path) as writer:
+    ...     writer.write(b"one")
+    ...     writer.write(b"two")
+    >>> [record.item() for record in TFRecordDataset(path)]
+    [b'one', b'two']
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(Plan(Records(tuple(file_names(filenames)), compression_type or None)))

@@ -1,0 +1,214 @@
+"""A dataset of the images in a folder, as `keras.utils.image_dataset_from_directory` makes it, without TensorFlow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unisono.data._dataset import Dataset
+from unisono.data._image_folder import ImageFiles, list_images, split
+from unisono.io import ImageError, decode_image, read_file
+from unisono.io._resize import METHODS, resize
+from unisono.plans import AUTOTUNE, Plan
+
+_CALL: Final = "image_dataset_from_directory"
+_CHANNELS: Final = {"grayscale": 1, "rgb": 3, "rgba": 4}
+
+
+class ImageDataset(Dataset):
+    """A dataset of images that knows its classes and files. What its methods return are plain datasets."""
+
+    def __init__(self, plan: Plan, files: ImageFiles) -> None:
+        super().__init__(plan)
+        self.class_names = None if files.class_names is None else list(files.class_names)
+        """The name of each label, in order; None without labels."""
+        self.file_paths = list(files.paths)
+        """The files; in the order of the elements where they are not shuffled."""
+
+
+def image_dataset_from_directory(
+    directory: Any,
+    labels: Any = "inferred",
+    label_mode: str | None = "int",
+    class_names: Sequence[str] | None = None,
+    color_mode: str = "rgb",
+    batch_size: int | None = 32,
+    image_size: int | Sequence[int] = (256, 256),
+    shuffle: bool = True,
+    seed: int | None = None,
+    validation_split: float | None = None,
+    subset: str | None = None,
+    interpolation: str = "bilinear",
+    follow_links: bool = False,
+    crop_to_aspect_ratio: bool = False,
+    pad_to_aspect_ratio: bool = False,
+    data_format: str = "channels_last",
+    verbose: bool = True,
+) -> Any:
+    """Batches `(images, labels)` of the image files in a folder, whose sub-folders are the classes.
+
+    Images are float32 from 0 to 255, resized to `image_size` as `tf.image.resize` does it. They are read and
+    decoded by threads. What is shuffled are the files' names, all of them, anew in each pass.
+
+    Labels are int32 numbers; float32 of shape (1,) for `label_mode="binary"`, one-hot float32 for "categorical", and
+    absent for None. `labels` may also be a list of numbers, one for each file in the order of sorted paths, or None.
+
+    `validation_split=0.2` with `subset="training"`, "validation" or "both" (a pair) splits the files; give a seed,
+    or `shuffle=False`, so that two calls split alike. `class_names` and `file_paths` are attributes of the result.
+
+    >>> import pathlib, tempfile
+    >>> from unisono.io import encode_png
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name in ("cats", "dogs"):
+    ...     (folder / name).mkdir()
+    ...     _ = (folder / name / "1.png").write_bytes(encode_png(np.zeros((8, 8, 3), np.uint8)))
+    >>> dataset = image_dataset_from_directory(folder, image_size=(4, 4), shuffle=False)
+    Found 2 files belonging to 2 classes.
+    >>> dataset.class_names
+    ['cats', 'dogs']
+    >>> [(images.shape, labels.tolist()) for images, labels in dataset]
+    [((2, 4, 4, 3), [0, 1])]
+    """
+    _one_of("label_mode", label_mode, ("int", "categorical", "binary", None))
+    _one_of("color_mode", color_mode, tuple(_CHANNELS))
+    _one_of("interpolation", interpolation, METHODS)
+    _one_of("data_format", data_format, ("channels_last", "channels_first"))
+    _one_of("subset", subset, ("training", "validation", "both", None))
+    _check_split(validation_split, subset, shuffle, seed)
+    load = _loading(
+        _CHANNELS[color_mode],
+        _fitting(_checked_size(image_size), interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio),
+        data_format == "channels_first",
+    )
+    files = list_images(directory, None if label_mode is None else labels, class_names, follow_links)
+    encoded = _encoding(label_mode, files)
+    if verbose:
+        print(_found(files))
+
+    def dataset(files: ImageFiles, shuffle: bool) -> ImageDataset:
+        # As bytes: NumPy's own strings would give every path the room of the longest, four times.
+        paths = np.array([os.fsencode(path) for path in files.paths], dtype=object)
+        rows = Dataset.from_tensor_slices(paths if files.labels is None else (paths, encoded(files.labels)))
+        ordered = rows.shuffle(len(paths), seed) if shuffle else rows
+        images = ordered.map(load, num_parallel_calls=AUTOTUNE)
+        batches = images if batch_size is None else images.batch(batch_size)
+        return ImageDataset(batches.prefetch(AUTOTUNE).plan, files)
+
+    if validation_split is None:
+        return dataset(files, shuffle)
+    # Mixed as Keras does it, so that the same seed gives the same split.
+    mixed = files.chosen(np.random.RandomState(seed).permutation(len(files.paths))) if shuffle else files
+    training, validation = split(mixed, validation_split)
+    if verbose:
+        print(f"Using {len(training.paths)} files for training and {len(validation.paths)} for validation.")
+    if subset == "both":
+        return dataset(training, shuffle), dataset(validation, False)
+    return dataset(training if subset == "training" else validation, shuffle)
+
+
+def _loading(
+    num_channels: int, fit: Callable[[NDArray[Any]], NDArray[np.float32]], channels_first: bool
+) -> Callable[..., Any]:
+    def load_image(path: Any, *label: Any) -> Any:
+        try:
+            image = fit(decode_image(read_file(path), num_channels))
+        except ImageError as error:
+            raise ImageError(f"{os.fsdecode(path.item())}: {error}") from error
+        image = image.transpose(2, 0, 1) if channels_first else image
+        return (image, *label) if label else image
+
+    return load_image
+
+
+def _fitting(
+    size: tuple[int, int], method: str, crop: bool, pad: bool
+) -> Callable[[NDArray[Any]], NDArray[np.float32]]:
+    """What makes an image of any size one of this size."""
+    height, width = size
+
+    def cropped(image: NDArray[Any]) -> NDArray[np.float32]:
+        """The largest part in the middle that has the right proportions."""
+        rows, columns = image.shape[:2]
+        kept_rows = max(1, min(rows, int(columns * height / width)))
+        kept_columns = max(1, min(columns, int(rows * width / height)))
+        top, left = (rows - kept_rows) // 2, (columns - kept_columns) // 2
+        part = image[top : top + kept_rows, left : left + kept_columns]
+        return resize(np.ascontiguousarray(part), size, method)
+
+    def padded(image: NDArray[Any]) -> NDArray[np.float32]:
+        """All of it, in its own proportions, in the middle of a black image."""
+        rows, columns = image.shape[:2]
+        ratio = max(rows / height, columns / width)
+        inner = (max(1, int(rows / ratio)), max(1, int(columns / ratio)))
+        top, left = int((height - rows / ratio) / 2), int((width - columns / ratio) / 2)
+        result = np.zeros((*size, image.shape[2]), np.float32)
+        result[top : top + inner[0], left : left + inner[1]] = resize(image, inner, method)
+        return result
+
+    if crop and pad:
+        raise ValueError(
+            f"{_CALL}: crop_to_aspect_ratio and pad_to_aspect_ratio are both True. Expected one of them at most."
+        )
+    if crop:
+        return cropped
+    return padded if pad else lambda image: resize(image, size, method)
+
+
+def _encoding(label_mode: str | None, files: ImageFiles) -> Callable[[NDArray[np.int32]], NDArray[Any]]:
+    """How class numbers become labels."""
+    names = files.class_names or ()
+    if label_mode == "binary" and files.labels is not None and len(names) != 2:
+        raise ValueError(
+            f'{_CALL}: label_mode="binary" is for two classes, and there are {len(names)}: {list(names)}. '
+            f'Write label_mode="int" or "categorical", or name two: class_names=[...].'
+        )
+    if label_mode == "binary":
+        return lambda labels: labels.astype(np.float32)[:, None]
+    if label_mode == "categorical" and files.labels is not None:
+        if files.labels.min() < 0 or files.labels.max() >= len(names):
+            raise ValueError(
+                f'{_CALL}: label_mode="categorical" with {len(names)} different labels, from {files.labels.min()} to '
+                f'{files.labels.max()}. Expected 0 to {len(names) - 1}: renumber them, or write label_mode="int".'
+            )
+        return lambda labels: np.eye(len(names), dtype=np.float32)[labels]
+    return lambda labels: labels
+
+
+def _check_split(validation_split: float | None, subset: str | None, shuffle: bool, seed: int | None) -> None:
+    if (validation_split is None) != (subset is None):
+        raise ValueError(
+            f"{_CALL}: validation_split={validation_split} and subset={subset!r} go together. Write both, such as "
+            f'validation_split=0.2, subset="both", or neither.'
+        )
+    if validation_split is None:
+        return
+    if not 0 < validation_split < 1:
+        raise ValueError(f"{_CALL}: validation_split is {validation_split}. Expected a part, such as 0.2 for a fifth.")
+    if shuffle and seed is None:
+        raise ValueError(
+            f"{_CALL}: files are mixed before they are split, and without a seed two calls mix differently: images "
+            f"would be in both parts. Write seed=1, say, or shuffle=False."
+        )
+
+
+def _checked_size(image_size: Any) -> tuple[int, int]:
+    pair = (image_size, image_size) if isinstance(image_size, int) else image_size
+    whole = isinstance(pair, tuple | list) and all(isinstance(dim, int | np.integer) and dim > 0 for dim in pair)
+    if not whole or len(pair) != 2:
+        raise ValueError(f"{_CALL}: image_size is {image_size!r}. Expected (height, width) in pixels: (256, 256), say.")
+    return int(pair[0]), int(pair[1])
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{_CALL}: {name} is {value!r}. Expected one of {', '.join(map(repr, allowed))}.")
+
+
+def _found(files: ImageFiles) -> str:
+    if files.class_names is None:
+        return f"Found {len(files.paths)} files."
+    return f"Found {len(files.paths)} files belonging to {len(files.class_names)} classes."

@@ -1,0 +1,55 @@
+"""Random numbers for map functions: different for every element and epoch, the same in every run.
+
+Give `jax.random` a dtype, as `keras.random` does: without one it draws 64 bits on the host and 32 in a training step,
+and these are other numbers.
+
+`keras.random` and Keras's random layers need none of this: inside a map they follow the element by themselves.
+"""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from unisono.plans import Draw, next_draw
+from unisono.seams import key_of
+
+
+def key() -> jax.Array:
+    """A key for `jax.random`, inside a map function. Each call gives another one.
+
+    >>> import jax
+    >>> from unisono.data import Dataset, random
+    >>> dataset = Dataset.range(2).map(lambda x: x + jax.random.uniform(random.key(), dtype="float32"))
+    >>> first, second = dataset
+    >>> float(first) != float(second) - 1
+    True
+    """
+    return key_of(_draw("key"))
+
+
+def generator() -> np.random.Generator:
+    """A NumPy generator, inside a map function that runs on the host. Each call gives another one.
+
+    >>> from unisono.data import Dataset, random
+    >>> dataset = Dataset.range(2).map(lambda x: random.generator().normal())
+    >>> len(set(float(x) for x in dataset))
+    2
+    """
+    draw = _draw("generator")
+    numbers = (
+        int(draw.epoch),
+        int(draw.row),
+        draw.number,
+    )  # traced values have no number: the map then runs on the host
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(draw.seed, spawn_key=numbers)))
+
+
+def _draw(name: str) -> Draw:
+    draw = next_draw()
+    if draw is None:
+        raise RuntimeError(
+            f"data.random.{name}() was called outside of a map function. Its numbers follow from the element that is "
+            f"being mapped: call it inside, dataset.map(lambda x: x + ...data.random.{name}()...)."
+        )
+    return draw

@@ -1,0 +1,68 @@
+"""Things that have rows without being arrays: numbers that follow from their place, and arrays end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The rows are the numbers of a range."""
+
+    numbers: range
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int64))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.numbers),)
+
+    @property
+    def nbytes(self) -> int:
+        return len(self.numbers) * self.dtype.itemsize
+
+    def __getitem__(self, rows: Any) -> Any:
+        places = np.asarray(rows).astype(np.int64)
+        return (self.numbers.start + self.numbers.step * places).astype(self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        numbers: NDArray[Any] = self[np.arange(len(self.numbers))]
+        return numbers.astype(dtype or self.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class EndToEnd:
+    """The rows of one array, then those of another of the same kind."""
+
+    first: Any
+    second: Any
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.first.dtype
+        return dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.first.shape[0] + self.second.shape[0], *self.first.shape[1:])
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.first.nbytes + self.second.nbytes)
+
+    def __getitem__(self, rows: Any) -> Any:
+        num_first = self.first.shape[0]
+        rows = np.asarray(rows)
+        if rows.ndim == 0:
+            return self.first[rows] if rows < num_first else self.second[rows - num_first]
+        in_second = rows >= num_first
+        taken = np.empty((*rows.shape, *self.shape[1:]), self.dtype)
+        taken[~in_second] = np.asarray(self.first[rows[~in_second]])
+        taken[in_second] = np.asarray(self.second[rows[in_second] - num_first])
+        return taken
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.concatenate([np.asarray(self.first), np.asarray(self.second)]).astype(dtype or self.dtype, copy=False)
