@@ -19,6 +19,12 @@ from unisono import config as config
 from unisono import data as data
 from unisono import datasets as datasets
 from unisono import train as train
+from unisono.strategy import DistributedDataset as DistributedDataset
+from unisono.strategy import DistributedIterator as DistributedIterator
+from unisono.strategy import DistributedValues as DistributedValues
+from unisono.strategy import InputContext as InputContext
+from unisono.strategy import InputOptions as InputOptions
+from unisono.strategy import InputReplicationMode as InputReplicationMode
 from unisono.strategy import MirroredStrategy as MirroredStrategy
 from unisono.strategy import OneDeviceStrategy as OneDeviceStrategy
 from unisono.strategy import Strategy as Strategy

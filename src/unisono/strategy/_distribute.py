@@ -1,0 +1,75 @@
+"""From what users pass to distributed datasets and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from unisono.data import Dataset
+from unisono.plans import flatten
+from unisono.runtime import Placement
+from unisono.strategy._deal import Deal
+from unisono.strategy._distributed_dataset import DistributedDataset
+from unisono.strategy._input_context import InputContext, ValueContext
+from unisono.strategy._input_options import InputOptions, checked
+from unisono.strategy._replicas import Replicas
+from unisono.strategy._split_rows import SplitRows
+from unisono.strategy._step import Step
+
+_SPLIT = "experimental_distribute_dataset"
+_DEAL = "distribute_datasets_from_function"
+
+
+def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions | None) -> DistributedDataset:
+    """Global batches, their rows split over the replicas."""
+    options = checked(options, _SPLIT)
+    if isinstance(dataset, DistributedDataset):
+        raise TypeError(f"{_SPLIT}: this dataset is distributed already: {dataset}. Use it as it is.")
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"{_SPLIT}: expected a unisono.data.Dataset, got {type(dataset).__name__}. Of arrays, write "
+            f"Dataset.from_tensor_slices((x, y)).batch(global_batch_size); of a generator, Dataset.from_generator(...)."
+        )
+    return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
+
+
+def distribute_from_function(placement: Placement, dataset_fn: Any, options: InputOptions | None) -> DistributedDataset:
+    """Batches of one replica, dealt to the replicas in turn."""
+    options = checked(options, _DEAL)
+    if not callable(dataset_fn):
+        raise TypeError(
+            f"{_DEAL}: expected a function of an InputContext that returns a Dataset, got "
+            f"{type(dataset_fn).__name__}. A dataset that there is already goes to {_SPLIT}(dataset)."
+        )
+    dataset = dataset_fn(InputContext(num_replicas_in_sync=placement.num_replicas))
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"{_DEAL}: the function must return a unisono.data.Dataset, but it returned {type(dataset).__name__}."
+        )
+    step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
+    return _distributed(dataset, step, options)
+
+
+def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
+    """What a function returns for each replica, on its device."""
+    number = placement.num_replicas
+    return Replicas(number, tuple(placement.devices)).give([value_fn(ValueContext(i, number)) for i in range(number)])
+
+
+def _replicas(placement: Placement, options: InputOptions) -> Replicas:
+    on_host = options.experimental_fetch_to_device is False
+    return Replicas(placement.num_replicas, None if on_host else tuple(placement.devices))
+
+
+def _distributed(dataset: Dataset, step: Step, options: InputOptions) -> DistributedDataset:
+    # What cannot be distributed is refused here, as far as that is known before anything of the user's has run.
+    known = dataset.known_element_spec
+    if known is not None:
+        step.spec(known)
+    on_host = options.experimental_fetch_to_device is False
+    return DistributedDataset(dataset, step, 0 if on_host else options.experimental_per_replica_buffer_size)
+
+
+def _has_fixed_shapes(dataset: Dataset) -> bool:
+    leaves = [leaf for leaf in flatten(dataset.element_spec) if leaf is not None]
+    return all(None not in leaf.shape for leaf in leaves)

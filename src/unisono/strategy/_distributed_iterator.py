@@ -1,0 +1,81 @@
+"""One pass over a distributed dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from unisono.data import Dataset, DatasetIterator, Optional
+from unisono.plans import Nest, Plan, State
+
+if TYPE_CHECKING:
+    from unisono.strategy._distributed_dataset import DistributedDataset
+
+
+class OutOfRangeError(Exception):
+    """`get_next` was called at the end of the data."""
+
+
+class DistributedIterator:
+    """The steps of one pass, and a place in it that can be kept and found again.
+
+    >>> import unisono
+    >>> dataset = unisono.data.Dataset.range(6).batch(2)
+    >>> iterator = iter(unisono.OneDeviceStrategy("cpu:0").experimental_distribute_dataset(dataset))
+    >>> first, state, second = next(iterator), iterator.get_state(), next(iterator)
+    >>> iterator.set_state(state)
+    >>> second.tolist(), iterator.get_next().tolist(), iterator.get_next().tolist()
+    ([2, 3], [2, 3], [4, 5])
+    >>> iterator.get_next_as_optional().has_value()
+    False
+    """
+
+    def __init__(self, source: DistributedDataset, dataset: Dataset, plan_of: Callable[[Dataset], Plan]) -> None:
+        self._source, self._dataset = source, dataset
+        self._iterator = DatasetIterator(dataset, plan_of, dataset.next_iteration())
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Nest:
+        return next(self._iterator)
+
+    def get_next(self) -> Nest:
+        """The next step; at the end an OutOfRangeError."""
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            raise OutOfRangeError(
+                f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
+                f"or ask get_next_as_optional().has_value()."
+            ) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next step, if there is one."""
+        return self._iterator.get_next_as_optional()
+
+    @property
+    def element_spec(self) -> Nest:
+        """That of the distributed dataset."""
+        return self._source.element_spec
+
+    def get_state(self) -> State:
+        """The place after the last step: pass it to `json.dumps`, keep it, give it to `set_state`.
+
+        It knows no replicas. Steps of `experimental_distribute_dataset` go on from it on any number of them.
+        """
+        return self._iterator.get_state()
+
+    def set_state(self, state: State) -> None:
+        """Goes to where `get_state` was called, of this iterator or of one in another run of the same lines."""
+        self._iterator.set_state(state)
+
+    def close(self) -> None:
+        """Ends the pass: files and threads are given back. Happens by itself at the end of the data."""
+        self._iterator.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
