@@ -20,14 +20,15 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all lint types layers format bench lock clean supported
+.PHONY: help demo install check test test-all lint types layers format bench bench-data lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests"
 	@echo "make test-all   the checks and every test, the long ones too"
-	@echo "make bench      run the benchmarks"
+	@echo "make bench      run the benchmark of fit"
+	@echo "make bench-data run the benchmark of input pipelines"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       write requirements/lock-*.txt anew (needs a package index)"
@@ -65,6 +66,9 @@ format: $(READY)
 
 bench: $(READY)
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+bench-data: $(READY)
+	@$(VENV)/bin/python benchmarks/data.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

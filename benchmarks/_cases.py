@@ -1,10 +1,10 @@
-"""What is measured: the cases, and what Unisono aims at in each."""
+"""What is measured of `fit`: the cases, and what Unisono aims at in each."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 UNISONO = "unisono"
 KERAS_JAX = "keras-jax"
@@ -14,9 +14,24 @@ REPLICA_VIEW = "shard_map"
 TORCH = "torch"
 
 
+class Work(Protocol):
+    """What every contender of a case does in one round, told in one line of JSON."""
+
+    @property
+    def platform(self) -> str: ...
+
+    @property
+    def replicas(self) -> int: ...
+
+    @property
+    def steps_per_round(self) -> int: ...
+
+    def to_json(self) -> str: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What every contender of a case does in one round: all of its training, told in one line of JSON.
+    """Work that is training.
 
     Attributes:
         network: "mlp" is 784-256-256-10; "cnn" is Conv 32 3x3, MaxPool 2x2, Flatten, Dense 64, Dense 10.
@@ -74,7 +89,7 @@ class Case:
     """A workload, who competes, and the targets."""
 
     name: str
-    workload: Workload
+    workload: Work
     contenders: tuple[str, ...]
     targets: tuple[Target, ...]
 

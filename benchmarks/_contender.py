@@ -32,11 +32,11 @@ class Contender:
         self._unread = b""
 
     def wait_until_ready(self) -> None:
-        """Returns when it has built its model."""
+        """Returns when it has built its model or pipeline."""
         self.about = self._answer(BUILD_SECONDS)["about"]
 
     def round(self) -> dict[str, float]:
-        """Lets it train one round: what :mod:`_protocol` says."""
+        """Lets it do one round: what :mod:`_protocol` says."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it is dead: reading the answer says so
             self._process.stdin.write(b"round\n")

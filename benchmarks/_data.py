@@ -1,4 +1,4 @@
-"""The rows that all contenders train on."""
+"""The rows that all contenders train on, or read."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ def source() -> Literal["MNIST", "random data"]:
     return "MNIST" if MNIST.exists() else "random data"
 
 
-def load(workload: Workload) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """(x, y): images as float32 in 0..1, shaped for the network, and labels as int32."""
+def images_and_labels() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """All 60,000 rows as they are stored: uint8."""
     if MNIST.exists():
         with np.load(MNIST) as arrays:
-            images, labels = arrays["x_train"], arrays["y_train"]
-    else:
-        random = np.random.default_rng(0)
-        images = random.integers(0, 256, (60_000, 28, 28), "uint8")
-        labels = random.integers(0, 10, 60_000, "uint8")
+            return arrays["x_train"], arrays["y_train"]
+    random = np.random.default_rng(0)
+    return random.integers(0, 256, (60_000, 28, 28), "uint8"), random.integers(0, 10, 60_000, "uint8")
+
+
+def load(workload: Workload) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """(x, y): images as float32 in 0..1, shaped for the network, and labels as int32."""
+    images, labels = images_and_labels()
     if workload.num_rows > len(images):
         raise ValueError(f"A round of {workload.num_rows} rows is asked for; the data has {len(images)}.")
     shape = (-1, 784) if workload.network == "mlp" else (-1, 28, 28, 1)

@@ -12,11 +12,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import _cases
-from _cases import Workload
+from _cases import UNISONO, Work
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parent
@@ -44,16 +44,9 @@ class Program:
     paths: tuple[Path, ...] = ()
 
 
-PROGRAMS = {
-    _cases.UNISONO: Program(
-        module="contenders.unisono_fit", environment=None, keras_backend="jax", paths=(PROJECT / "src",)
-    ),
-    _cases.HAND_WRITTEN: Program(module="contenders.hand_written", environment="jax"),
-    _cases.REPLICA_VIEW: Program(module="contenders.hand_written_replica_view", environment="jax"),
-    _cases.KERAS_JAX: Program(module="contenders.keras_fit", environment="jax", keras_backend="jax"),
-    _cases.TENSORFLOW: Program(module="contenders.keras_fit", environment="tensorflow", keras_backend="tensorflow"),
-    _cases.TORCH: Program(module="contenders.torch_graphs", environment=None),
-}
+def of_unisono(module: str) -> Program:
+    """A program that may import Unisono."""
+    return Program(module=module, environment=None, keras_backend="jax", paths=(PROJECT / "src",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,23 +54,25 @@ class Environments:
     """Where contenders run: in environments of their own, or all in this one.
 
     Args:
+        programs: the program of each contender.
         shared: use the interpreter that runs this for all of them.
         paths: folders that all of them can import from.
     """
 
-    shared: bool
-    paths: tuple[Path, ...]
+    programs: Mapping[str, Program]
+    shared: bool = False
+    paths: tuple[Path, ...] = ()
 
-    def command(self, contender: str, workload: Workload) -> list[str]:
+    def command(self, contender: str, workload: Work) -> list[str]:
         """The command line; makes the environment if there is none yet."""
-        program = PROGRAMS[contender]
+        program = self.programs[contender]
         own = program.environment is not None and not self.shared
         interpreter = _interpreter(program.environment) if own else sys.executable  # type: ignore[arg-type]
         return [interpreter, "-m", program.module, workload.to_json()]
 
-    def variables(self, contender: str, workload: Workload) -> dict[str, str]:
+    def variables(self, contender: str, workload: Work) -> dict[str, str]:
         """The environment variables."""
-        program = PROGRAMS[contender]
+        program = self.programs[contender]
         variables = {name: value for name, value in os.environ.items() if name not in _DROPPED}
         variables["PYTHONPATH"] = os.pathsep.join(map(str, (*program.paths, *self.paths)))
         variables["TF_CPP_MIN_LOG_LEVEL"] = "2"
@@ -87,7 +82,7 @@ class Environments:
             variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.2"  # several of them are alive on one GPU
         else:
             variables["JAX_PLATFORMS"] = "cpu"
-            if contender != _cases.UNISONO and workload.replicas > 1:  # Unisono sees to both by itself
+            if contender != UNISONO and workload.replicas > 1:  # Unisono sees to both by itself
                 variables["JAX_NUM_CPU_DEVICES"] = str(workload.replicas)
                 variables["NPROC"] = str(max(2 * workload.replicas, os.cpu_count() or 1))
         return variables

@@ -1,7 +1,7 @@
 """Interleaved rounds, and what they say.
 
 The machine may be busy with other things, and busier now than a minute ago. So all contenders of a case are alive at
-once, and take turns: each trains one round while the others wait on stdin. What is compared is the times of one
+once, and take turns: each does one round while the others wait on stdin. What is compared is the times of one
 round, which lie seconds apart, and the ratios of all rounds give a median and a spread.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import platform
 import statistics
@@ -16,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import _data
 from _cases import UNISONO, Case
 from _contender import Contender, ContenderError, started
 from _environments import HERE, Environments
@@ -25,7 +25,7 @@ from _environments import HERE, Environments
 @dataclass(frozen=True, kw_only=True)
 class Series:
     """What one contender did: times per step of every counted round (by the clock, and of all its cores together),
-    and the losses of all rounds."""
+    and the losses of all rounds. Where nothing is trained, a step is one element, and there are no losses."""
 
     about: dict[str, str]
     seconds_per_step: list[float]
@@ -70,7 +70,9 @@ class _Record:
     failure: str | None = None
 
 
-def measure(case: Case, environments: Environments, *, rounds: int, warm_up: int, say: Callable[[str], None]) -> Result:
+def measure(
+    case: Case, environments: Environments, *, data: str, rounds: int, warm_up: int, say: Callable[[str], None]
+) -> Result:
     """Runs ``warm_up`` rounds that are thrown away, in which programs are compiled, and ``rounds`` that count."""
     workload = case.workload
     commands = {name: environments.command(name, workload) for name in case.contenders}
@@ -89,8 +91,8 @@ def measure(case: Case, environments: Environments, *, rounds: int, warm_up: int
                 _one_round(record, workload.steps_per_round, counted=number >= warm_up)
     return Result(
         case=case.name,
-        workload=asdict(workload),
-        data=_data.source(),
+        workload=json.loads(workload.to_json()),
+        data=data,
         machine=f"{platform.machine()}, {os.cpu_count()} cores",
         measured=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         series={
@@ -111,7 +113,8 @@ def _one_round(record: _Record, steps: int, *, counted: bool) -> None:
         return
     with _noted(record):
         answer = record.contender.round()
-        record.losses.append(answer["loss"])
+        if "loss" in answer:
+            record.losses.append(answer["loss"])
         if counted:
             record.seconds_per_step.append(answer["seconds"] / steps)
             record.cpu_seconds_per_step.append(answer["cpu_seconds"] / steps)

@@ -3,7 +3,7 @@
     contender -> ready      {"about": {"jax": "0.10.2", ...}}
     run.py    -> "round"
     contender -> a round    {"seconds": 0.21, "cpu_seconds": 0.39, "loss": 0.43, "accuracy": 0.88}
-    ...
+    ...                     (loss and accuracy where something is trained)
     run.py    -> end of file, and the contender exits
 
 Answers are lines of JSON on the stdout that the process was started with. Whatever else is printed goes to stderr.
@@ -14,10 +14,14 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import sys
 import time
 from collections.abc import Callable
 from importlib import metadata
+from multiprocessing import active_children
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from _cases import Workload
@@ -25,34 +29,75 @@ from _cases import Workload
 # Trains one round and returns (loss, accuracy) of its last epoch as Python numbers, so that nothing is still running.
 Train = Callable[[], tuple[float, float]]
 
-_REPORTED = ("jax", "keras", "tensorflow-cpu", "torch")
+# Does one round, and returns what it found out besides how long it took.
+Round = Callable[[], dict[str, float]]
+
+# Packages whose versions are told, and the modules that say that they are in use.
+_REPORTED = {
+    "jax": "jax",
+    "keras": "keras",
+    "tensorflow-cpu": "tensorflow",
+    "torch": "torch",
+    "grain": "grain",
+    "pillow": "PIL",
+}
 
 
 def serve(contender: Callable[[Workload], Train]) -> None:
-    """Runs a contender as the process's whole life; the workload is the one argument."""
+    """Runs a contender that trains; the workload is the process's one argument."""
+
+    def build() -> Round:
+        train = contender(Workload.from_json(sys.argv[1]))
+
+        def one_round() -> dict[str, float]:
+            loss, accuracy = train()
+            return {"loss": float(loss), "accuracy": float(accuracy)}
+
+        return one_round
+
+    serve_rounds(build)
+
+
+def serve_rounds(build: Callable[[], Round]) -> None:
+    """Runs a contender as the process's whole life."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
     def answer(**message: Any) -> None:
         print(json.dumps(message), file=answers, flush=True)
 
-    train = contender(Workload.from_json(sys.argv[1]))
+    one_round = build()
     answer(about=_about())
     while sys.stdin.readline():
-        began, cpu_began = time.perf_counter(), time.process_time()
-        loss, accuracy = train()
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu_began
-        answer(seconds=seconds, cpu_seconds=cpu_seconds, loss=float(loss), accuracy=float(accuracy))
+        began, cpu_began = time.perf_counter(), _cpu_seconds()
+        found = one_round()
+        seconds, cpu_seconds = time.perf_counter() - began, _cpu_seconds() - cpu_began
+        answer(seconds=seconds, cpu_seconds=cpu_seconds, **found)
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of the worker processes that it started."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of_living, active_children()))
+
+
+def _of_living(child: BaseProcess) -> float:
+    """What Linux says; 0 elsewhere."""
+    try:
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _about() -> dict[str, str]:
     about = {"python": platform.python_version()}
-    for name in _REPORTED:
-        if name.removesuffix("-cpu") in sys.modules:
+    for name, module in _REPORTED.items():
+        if module in sys.modules:
             try:
                 about[name] = metadata.version(name)
             except metadata.PackageNotFoundError:  # a folder of unzipped wheels without their metadata
-                about[name] = str(getattr(sys.modules[name], "__version__", "?"))
+                about[name] = str(getattr(sys.modules[module], "__version__", "?"))
     if "jax" in sys.modules:
         about["on"] = sys.modules["jax"].devices()[0].device_kind
     return about

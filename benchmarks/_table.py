@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from _cases import UNISONO, Case, Target, Workload
-from _measure import Result, median_and_spread, trains_differently
+from collections.abc import Callable
+from dataclasses import dataclass
 
-_HEADER = (
-    "contender",
-    "ms/step, min",
-    "median",
-    "CPU ms/step",
-    "time relative to Unisono",
-    "quartiles",
-    "loss, first to last",
-)
+from _cases import UNISONO, Case, Target
+from _measure import Result, median_and_spread
 
 
-def report(case: Case, result: Result) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a benchmark shows of its results.
+
+    Attributes:
+        header: names of the columns; the first is the contender's.
+        cells: what stands beside the name of a contender that did not fail.
+        caption: what was measured, in so many rounds.
+    """
+
+    header: tuple[str, ...]
+    cells: Callable[[Result, str], tuple[str, ...]]
+    caption: Callable[[Result, int], str]
+
+
+def report(case: Case, result: Result, form: Form) -> str:
     """The table of one case, and which of its targets were met."""
     failures = [series.failure for series in result.series.values() if series.failure]
     return "\n".join(
         [
-            _caption(result),
+            _caption(result, form),
             "",
-            _aligned([_HEADER, *(_row(result, name) for name in result.series)]),
+            _aligned([form.header, *(_row(result, name, form) for name in result.series)]),
             "",
             *failures,
             *(_verdict(target, result) for target in case.targets),
@@ -31,10 +39,11 @@ def report(case: Case, result: Result) -> str:
     )
 
 
-def markdown(results: list[Result]) -> str:
+def markdown(results: list[Result], form: Form) -> str:
     """One table of all cases, for the README, and under it how each was measured."""
-    rows = [(result.case, *_row(result, name)) for result in results for name in result.series]
-    return "\n".join([_aligned([("case", *_HEADER), *rows]), "", *(f"- {_caption(result)}" for result in results)])
+    rows = [(result.case, *_row(result, name, form)) for result in results for name in result.series]
+    captions = (f"- {_caption(result, form)}" for result in results)
+    return "\n".join([_aligned([("case", *form.header), *rows]), "", *captions])
 
 
 def met(target: Target, result: Result) -> bool:
@@ -43,32 +52,25 @@ def met(target: Target, result: Result) -> bool:
     return bool(ratios) and median_and_spread(ratios)[0] <= target.limit  # type: ignore[arg-type]
 
 
-def _caption(result: Result) -> str:
-    work = Workload(**result.workload)
+def relative_to_unisono(result: Result, name: str) -> tuple[str, str]:
+    """The cells for a contender's time divided by Unisono's: median and quartiles."""
+    median, low, high = median_and_spread(result.ratios(name, UNISONO) or [float("nan")])
+    return f"{median:.2f}", f"{low:.2f} to {high:.2f}"
+
+
+def _caption(result: Result, form: Form) -> str:
     rounds = max(len(series.seconds_per_step) for series in result.series.values())
     about = {f"{what} {value}": None for series in result.series.values() for what, value in series.about.items()}
     return (
-        f"{result.case}: {work.replicas} {work.platform}, global batch {work.global_batch_size}, {rounds} rounds of "
-        f"{work.epochs} x {work.steps} steps, {result.data}; {result.machine}; {', '.join(about)}; {result.measured}"
+        f"{result.case}: {form.caption(result, rounds)}, {result.data}; {result.machine}; "
+        f"{', '.join(about)}; {result.measured}"
     )
 
 
-def _row(result: Result, name: str) -> tuple[str, ...]:
-    series = result.series[name]
-    if series.failure:
-        return (name, "failed", *[""] * (len(_HEADER) - 2))
-    milliseconds = [1e3 * seconds for seconds in series.seconds_per_step]
-    median, low, high = median_and_spread(result.ratios(name, UNISONO) or [float("nan")])
-    losses = f"{series.losses[0]:.3f} to {series.losses[-1]:.3f}"
-    return (
-        name,
-        f"{min(milliseconds):.4g}",
-        f"{median_and_spread(milliseconds)[0]:.4g}",
-        f"{1e3 * median_and_spread(series.cpu_seconds_per_step)[0]:.4g}",
-        f"{median:.2f}",
-        f"{low:.2f} to {high:.2f}",
-        losses + (" (trains differently!)" if trains_differently(result, name) else ""),
-    )
+def _row(result: Result, name: str, form: Form) -> tuple[str, ...]:
+    if result.series[name].failure:
+        return (name, "failed", *[""] * (len(form.header) - 2))
+    return (name, *form.cells(result, name))
 
 
 def _verdict(target: Target, result: Result) -> str:

@@ -10,104 +10,82 @@ run.py --markdown           the table for the README, of what was measured last
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
-import json
-import signal
 import sys
 from pathlib import Path
-from typing import Any
 
-from _cases import CASES, UNISONO, Case
-from _environments import HERE, PROGRAMS, Environments
-from _measure import Result, measure
-from _table import markdown, met, report
+import _data
+from _cases import CASES, HAND_WRITTEN, KERAS_JAX, REPLICA_VIEW, TENSORFLOW, TORCH, UNISONO, Workload
+from _command import new_parser, parsed, run
+from _environments import Environments, Program, of_unisono
+from _measure import Result, median_and_spread, trains_differently
+from _table import Form, relative_to_unisono
 
-RESULTS = HERE / "results"
+PROGRAMS = {
+    UNISONO: of_unisono("contenders.unisono_fit"),
+    HAND_WRITTEN: Program(module="contenders.hand_written", environment="jax"),
+    REPLICA_VIEW: Program(module="contenders.hand_written_replica_view", environment="jax"),
+    KERAS_JAX: Program(module="contenders.keras_fit", environment="jax", keras_backend="jax"),
+    TENSORFLOW: Program(module="contenders.keras_fit", environment="tensorflow", keras_backend="tensorflow"),
+    TORCH: Program(module="contenders.torch_graphs", environment=None),
+}
 
 
 def main() -> int:
-    """Measures, prints and stores; returns the exit code."""
-    arguments = _arguments()
-    chosen = [case for case in CASES if case.name in arguments.cases]
-    folder = RESULTS / "saved" if arguments.save else RESULTS
-    if arguments.markdown:
-        print(markdown([_load(path) for case in chosen if (path := folder / f"{case.name}.json").exists()]))
-        return 0
-    for number in (signal.SIGTERM, signal.SIGHUP):  # so that contenders are ended then, too
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
-    on_gpu = any(case.workload.platform == "gpu" for case in chosen)
-    environments = Environments(shared=arguments.same_env or on_gpu, paths=tuple(arguments.path))
-    all_met = True
-    for case in (_among(case, arguments.contenders) for case in chosen):
-        result = measure(case, environments, rounds=arguments.rounds, warm_up=arguments.warm_up, say=_say)
-        _say("")
-        _store(result, folder / f"{case.name}.json")
-        print(report(case, result) + "\n", flush=True)
-        all_met &= all(met(target, result) for target in case.targets)
-    return 1 if arguments.check and not all_met else 0
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.replace("```\n", ""),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    names = [case.name for case in CASES]
-    parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(names)}")
+    """Returns the exit code."""
+    parser = new_parser(__doc__, CASES)
     parser.add_argument("--gpu", action="store_true", help="the cases for the GPU, which imply --same-env")
-    parser.add_argument("--rounds", type=int, default=15, help="rounds that count (15)")
-    parser.add_argument("--warm-up", type=int, default=2, help="rounds before them (2)")
-    parser.add_argument("--contenders", nargs="+", metavar="NAME", help="only these, and Unisono")
     parser.add_argument("--same-env", action="store_true", help="all contenders use this interpreter")
     parser.add_argument("--path", type=Path, action="append", default=[], help="a folder that all can import from")
-    parser.add_argument("--save", action="store_true", help="use results/saved/, which is committed, not results/")
-    parser.add_argument("--markdown", action="store_true", help="measure nothing; print what was stored")
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a target was missed")
-    arguments = parser.parse_args()
-    _check_known(parser, "case", arguments.cases, names)
-    _check_known(parser, "contender", arguments.contenders or [], list(PROGRAMS))
-    if arguments.rounds < 1 or arguments.warm_up < 1:
-        parser.error("--rounds and --warm-up are at least 1: the first round of every contender compiles.")
-    if not arguments.cases:
-        platforms = ("cpu", "gpu") if arguments.markdown else ("gpu",) if arguments.gpu else ("cpu",)
-        arguments.cases = [case.name for case in CASES if case.workload.platform in platforms]
-    arguments.path = [path.resolve() for path in arguments.path]
-    return arguments
+    arguments = parsed(parser, CASES)
+    platforms = ("cpu", "gpu") if arguments.markdown else ("gpu",) if arguments.gpu else ("cpu",)
+    chosen = [
+        case
+        for case in CASES
+        if case.name in arguments.cases or (not arguments.cases and case.workload.platform in platforms)
+    ]
+    on_gpu = any(case.workload.platform == "gpu" for case in chosen)
+    environments = Environments(
+        programs=PROGRAMS,
+        shared=arguments.same_env or on_gpu,
+        paths=tuple(path.resolve() for path in arguments.path),
+    )
+    return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source())
 
 
-def _check_known(parser: argparse.ArgumentParser, what: str, given: list[str], known: list[str]) -> None:
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        parser.error(f"no such {what}: {', '.join(unknown)}. There are {', '.join(known)}.")
-
-
-def _among(case: Case, names: list[str] | None) -> Case:
-    if not names:
-        return case
-    return dataclasses.replace(
-        case,
-        contenders=tuple(name for name in case.contenders if name in (UNISONO, *names)),
-        targets=tuple(target for target in case.targets if target.opponent in names),
+def _cells(result: Result, name: str) -> tuple[str, ...]:
+    series = result.series[name]
+    milliseconds = [1e3 * seconds for seconds in series.seconds_per_step]
+    losses = f"{series.losses[0]:.3f} to {series.losses[-1]:.3f}"
+    return (
+        f"{min(milliseconds):.4g}",
+        f"{median_and_spread(milliseconds)[0]:.4g}",
+        f"{1e3 * median_and_spread(series.cpu_seconds_per_step)[0]:.4g}",
+        *relative_to_unisono(result, name),
+        losses + (" (trains differently!)" if trains_differently(result, name) else ""),
     )
 
 
-def _say(what: str) -> None:
-    """One line that is written over, and only where somebody watches."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
+def _caption(result: Result, rounds: int) -> str:
+    work = Workload(**result.workload)
+    return (
+        f"{work.replicas} {work.platform}, global batch {work.global_batch_size}, "
+        f"{rounds} rounds of {work.epochs} x {work.steps} steps"
+    )
 
 
-def _store(result: Result, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result.to_dict(), indent=1) + "\n")
-
-
-def _load(path: Path) -> Result:
-    values: dict[str, Any] = json.loads(path.read_text())
-    return Result.from_dict(values)
-
+FORM = Form(
+    header=(
+        "contender",
+        "ms/step, min",
+        "median",
+        "CPU ms/step",
+        "time relative to Unisono",
+        "quartiles",
+        "loss, first to last",
+    ),
+    cells=_cells,
+    caption=_caption,
+)
 
 if __name__ == "__main__":
     sys.exit(main())
