@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from unisono.data._trace import FOREIGN_KINDS, Traced, is_tracing, struct, trace
-from unisono.plans import Nest, check_function, flatten, function_name, map_leaves, structure, unflatten
+from unisono.plans import Nest, check_function, flatten, function_name, map_leaves, same_structure, unflatten
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class HostCall:
         with jax.enable_x64(True):
             traced = self._traced(arguments)
             value = self.function(*arguments)
-        if traced is None or structure(value) != structure(traced):
+        if traced is None or not same_structure(value, traced):
             return value
         return unflatten(value, map(_cast, flatten(value), flatten(traced)))
 

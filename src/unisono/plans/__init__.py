@@ -27,7 +27,7 @@ from unisono.plans._listed import Listed
 from unisono.plans._loaded import Loaded
 from unisono.plans._map import Map, apply, as_arrays, as_byte_string, check_function, function_name
 from unisono.plans._naive import iterate
-from unisono.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, structure, unflatten
+from unisono.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, same_structure, structure, unflatten
 from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono.plans._padded_batch import PaddedBatch
@@ -135,6 +135,7 @@ __all__ = [
     "map_leaves",
     "next_draw",
     "num_host_threads",
+    "same_structure",
     "structure",
     "unflatten",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unisono.plans._identity import Computed, identify, identity
-from unisono.plans._nest import Nest, flatten, leaf_names, structure, unflatten
+from unisono.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
 from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono.plans._whole_number import whole_number
 
@@ -43,14 +43,14 @@ class Batch(Operation):
     def _filled(self, first: Nest, group: Sequence[Deferred]) -> Nest:
         """Copies each element into the batch as soon as it is computed, while it is in the caches."""
         who = identity()
-        kind, leaves = structure(first), flatten(first)
+        leaves = flatten(first)
         if not all(type(leaf) is np.ndarray for leaf in leaves):
             return stacked([Computed(first), *group[1:]], self, self._stack)
         batch = [np.empty((len(group), *leaf.shape), leaf.dtype) for leaf in leaves]
         for number, deferred in enumerate(group):
             element = first if number == 0 else deferred()
             parts = flatten(element)
-            if structure(element) != kind or not all(map(_fits, parts, batch)):
+            if not same_structure(element, first) or not all(map(_fits, parts, batch)):
                 before = [Computed(unflatten(first, [rows[row] for rows in batch])) for row in range(number)]
                 return stacked([*before, Computed(element), *group[number + 1 :]], self, self._stack)
             for rows, part in zip(batch, parts, strict=True):

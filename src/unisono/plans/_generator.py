@@ -116,21 +116,24 @@ def _conformed(value: Nest, signature: Signature, source: Generated, position: i
         if structure(value) != signature.like:
             raise _misfit(source, position, f"has the structure {structure(value)}", f"{signature.like}", signature)
         leaves = flatten(value)
-    names = leaf_names(signature.like, "element")
-    arrays = []
-    for leaf, name, shape, dtype in zip(leaves, names, signature.shapes, signature.dtypes, strict=True):
-        array = _as_array(leaf)
+    arrays: list[np.ndarray[Any, Any]] = []
+    for leaf, shape, dtype in zip(leaves, signature.shapes, signature.dtypes, strict=True):
+        array: np.ndarray[Any, Any] | None = _as_array(leaf)
+        assert array is not None
         if array.dtype != dtype and not (dtype.kind == array.dtype.kind and dtype.kind in "US"):
-            cast = _cast(array, dtype)
-            if cast is None:
-                raise _misfit(source, position, f"has {name} of dtype {array.dtype}", f"{dtype}", signature)
-            array = cast
-        if array.ndim != len(shape) or any(
-            want is not None and have != want for have, want in zip(array.shape, shape, strict=True)
-        ):
+            found, array = array.dtype, _cast(array, dtype)
+            if array is None:
+                name = leaf_names(signature.like, "element")[len(arrays)]
+                raise _misfit(source, position, f"has {name} of dtype {found}", f"{dtype}", signature)
+        if array.shape != shape and not _fits(array.shape, shape):
+            name = leaf_names(signature.like, "element")[len(arrays)]
             raise _misfit(source, position, f"has {name} of shape {array.shape}", f"{shape}", signature)
         arrays.append(array)
     return unflatten(signature.like, arrays)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(want in (None, have) for have, want in zip(shape, wanted, strict=True))
 
 
 def _leaves_like(like: Nest, value: Nest, source: Generated, position: int) -> Iterator[Any]:

@@ -61,6 +61,8 @@ def as_arrays(result: Nest, operation: object) -> Nest:
     """What a user's function returned, with NumPy arrays for leaves."""
 
     def as_array(leaf: Any) -> Any:
+        if type(leaf) is np.ndarray and not leaf.dtype.hasobject:
+            return leaf
         if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
             return leaf
         if isinstance(leaf, bytes):

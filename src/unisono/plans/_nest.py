@@ -27,14 +27,17 @@ def map_leaves(function: Callable[[Any], Any], nest: Nest, stop: Callable[[Nest]
     >>> map_leaves(lambda leaf: leaf + 1, {"b": (1, 2), "a": [3]})
     {'b': (2, 3), 'a': [4]}
     """
-    if stop(nest):
+    if not isinstance(nest, _CONTAINERS) or stop(nest):
         return function(nest)
     if isinstance(nest, dict):
         mapped = copy.copy(nest)  # keeps the class (OrderedDict, defaultdict) and the order of the keys
         for key in sorted(nest):
             mapped[key] = map_leaves(function, nest[key], stop)
         return mapped
-    children = [map_leaves(function, child, stop) for child in nest]
+    # Elements are mostly flat tuples, and this runs for each of them: leaves are met without another call.
+    children = [
+        map_leaves(function, child, stop) if isinstance(child, _CONTAINERS) else function(child) for child in nest
+    ]
     if hasattr(nest, "_fields"):  # a namedtuple takes its children one by one
         return type(nest)(*children)
     return type(nest)(children)
@@ -46,8 +49,14 @@ def flatten(nest: Nest) -> list[Any]:
     >>> flatten({"b": (1, 2), "a": None})
     [None, 1, 2]
     """
+    if not isinstance(nest, _CONTAINERS):
+        return [nest]
     leaves: list[Any] = []
-    map_leaves(leaves.append, nest)
+    for child in [nest[key] for key in sorted(nest)] if isinstance(nest, dict) else nest:
+        if isinstance(child, _CONTAINERS):
+            leaves.extend(flatten(child))
+        else:
+            leaves.append(child)
     return leaves
 
 
@@ -64,6 +73,24 @@ def unflatten(like: Nest, leaves: Iterable[Any]) -> Nest:
 def structure(nest: Nest) -> Nest:
     """`nest` with `...` for every leaf: equal for nests of equal structure, and readable in an error."""
     return map_leaves(lambda _: ..., nest)
+
+
+def same_structure(one: Nest, other: Nest) -> bool:
+    """Whether `structure` of both is equal.
+
+    >>> same_structure((1, {"a": 2}), (3, {"a": None})), same_structure((1, 2), (1, (2,)))
+    (True, False)
+    """
+    if not isinstance(one, _CONTAINERS) or not isinstance(other, _CONTAINERS):
+        return not isinstance(one, _CONTAINERS) and not isinstance(other, _CONTAINERS)
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(same_structure(one[key], other[key]) for key in one)
+        )
+    alike = isinstance(other, list) if isinstance(one, list) else isinstance(other, tuple)
+    return alike and len(one) == len(other) and all(map(same_structure, one, other))
 
 
 def leaf_names(nest: Nest, root: str) -> list[str]:
