@@ -16,6 +16,8 @@ from ._space import Space
 from ._splits import CASES, GRID, observe_case, rows_of_steps
 from .differences import DIFFERENT_SPLITS
 
+pytestmark = pytest.mark.slow
+
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "tf_distribute_splits.json").read_text())
 
 

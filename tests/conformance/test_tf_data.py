@@ -16,6 +16,8 @@ from ._space import Space
 from .differences import DIFFERENT
 from .plans import PLANS
 
+pytestmark = pytest.mark.slow
+
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "tf_data.json").read_text())["plans"]
 
 

@@ -14,6 +14,8 @@ import pytest
 from unisono.data import AUTOTUNE, Dataset, TensorSpec, random
 from unisono.plans import Map, Plan, iterate
 
+pytestmark = pytest.mark.slow
+
 NUM_ROWS = 6
 ROWS = np.ones((NUM_ROWS, 4), "float32")
 

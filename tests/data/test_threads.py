@@ -192,6 +192,7 @@ def test_restoring_stops_the_threads_of_the_place_before() -> None:
     assert [int(x) for x in iterator] == list(range(3, 30))
 
 
+@pytest.mark.slow
 def test_a_thread_that_finds_a_forgotten_pass_does_not_wait_for_itself() -> None:
     # The garbage collector may run in any thread, also in one that it would have to join.
     def collect(x: Any) -> Any:
