@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from unisono.runtime import Placement
-from unisono.runtime._shared import shared_copies
+from unisono.runtime._shared import give_back, shared_copy
 from unisono.runtime._upload import upload
 
 
@@ -15,7 +15,7 @@ def placement() -> Placement:
 @pytest.mark.parametrize("offset", range(0, 80, 16))
 def test_cpu_devices_share_one_piece_of_memory(placement: Placement, offset: int) -> None:
     array = np.arange(4096, dtype="float32")[offset // 4 :]
-    shared = shared_copies(array, placement.replicated)
+    shared = shared_copy(array, placement.replicated).array
     assert shared.is_fully_replicated
     assert len({shard.data.unsafe_buffer_pointer() for shard in shared.addressable_shards}) == 1
     np.testing.assert_array_equal(shared, array)
@@ -24,14 +24,14 @@ def test_cpu_devices_share_one_piece_of_memory(placement: Placement, offset: int
 @pytest.mark.parametrize("dtype", ["float64", "int64", "uint8", "bool"])
 def test_shared_copies_have_the_dtype_that_jax_gives_them(placement: Placement, dtype: str) -> None:
     array = np.ones((3, 5), dtype)
-    shared = shared_copies(array[:, ::2], placement.replicated)
+    shared = shared_copy(array[:, ::2], placement.replicated).array
     assert shared.dtype == jax.numpy.asarray(array).dtype
     np.testing.assert_array_equal(shared, array[:, ::2])
 
 
 def test_shared_memory_that_is_donated_stays_as_it_was(placement: Placement) -> None:
     array = np.zeros(4096, "float32")
-    jax.jit(lambda x: x + 1, donate_argnums=0)(shared_copies(array, placement.replicated)).block_until_ready()
+    jax.jit(lambda x: x + 1, donate_argnums=0)(shared_copy(array, placement.replicated).array).block_until_ready()
     np.testing.assert_array_equal(array, 0)
 
 
@@ -44,3 +44,14 @@ def test_an_upload_in_parts_gives_the_whole_array(
     uploaded = upload(array, placement.replicated)
     assert uploaded.sharding.device_set == set(placement.devices)
     np.testing.assert_array_equal(uploaded, array)
+
+
+def test_memory_that_was_given_back_serves_the_next_copy(placement: Placement) -> None:
+    first = shared_copy(np.ones((600, 999))[:, ::2], placement.replicated)
+    give_back(first)
+    second = shared_copy(np.full((600, 999), 2.0)[:, ::2], placement.replicated)
+    third = shared_copy(np.full((600, 999), 3.0)[:, ::2], placement.replicated)
+    assert second.memory is first.memory
+    assert third.memory is not first.memory
+    assert float(second.array.min()) == float(second.array.max()) == 2.0
+    assert float(third.array.min()) == 3.0

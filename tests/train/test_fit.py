@@ -232,3 +232,35 @@ def test_an_optimizer_made_outside_of_the_scope_is_taken_in(pair: Strategy, xy: 
     model.compile(optimizer, "mse")
     model.fit(*xy, verbose=0)
     assert {len(v.value.sharding.device_set) for v in optimizer.variables} == {2}
+
+
+def test_the_memory_of_one_training_serves_the_next_with_other_data(make_model: Any) -> None:
+    x = np.ones((2**17, 4), "float32")  # 2 MiB: large enough to be kept
+    y = np.ones((2**17, 1), "float32")
+    expected = []
+    for scale in (1.0, 0.0):
+        model = make_model(optimizer=keras.optimizers.SGD(0.0))
+        model.fit(x * scale, y, batch_size=2**14, verbose=0)
+        expected.append(float(np.mean((model.predict(x[:1] * scale, verbose=0) - 1) ** 2)))
+        history = model.fit(x * scale, y, batch_size=2**14, verbose=0).history
+        assert history["loss"] == pytest.approx([expected[-1]], rel=1e-5)
+    assert expected[0] != pytest.approx(expected[1])
+
+
+def test_a_training_that_failed_keeps_its_memory_to_itself(make_model: Any, monkeypatch: Any) -> None:
+    from unisono.runtime import Copies
+
+    given_back: list[Any] = []
+    monkeypatch.setattr(Copies, "give_back", lambda self: given_back.append(self))
+
+    class Failing(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            raise RuntimeError("stop")
+
+    model = make_model()
+    x = np.ones((8, 4), "float32")
+    with pytest.raises(RuntimeError, match="stop"):
+        model.fit(x, x[:, :1], callbacks=[Failing()], verbose=0)
+    assert not given_back
+    model.fit(x, x[:, :1], verbose=0)
+    assert len(given_back) == 1

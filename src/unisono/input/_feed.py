@@ -85,3 +85,7 @@ class Feed(abc.ABC):
     @abc.abstractmethod
     def close(self) -> None:
         """Gives back what the feed holds besides its passes. Safe to call twice."""
+
+    @abc.abstractmethod
+    def give_back(self) -> None:
+        """The feed will not be used again, and no program that reads its windows is in flight any more."""

@@ -7,6 +7,7 @@ costs the transfer of its row numbers; else the rows of some batches at a time a
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
 from unisono.input._readers import Reader, RowsReader, StackReader
 from unisono.plans import Identities, PassBatches
-from unisono.runtime import Placement, copies_fit, residency
+from unisono.runtime import Copies, Placement, copies_fit, residency
 
 
 class IndexedFeed(Feed):
@@ -54,8 +55,15 @@ class IndexedFeed(Feed):
         self._tables = tables
         self._num_origins = num_origins
         self._resident = _lives_on_device(arrays, placement)
+        self._first_rows: PassRows | None = None
+        self._copies: Copies | None = None
         if self._resident:
-            self._arrays = placement.place_copies(jax.tree.map(_whole, arrays))
+            # The order of the first pass is made while the data travels: some milliseconds each.
+            with ThreadPoolExecutor(1, thread_name_prefix="unisono-first-pass") as thread:
+                first_rows = thread.submit(next_rows)
+                self._copies = placement.lend_copies(jax.tree.map(_whole, arrays))
+            self._arrays = self._copies.arrays
+            self._first_rows = first_rows.result()
         else:
             self._arrays = jax.tree.map(_on_host, arrays)
 
@@ -87,7 +95,8 @@ class IndexedFeed(Feed):
         return True
 
     def open(self) -> Pass:
-        rows = self._next_rows()
+        first, self._first_rows = self._first_rows, None
+        rows = first or self._next_rows()
         if self._resident:
             reader = RowsReader(self._transform, self._tables)
             return _ResidentPass(self._arrays, rows, self._batch_size, reader, self._placement)
@@ -97,6 +106,11 @@ class IndexedFeed(Feed):
 
     def close(self) -> None:
         pass
+
+    def give_back(self) -> None:
+        copies, self._copies, self._arrays = self._copies, None, None
+        if copies is not None:
+            copies.give_back()
 
 
 @dataclass(frozen=True, eq=False)

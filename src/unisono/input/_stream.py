@@ -83,6 +83,9 @@ class StreamFeed(Feed):
         if first is not None:
             first.close()
 
+    def give_back(self) -> None:
+        self.close()
+
     def _new_pass(self) -> _StreamPass:
         return _StreamPass(self._batches(), StackReader(self._transform), self._placement)
 

@@ -8,4 +8,5 @@ from unisono.runtime._launches import Launches as Launches
 from unisono.runtime._memory import copies_fit as copies_fit
 from unisono.runtime._memory import residency as residency
 from unisono.runtime._memory import set_residency as set_residency
+from unisono.runtime._placement import Copies as Copies
 from unisono.runtime._placement import Placement as Placement

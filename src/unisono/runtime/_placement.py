@@ -10,10 +10,23 @@ import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono.runtime._devices import device_name
-from unisono.runtime._shared import shared_copies
+from unisono.runtime._shared import SharedCopy, give_back, shared_copy
 from unisono.runtime._upload import upload
 
 _AXIS = "replica"
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """A nest of arrays, whole on every device."""
+
+    arrays: Any
+    _shared: tuple[SharedCopy, ...]
+
+    def give_back(self) -> None:
+        """Nobody reads them any more, and no program that does is in flight: others may have their memory."""
+        for copy in self._shared:
+            give_back(copy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +89,15 @@ class Placement:
 
     def place_copies(self, nest: Any) -> Any:
         """Sends a nest of arrays to every device whole. The caller must not write into them while they are used."""
+        return self.lend_copies(nest).arrays
+
+    def lend_copies(self, nest: Any) -> Copies:
+        """The same, with a way to say that they are not needed any more."""
         if self.platform == "cpu":
-            return jax.tree.map(lambda leaf: shared_copies(leaf, self.replicated), nest)
-        return jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest)
+            shared = jax.tree.map(lambda leaf: shared_copy(leaf, self.replicated), nest)
+            leaves, tree = jax.tree.flatten(shared)
+            return Copies(jax.tree.unflatten(tree, [leaf.array for leaf in leaves]), tuple(leaves))
+        return Copies(jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest), ())
 
     def constrain(self, batch: Any) -> Any:
         """Inside a program: the rows of ``batch`` belong to the replicas, evenly or not.

@@ -78,6 +78,8 @@ def fit(
             )
             with seams.closing(callbacks):
                 _train(session, cursor, callbacks, epochs, initial_epoch, validation, validation_freq)
+            cursor.close()
+            feed.give_back()  # after an exception this is left out: a program may still be reading
         finally:
             cursor.close()
             if validation is not None:
