@@ -645,7 +645,7 @@ class Dataset:
     @cached_property
     def execution(self) -> Execution:
         """How the plan runs on the host."""
-        return execution(self._plan)
+        return execution(self._plan, self._traced)
 
     def explain(self) -> str:
         """What will run where, and why not better: the answer to "is my input slow?".
@@ -701,7 +701,7 @@ class Dataset:
         if list(seeds) == list(self._plan.seeds) and num_by_row == self.execution.num_by_row:
             return self
         dataset = self.with_seeds(seeds)
-        dataset.execution = execution(dataset.plan, num_by_row)
+        dataset.execution = execution(dataset.plan, dataset._traced, num_by_row)
         return dataset
 
     def as_numpy_iterator(self) -> Iterator[Nest]:

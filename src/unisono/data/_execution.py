@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import jax
 import numpy as np
 
-from unisono.data._element_spec import UNKNOWN, Stage, describe
+from unisono.data._element_spec import UNKNOWN, Stage
 from unisono.data._rows import Rows
 from unisono.data._spec import TensorSpec
 from unisono.data._trace import Traced, Untraceable, trace_indexed
@@ -81,9 +81,8 @@ class Execution:
     decisions: tuple[Decision, ...]
 
 
-def execution(plan: Plan, num_by_row: int | None = None) -> Execution:
-    """Decides how to run a plan. With `num_by_row`, as it ran when a state was taken."""
-    stages = describe(plan, may_run=False)
+def execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
+    """Decides how to run a plan of these stages. With `num_by_row`, as it ran when a state was taken."""
     found = _beginning(plan) if num_by_row is None else _beginning_of(plan, num_by_row)
     if found is None:
         rest, decisions = _rewritten(stages)

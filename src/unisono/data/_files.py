@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from unisono.data._dataset import Dataset
 from unisono.data._file_names import file_names
-from unisono.plans import Plan, Records, TextLines
+from unisono.plans import Files, Plan, Records, TextLines
 
 
-class TextLineDataset(Dataset):
-    """The lines of text files, as byte strings without their ends.
+class _FilesDataset(Dataset):
+    """tf.data's arguments. Those about buffers and parallel reads are taken and change nothing."""
 
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
-    >>> _ = path.write_text("one\\ntwo\\n")
-    >>> [line.item() for line in TextLineDataset(path)]
-    [b'one', b'two']
-    """
+    _source: ClassVar[type[Files]]
 
     def __init__(
         self,
@@ -27,10 +22,23 @@ class TextLineDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(Plan(TextLines(tuple(file_names(filenames)), compression_type or None)))
+        super().__init__(Plan(self._source(tuple(file_names(filenames)), compression_type or None)))
 
 
-class TFRecordDataset(Dataset):
+class TextLineDataset(_FilesDataset):
+    """The lines of text files, as byte strings without their ends.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("one\\ntwo\\n")
+    >>> [line.item() for line in TextLineDataset(path)]
+    [b'one', b'two']
+    """
+
+    _source = TextLines
+
+
+class TFRecordDataset(_FilesDataset):
     """The records of TFRecord files, as byte strings. Checksums are checked.
 
     >>> import tempfile, pathlib
@@ -43,12 +51,4 @@ class TFRecordDataset(Dataset):
     [b'one', b'two']
     """
 
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: str | None = None,
-        buffer_size: int | None = None,
-        num_parallel_reads: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(Plan(Records(tuple(file_names(filenames)), compression_type or None)))
+    _source = Records

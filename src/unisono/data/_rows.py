@@ -20,11 +20,10 @@ from unisono.data._trace import vectorised
 from unisono.plans import (
     Deferred,
     Elements,
-    Identities,
     IndexedMap,
     IndexedPlan,
     Nest,
-    PassBatches,
+    PassRows,
     Path,
     Source,
     State,
@@ -33,7 +32,9 @@ from unisono.plans import (
     drawing,
     flatten,
     identify,
+    lengthened,
     map_leaves,
+    read_only,
     unflatten,
 )
 
@@ -80,32 +81,13 @@ class Rows(Source):
         return self.description
 
 
-@dataclass(frozen=True, eq=False)
-class _Pass:
-    """The rows of one pass, or of one window of an endless one."""
-
-    batches: PassBatches
-    identities: Identities | None
-
-    def of(self, first: int, last: int, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of `numbers` (rows, epochs or places) that belong to the batches from `first` to `last`."""
-        offsets = self.batches.offsets
-        return numbers[offsets[first] : offsets[last]]
-
-    def identify(self, position: int) -> None:
-        """Whatever comes after the plan knows batch `position` by its first row."""
-        if self.identities is not None:
-            start = self.batches.offsets[position]
-            identify(int(self.identities.epochs[start, -1]), int(self.identities.places[start, -1]))
-
-
 class _RowElements(Elements):
     """A state is a window of the pass and a place in it."""
 
     def __init__(self, source: Rows, path: Path) -> None:
         self._source, self._path = source, path
         self._window = self._position = 0
-        self._pass: _Pass | None = None
+        self._pass: PassRows | None = None
         self._chunk: _Chunk | None = None
 
     def __next__(self) -> Deferred:
@@ -124,11 +106,9 @@ class _RowElements(Elements):
             self._chunk = _Chunk(computer, rows, position)
         return partial(self._chunk.element, position)
 
-    def _opened(self) -> _Pass:
-        plan = self._source.plan
-        batches = plan.pass_batches(self._path, self._window)
-        wanted = self._source.identifies or not self._source.compiled
-        self._pass = _Pass(batches, plan.pass_identities(self._path, self._window) if wanted else None)
+    def _opened(self) -> PassRows:
+        identified = self._source.identifies or not self._source.compiled
+        self._pass = self._source.plan.pass_rows(self._path, self._window, identified=identified)
         self._chunk = None
         return self._pass
 
@@ -149,7 +129,7 @@ class _Compiled:
     def __init__(self, source: Rows) -> None:
         plan = self.plan = source.plan
         self.draws = source.draws
-        self._leaves = [_on_host(leaf) for leaf in flatten(plan.arrays)]
+        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
         has_maps = bool(plan.element_maps or plan.batch_maps)
         self.function = HostFunction(vectorised(plan.element_maps, plan.batch_maps)) if has_maps else None
         batch_size = plan.batch.batch_size if plan.batch else 1
@@ -167,7 +147,7 @@ class _Compiled:
 class _Chunk:
     """Consecutive batches that are computed together, by whoever needs one of them first."""
 
-    def __init__(self, computer: _Compiled, rows: _Pass, first: int) -> None:
+    def __init__(self, computer: _Compiled, rows: PassRows, first: int) -> None:
         self._computer, self._rows, self._first = computer, rows, first
         sizes = np.diff(rows.batches.offsets[first : first + computer.batches_per_call + 1])
         odd = np.flatnonzero(sizes != sizes[0])
@@ -181,7 +161,7 @@ class _Chunk:
         with self._lock:
             if self._batches is None:
                 self._batches = self._computed()
-        self._rows.identify(position)
+        _identify(self._rows, position)
         if self._computer.plan.batch_maps:
             return self._batches
         index = position - self._first
@@ -190,19 +170,20 @@ class _Chunk:
         return map_leaves(lambda leaf: None if leaf is None else leaf[which], self._batches)
 
     def _computed(self) -> Nest:
-        computer, rows = self._computer, self._rows
-        numbers = rows.of(self._first, self.last, rows.batches.rows)
+        computer, identities = self._computer, self._rows.identities
+        offsets = self._rows.batches.offsets
+        which = slice(offsets[self._first], offsets[self.last])
+        numbers = self._rows.batches.rows[which]
         if computer.function is None:
             return computer.gather(numbers)
         identity = None
         if computer.draws:
-            assert rows.identities is not None, "whoever draws has them"
-            epochs = rows.of(self._first, self.last, rows.identities.epochs)
-            identity = (epochs, rows.of(self._first, self.last, rows.identities.places))
+            assert identities is not None, "whoever draws has them"
+            identity = (identities.epochs[which], identities.places[which])
         num_rows, whole = len(numbers), computer.batches_per_call * self._batch_size
         if num_rows < whole and not computer.plan.batch_maps:
             # One compiled function serves all: what is added here is cut off again.
-            numbers, identity = jax.tree.map(partial(_lengthened, whole), (numbers, identity))
+            numbers, identity = jax.tree.map(lambda rows: lengthened(rows, whole), (numbers, identity))
         result = computer.function(computer.gather(numbers), identity)
         if len(numbers) == num_rows:
             return result
@@ -214,9 +195,9 @@ class _InPython:
 
     def __init__(self, plan: IndexedPlan) -> None:
         self._plan = plan
-        self._leaves = [_on_host(leaf) for leaf in flatten(plan.arrays)]
+        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
 
-    def element(self, rows: _Pass, position: int) -> Nest:
+    def element(self, rows: PassRows, position: int) -> Nest:
         """One batch; the row itself, where there is no batch."""
         first, last = rows.batches.offsets[position : position + 2]
         group = [partial(self._row, rows, index) for index in range(first, last)]
@@ -224,15 +205,15 @@ class _InPython:
             element = group[0]()
         else:
             element = self._mapped(self._plan.batch_maps, self._plan.batch.join(group), rows, first)
-        rows.identify(position)
+        _identify(rows, position)
         return element
 
-    def _row(self, rows: _Pass, index: int) -> Nest:
+    def _row(self, rows: PassRows, index: int) -> Nest:
         numbers = rows.batches.rows[index].reshape(-1)
         taken = [_row_of(leaf, numbers[table]) for leaf, table in zip(self._leaves, self._plan.tables, strict=True)]
         return self._mapped(self._plan.element_maps, unflatten(self._plan.arrays, taken), rows, index)
 
-    def _mapped(self, maps: tuple[IndexedMap, ...], element: Nest, rows: _Pass, index: int) -> Nest:
+    def _mapped(self, maps: tuple[IndexedMap, ...], element: Nest, rows: PassRows, index: int) -> Nest:
         assert rows.identities is not None, "functions that run in Python may draw"
         epochs, places = rows.identities.epochs[index], rows.identities.places[index]
         for each in maps:
@@ -243,22 +224,16 @@ class _InPython:
         return element
 
 
-def _on_host(leaf: Any) -> Any:
-    """What NumPy can index: arrays of other devices are fetched once. Nobody may write into the user's data."""
-    if not isinstance(leaf, np.ndarray) and not hasattr(leaf, "addressable_shards"):
-        return leaf
-    view = np.asarray(leaf).view()
-    view.flags.writeable = False
-    return view
+def _identify(rows: PassRows, position: int) -> None:
+    """Whatever comes after the plan knows batch `position` by its first row."""
+    if rows.identities is not None:
+        start = rows.batches.offsets[position]
+        identify(int(rows.identities.epochs[start, -1]), int(rows.identities.places[start, -1]))
 
 
 def _row_of(leaf: Any, row: Any) -> Any:
     # `...` gives arrays of no dimension instead of NumPy scalars: a map function always sees arrays.
     return leaf[row, ...] if isinstance(leaf, np.ndarray) else np.asarray(leaf[row])
-
-
-def _lengthened(length: int, rows: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.concatenate([rows, np.repeat(rows[-1:], length - len(rows), axis=0)])
 
 
 def _taken(leaf: Any, rows: NDArray[np.int32]) -> Any:

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from unisono.data._host_function import HostFunction
 from unisono.data._trace import vectorised
-from unisono.plans import Deferred, Each, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream
+from unisono.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream, each
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +18,8 @@ class VectorMap(Operation):
 
     @cached_property
     def _function(self) -> HostFunction:
-        each = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
-        return HostFunction(vectorised(each, ()))
+        maps = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
+        return HostFunction(vectorised(maps, ()))
 
     @property
     def keeps_access(self) -> bool:
@@ -29,7 +29,7 @@ class VectorMap(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Each(upstream.open(path), partial(partial, self._mapped))
+        return each(upstream.open(path), partial(partial, self._mapped))
 
     def _mapped(self, element: Deferred) -> Nest:
         return self._function(element())

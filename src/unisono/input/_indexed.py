@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -17,7 +16,7 @@ import numpy as np
 from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
 from unisono.input._readers import Reader, RowsReader, StackReader
-from unisono.plans import Identities, PassBatches
+from unisono.plans import PassRows, lengthened, read_only
 from unisono.runtime import Copies, Placement, copies_fit, residency
 
 
@@ -65,7 +64,7 @@ class IndexedFeed(Feed):
             self._arrays = self._copies.arrays
             self._first_rows = first_rows.result()
         else:
-            self._arrays = jax.tree.map(_on_host, arrays)
+            self._arrays = jax.tree.map(read_only, arrays)
 
     @property
     def num_batches(self) -> int | None:
@@ -113,22 +112,6 @@ class IndexedFeed(Feed):
             copies.give_back()
 
 
-@dataclass(frozen=True, eq=False)
-class PassRows:
-    """The rows of all batches of one pass."""
-
-    batches: PassBatches
-    identities: Identities | None = None
-    """Who the rows are, where random numbers follow from it."""
-
-    def identity(self, which: Any, num_lines: int) -> Any:
-        """(epochs, places) of some rows, in so many lines; None if nobody draws."""
-        if self.identities is None:
-            return None
-        both = (self.identities.epochs, self.identities.places)
-        return tuple(_lines(numbers[which], num_lines) for numbers in both)
-
-
 class _Batches:
     """The batches of a pass in order, in runs of ordinary ones and single odd ones."""
 
@@ -155,7 +138,7 @@ class _Batches:
     def rows_of(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
         """Row numbers and identities of equally large batches, one line each."""
         which = slice(self.offsets[first], self.offsets[first + count])
-        return _lines(self.rows[which], count), self.pass_rows.identity(which, count)
+        return _lines(self.rows[which], count), _identity(self.pass_rows, which, count)
 
 
 class _ResidentPass(Pass):
@@ -167,7 +150,7 @@ class _ResidentPass(Pass):
         kept = np.repeat(ordinary, self._batches.sizes)
         num_lines = int(ordinary.sum())
         lines = _lines(rows.batches.rows[kept], num_lines)
-        table = (lines, rows.identity(kept, num_lines))
+        table = (lines, _identity(rows, kept, num_lines))
         self._table = placement.place_rows(table, row_dim=1) if num_lines else None
         self._line = np.cumsum(ordinary) - 1
 
@@ -212,16 +195,13 @@ class _HostPass(Pass):
             rows, identity = self._batches.rows_of(first, count)
             if ordinary and count < self._capacity:
                 # The stack keeps its shape, so that one program serves it; the lines added here are never read.
-                rows, identity = jax.tree.map(self._padded, (rows, identity))
+                rows, identity = jax.tree.map(lambda lines: lengthened(lines, self._capacity), (rows, identity))
             self._stack = self._placement.place_rows((self._gathered(rows), identity), row_dim=1)
             self._used, self._held, self._bulk = 0, count, ordinary
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
         capacity = self._capacity if self._bulk else 1
         return Window(self._stack, self._reader, start, count, capacity, self._bulk)
-
-    def _padded(self, lines: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.concatenate([lines, np.repeat(lines[-1:], self._capacity - len(lines), axis=0)])
 
     def _gathered(self, rows: np.ndarray[Any, Any]) -> Any:
         leaves, tree = jax.tree.flatten(self._data)
@@ -233,6 +213,14 @@ class _HostPass(Pass):
         self._stack = None
 
 
+def _identity(rows: PassRows, which: Any, num_lines: int) -> Any:
+    """(epochs, places) of some rows, in so many lines; None if nobody draws."""
+    if rows.identities is None:
+        return None
+    both = (rows.identities.epochs, rows.identities.places)
+    return tuple(_lines(numbers[which], num_lines) for numbers in both)
+
+
 def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
     """Row numbers, one line for each batch; the columns of several tables stay the last dim."""
     return rows.reshape(count, -1, *rows.shape[1:]) if count else rows
@@ -241,10 +229,6 @@ def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
 def _whole(array: Any) -> Any:
     """Something that has rows as an array."""
     return array if hasattr(array, "addressable_shards") else np.asarray(array)
-
-
-def _on_host(array: Any) -> Any:
-    return array if hasattr(array, "__getitem__") and not hasattr(array, "addressable_shards") else np.asarray(array)
 
 
 def _lives_on_device(arrays: Any, placement: Placement) -> bool:

@@ -12,7 +12,7 @@ from unisono.data import Dataset
 from unisono.data._execution import with_background_thread
 from unisono.data._trace import FOREIGN_KINDS, Traced, trace_indexed
 from unisono.input._feed import Feed
-from unisono.input._indexed import IndexedFeed, PassRows
+from unisono.input._indexed import IndexedFeed
 from unisono.input._stream import StreamFeed
 from unisono.input._transform import Transform
 from unisono.plans import (
@@ -26,7 +26,7 @@ from unisono.plans import (
     Operation,
     PaddedBatch,
     PassBatches,
-    Path,
+    PassRows,
     Plan,
     Range,
     Rebatch,
@@ -152,13 +152,10 @@ def _indexed_feed(
 
 
 def _passes(plan: IndexedPlan, next_iteration: Callable[[], int], draws: bool) -> Callable[[], PassRows]:
-    def rows(path: Path, window: int = 0) -> PassRows:
-        return PassRows(plan.pass_batches(path, window), plan.pass_identities(path, window) if draws else None)
-
     if plan.num_batches is not None:
-        return lambda: rows((next_iteration(),))
+        return lambda: plan.pass_rows((next_iteration(),), identified=draws)
     stream, windows = next_iteration(), itertools.count()
-    return lambda: rows((stream,), next(windows))
+    return lambda: plan.pass_rows((stream,), next(windows), identified=draws)
 
 
 def _shuffled_within(next_rows: Callable[[], PassRows], random: np.random.RandomState) -> Callable[[], PassRows]:

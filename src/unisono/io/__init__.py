@@ -1,5 +1,6 @@
 """Files: TFRecords, the Examples in them, and images. NumPy only; no JAX, no Keras and no TensorFlow here."""
 
+from unisono.io._byte_string import byte_string
 from unisono.io._encode import encode_example
 from unisono.io._example import BytesList, Example, Feature, Features, FloatList, Int64List
 from unisono.io._features import FixedLenFeature, VarLenFeature
@@ -35,6 +36,7 @@ __all__ = [
     "TFRecordWriter",
     "TextFile",
     "VarLenFeature",
+    "byte_string",
     "decode_image",
     "decode_jpeg",
     "decode_png",

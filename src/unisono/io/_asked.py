@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono.io._byte_string import byte_string
 from unisono.io._features import FixedLenFeature, VarLenFeature
 from unisono.io._stored import BYTES, FLOAT, KIND_NAMES, Stored
 from unisono.io._wire import ExampleError, decode_varints
@@ -68,9 +69,7 @@ class Asked:
         if len(values) != num_values and num_values >= 0:
             raise self._wrong_number(len(values))
         if not self.shape:
-            scalar: NDArray[Any] = np.empty((), object)
-            scalar[()] = values[0]
-            return scalar
+            return byte_string(values[0])
         array: NDArray[Any] = np.empty(len(values), object)
         array[:] = values
         return array if self._flat else array.reshape(self.shape)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono.io._byte_string import byte_string
 from unisono.io._codecs import pillow, simplejpeg
 
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "BMP")
@@ -37,14 +38,12 @@ def read_file(path: Any) -> NDArray[Any]:
             f"read_file: expected the name of one file, got {_described(path)}. "
             f"For many files write Dataset.from_tensor_slices(names).map(read_file)."
         )
-    result = np.empty((), object)
     try:
-        result[()] = _contents(name)
+        return byte_string(_contents(name))
     except FileNotFoundError:
         raise FileNotFoundError(
             f"read_file: there is no file {os.fsdecode(name)!r}, seen from {os.getcwd()!r}. Check the name."
         ) from None
-    return result
 
 
 def _contents(name: str | bytes | os.PathLike[Any]) -> bytes:

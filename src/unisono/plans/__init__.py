@@ -10,7 +10,6 @@ from unisono.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from unisono.plans._choose import Choices, Chosen
 from unisono.plans._concatenate import Concatenate
 from unisono.plans._counted import Counted
-from unisono.plans._each import Each
 from unisono.plans._element_file import ElementFileError, ElementWriter
 from unisono.plans._endless import Counter, RandomNumbers
 from unisono.plans._enumerate import Enumerate
@@ -20,28 +19,30 @@ from unisono.plans._filter import Filter
 from unisono.plans._generator import Generated, Signature
 from unisono.plans._group import GroupByWindow
 from unisono.plans._identity import Computed, Draw, drawing, epoch_of, identify, identity, next_draw
-from unisono.plans._indexed import Identities, IndexedMap, IndexedPlan, indexed
+from unisono.plans._indexed import Identities, IndexedMap, IndexedPlan, PassRows, indexed
 from unisono.plans._interleave import Interleave
 from unisono.plans._join import Join
 from unisono.plans._listed import Listed
 from unisono.plans._loaded import Loaded
-from unisono.plans._map import Map, apply, as_arrays, as_byte_string, check_function, function_name
+from unisono.plans._map import Map, apply, as_arrays, check_function, function_name
 from unisono.plans._naive import iterate
 from unisono.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, same_structure, structure, unflatten
 from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono.plans._padded_batch import PaddedBatch
 from unisono.plans._parallel import Parallel, num_host_threads
-from unisono.plans._pass_batches import PassBatches
+from unisono.plans._pass_batches import PassBatches, lengthened
 from unisono.plans._plan import Plan
 from unisono.plans._prefetch import AUTOTUNE, Prefetch
 from unisono.plans._range import Range
 from unisono.plans._repeat import Repeat
+from unisono.plans._rows import read_only
 from unisono.plans._scan import Scan, check_kept
 from unisono.plans._shard import Shard
 from unisono.plans._shuffle import Shuffle
 from unisono.plans._skip import Skip
 from unisono.plans._source import Source
+from unisono.plans._stateless import Stateless, each
 from unisono.plans._take import Take
 from unisono.plans._take_while import TakeWhile
 from unisono.plans._unbatch import Rebatch, Unbatch
@@ -68,7 +69,6 @@ __all__ = [
     "Deferred",
     "DistributeOptions",
     "Draw",
-    "Each",
     "ElementFileError",
     "ElementWriter",
     "Elements",
@@ -93,6 +93,7 @@ __all__ = [
     "PaddedBatch",
     "Parallel",
     "PassBatches",
+    "PassRows",
     "Path",
     "Plan",
     "Prefetch",
@@ -108,6 +109,7 @@ __all__ = [
     "Skip",
     "Source",
     "State",
+    "Stateless",
     "Take",
     "TakeWhile",
     "TextLines",
@@ -119,10 +121,10 @@ __all__ = [
     "Zipped",
     "apply",
     "as_arrays",
-    "as_byte_string",
     "check_function",
     "check_kept",
     "drawing",
+    "each",
     "epoch_of",
     "flatten",
     "function_name",
@@ -132,9 +134,11 @@ __all__ = [
     "is_leaf",
     "iterate",
     "leaf_names",
+    "lengthened",
     "map_leaves",
     "next_draw",
     "num_host_threads",
+    "read_only",
     "same_structure",
     "structure",
     "unflatten",

@@ -12,6 +12,7 @@ from unisono.plans._counted import Counted
 from unisono.plans._identity import epoch_of, identify
 from unisono.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, unflatten
 from unisono.plans._operation import Elements, Path
+from unisono.plans._rows import read_only
 from unisono.plans._source import Source
 
 
@@ -60,7 +61,7 @@ class ArraySlices(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        leaves = [_read_only(leaf) for leaf in flatten(self.arrays)]
+        leaves = [read_only(leaf) for leaf in flatten(self.arrays)]
         return Counted(self.num_rows, partial(partial, self._element, leaves, epoch_of(path)))
 
     def _element(self, leaves: list[np.ndarray[Any, Any]], epoch: int, row: int) -> Nest:
@@ -123,14 +124,6 @@ def _without_losing_zeros(array: np.ndarray[Any, Any], leaf: Any) -> np.ndarray[
     if array.dtype.kind != "S" or isinstance(leaf, np.ndarray):
         return array
     return np.array(leaf, dtype=object)
-
-
-def _read_only(leaf: Any) -> np.ndarray[Any, Any]:
-    # Elements are views. A map that writes into its argument would change the user's data, and would not
-    # trace.
-    view = np.asarray(leaf).view()
-    view.flags.writeable = False
-    return view
 
 
 def _first_line(error: Exception) -> str:

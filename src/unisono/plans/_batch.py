@@ -12,7 +12,8 @@ import numpy as np
 
 from unisono.plans._identity import Computed, identify, identity
 from unisono.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
-from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono.plans._stateless import Stateless
 from unisono.plans._whole_number import whole_number
 
 
@@ -34,7 +35,7 @@ class Batch(Operation):
         return num_batches(upstream, self.batch_size, self.drop_remainder)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
+        return groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
 
     def join(self, group: Sequence[Deferred]) -> Nest:
         """These elements as one."""
@@ -76,28 +77,16 @@ def _fits(leaf: Any, rows: np.ndarray[Any, Any]) -> bool:
     return type(leaf) is np.ndarray and leaf.shape == rows.shape[1:] and leaf.dtype == rows.dtype
 
 
-class Groups(Elements):
+def groups(upstream: Elements, size: int, drop_remainder: bool, join: Callable[[Sequence[Deferred]], Nest]) -> Elements:
     """`size` consecutive elements at a time, each group made one element by `join`."""
 
-    def __init__(
-        self, upstream: Elements, size: int, drop_remainder: bool, join: Callable[[Sequence[Deferred]], Nest]
-    ) -> None:
-        self._upstream, self._size, self._drop_remainder, self._join = upstream, size, drop_remainder, join
-
-    def __next__(self) -> Deferred:
-        group = list(islice(self._upstream, self._size))
-        if not group or (self._drop_remainder and len(group) < self._size):
+    def next_group(elements: Elements) -> Deferred:
+        group = list(islice(elements, size))
+        if not group or (drop_remainder and len(group) < size):
             raise StopIteration
-        return partial(self._join, group)
+        return partial(join, group)
 
-    def get_state(self) -> State:
-        return self._upstream.get_state()
-
-    def set_state(self, state: State) -> None:
-        self._upstream.set_state(state)
-
-    def close(self) -> None:
-        self._upstream.close()
+    return Stateless(upstream, next_group)
 
 
 def stacked(group: Sequence[Deferred], operation: Operation, join: Callable[[tuple[Any, ...], str], Any]) -> Nest:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from unisono.plans._cardinality import INFINITE_CARDINALITY
 from unisono.plans._identity import epoch_of, renewed
 from unisono.plans._nest import Nest, map_leaves
 from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono.plans._rows import read_only
 
 FIRST_PASS: Path = (0,)
 
@@ -87,7 +85,7 @@ class _Kept(Elements):
     def _kept(self, index: int, element: Deferred) -> Nest:
         elements = self._memory.elements
         if index not in elements:
-            elements[index] = map_leaves(_read_only, element())
+            elements[index] = map_leaves(read_only, element())
         return elements[index]
 
     def _opened(self) -> Elements:
@@ -112,11 +110,3 @@ class _Kept(Elements):
         first_pass, self._first_pass = self._first_pass, None
         if first_pass is not None:
             first_pass.close()
-
-
-def _read_only(leaf: Any) -> Any:
-    if not isinstance(leaf, np.ndarray):
-        return leaf
-    view = leaf.view()  # the array itself may be one that the map function keeps for other uses
-    view.flags.writeable = False
-    return view

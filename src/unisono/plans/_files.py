@@ -7,18 +7,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from unisono.io import RecordFile, TextFile
+from unisono.io import RecordFile, TextFile, byte_string
 from unisono.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono.plans._identity import Computed, epoch_of, identify
-from unisono.plans._map import as_byte_string
 from unisono.plans._operation import Deferred, Elements, Path, State
 from unisono.plans._source import Source
 
 
+@dataclass(frozen=True)
 class Files(Source):
     """Byte strings out of files, one file after the other. A state is a file and a place in it."""
 
     paths: tuple[str, ...]
+    compression: str | None = None
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            if not FilePath(path).is_file():
+                raise FileNotFoundError(
+                    f"{self.call}: there is no file {path!r} (looked from {FilePath.cwd()}). "
+                    f"Check the path, or find files by pattern with Dataset.list_files('data/*.tfrecord')."
+                )
+
+    @property
+    @abstractmethod
+    def call(self) -> str:
+        """The class that the user wrote."""
+
+    @abstractmethod
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        """Byte strings from `offset` on, each with the offset after it."""
 
     @property
     def cardinality(self) -> int:
@@ -28,46 +46,33 @@ class Files(Source):
     def random_access(self) -> bool:
         return False
 
-    @abstractmethod
-    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Byte strings from `offset` on, each with the offset after it."""
-
     def elements(self, path: Path) -> Elements:
         return _ByteStrings(self, epoch_of(path))
 
+    def __str__(self) -> str:
+        return f"{self.call}({repr(self.paths[0]) if len(self.paths) == 1 else f'{len(self.paths)} files'})"
 
-@dataclass(frozen=True)
+
 class TextLines(Files):
     """Lines of text files, without their ends."""
 
-    paths: tuple[str, ...]
-    compression: str | None = None
-
-    def __post_init__(self) -> None:
-        _check_exist(self.paths, "TextLineDataset")
+    @property
+    def call(self) -> str:
+        return "TextLineDataset"
 
     def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
         return TextFile(path, self.compression).read(offset)
 
-    def __str__(self) -> str:
-        return f"TextLineDataset({_names(self.paths)})"
 
-
-@dataclass(frozen=True)
 class Records(Files):
     """The records of TFRecord files."""
 
-    paths: tuple[str, ...]
-    compression: str | None = None
-
-    def __post_init__(self) -> None:
-        _check_exist(self.paths, "TFRecordDataset")
+    @property
+    def call(self) -> str:
+        return "TFRecordDataset"
 
     def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
         return RecordFile(path, self.compression).read(offset)
-
-    def __str__(self) -> str:
-        return f"TFRecordDataset({_names(self.paths)})"
 
 
 class _ByteStrings(Elements):
@@ -85,7 +90,7 @@ class _ByteStrings(Elements):
                 value, self._offset = found
                 identify(self._epoch, self._number)
                 self._number += 1
-                return Computed(as_byte_string(value))
+                return Computed(byte_string(value))
             self._strings, self._file, self._offset = None, self._file + 1, 0
         raise StopIteration
 
@@ -101,16 +106,3 @@ class _ByteStrings(Elements):
         close = getattr(strings, "close", None)
         if close is not None:
             close()
-
-
-def _check_exist(paths: tuple[str, ...], call: str) -> None:
-    for path in paths:
-        if not FilePath(path).is_file():
-            raise FileNotFoundError(
-                f"{call}: there is no file {path!r} (looked from {FilePath.cwd()}). "
-                f"Check the path, or find files by pattern with Dataset.list_files('data/*.tfrecord')."
-            )
-
-
-def _names(paths: tuple[str, ...]) -> str:
-    return repr(paths[0]) if len(paths) == 1 else f"{len(paths)} files"

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from unisono.io import byte_string
 from unisono.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono.plans._identity import Computed, epoch_of, identify
-from unisono.plans._map import as_byte_string, function_name
+from unisono.plans._map import function_name
 from unisono.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
 from unisono.plans._operation import Deferred, Elements, Path, State
 from unisono.plans._source import Source
@@ -105,7 +106,7 @@ def signature_of(element: Nest) -> Signature:
 
 def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
     # A copy: generators like to fill one buffer again and again.
-    return as_byte_string(leaf) if isinstance(leaf, bytes) else np.array(leaf)
+    return byte_string(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
 def _conformed(value: Nest, signature: Signature, source: Generated, position: int) -> Nest:

@@ -69,6 +69,15 @@ class Identities:
     places: NDArray[np.int32]
 
 
+@dataclass(frozen=True, eq=False)
+class PassRows:
+    """The rows of one pass, or of one window of an endless one."""
+
+    batches: PassBatches
+    identities: Identities | None = None
+    """Who the rows are, where somebody may ask."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndexedPlan:
     """A plan as row numbers and maps. Made by `indexed`.
@@ -113,6 +122,10 @@ class IndexedPlan:
     def num_tables(self) -> int:
         """Columns of the row numbers."""
         return max(self.tables) + 1
+
+    def pass_rows(self, path: Path, window: int = 0, *, identified: bool) -> PassRows:
+        """`pass_batches`, and `pass_identities` if they are asked for."""
+        return PassRows(self.pass_batches(path, window), self.pass_identities(path, window) if identified else None)
 
     def pass_batches(self, path: Path, window: int = 0) -> PassBatches:
         """The row numbers of a pass, the same whenever and wherever they are asked for.

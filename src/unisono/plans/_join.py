@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.plans._batch import Groups, num_batches, stacked
+from unisono.plans._batch import groups, num_batches, stacked
 from unisono.plans._operation import Elements, Operation, Path, Upstream
 
 
@@ -25,7 +25,7 @@ class Join(Operation):
         return num_batches(upstream, self.number, drop_remainder=False)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Groups(upstream.open(path), self.number, False, lambda group: stacked(group, self, self._rows))
+        return groups(upstream.open(path), self.number, False, lambda group: stacked(group, self, self._rows))
 
     def _rows(self, leaves: tuple[Any, ...], name: str) -> Any:
         if any(leaf.ndim == 0 for leaf in leaves):

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from unisono.plans._each import Each
+from unisono.io import byte_string
 from unisono.plans._identity import drawing
 from unisono.plans._nest import Nest, map_leaves
 from unisono.plans._operation import Deferred, Elements, Operation, Path, Upstream
 from unisono.plans._seeds import map_seed
+from unisono.plans._stateless import each
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Map(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Each(upstream.open(path), partial(partial, self._mapped))
+        return each(upstream.open(path), partial(partial, self._mapped))
 
     def _mapped(self, element: Deferred) -> Nest:
         value = element()
@@ -66,7 +67,7 @@ def as_arrays(result: Nest, operation: object) -> Nest:
         if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
             return leaf
         if isinstance(leaf, bytes):
-            return as_byte_string(leaf)
+            return byte_string(leaf)
         _refuse_sparse(leaf, operation)
         array = np.asarray(leaf)
         if array.dtype.hasobject and not _is_byte_strings(array):
@@ -77,13 +78,6 @@ def as_arrays(result: Nest, operation: object) -> Nest:
         return array
 
     return map_leaves(as_array, result)
-
-
-def as_byte_string(value: bytes) -> np.ndarray[Any, Any]:
-    """Bytes as an array without dimensions. NumPy's own type for bytes would lose zeros at the end."""
-    array = np.empty((), object)
-    array[()] = value
-    return array
 
 
 def check_function(function: Any, call: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.plans._batch import Groups, checked_batch_size, num_batches, stacked
+from unisono.plans._batch import checked_batch_size, groups, num_batches, stacked
 from unisono.plans._identity import Computed
 from unisono.plans._nest import Nest, flatten, is_leaf, leaf_names
 from unisono.plans._operation import Deferred, Elements, Operation, Path, Upstream
@@ -38,7 +38,7 @@ class PaddedBatch(Operation):
         return num_batches(upstream, self.batch_size, self.drop_remainder)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
+        return groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
 
     def join(self, group: Sequence[Deferred]) -> Nest:
         """These elements as one."""

@@ -33,6 +33,15 @@ class PassBatches:
         return self.rows[self.offsets[index] : self.offsets[index + 1]]
 
 
+def lengthened(rows: NDArray[np.int32], length: int) -> NDArray[np.int32]:
+    """Rows, or lines of them, with the last one repeated up to `length`: for programs of one shape.
+
+    >>> lengthened(np.array([4, 1], np.int32), 4).tolist()
+    [4, 1, 1, 1]
+    """
+    return np.concatenate([rows, np.repeat(rows[-1:], length - len(rows), axis=0)])
+
+
 def cut(rows: NDArray[np.int32], batch: Batch) -> PassBatches:
     """Consecutive rows as batches."""
     num_batches = batch.cardinality(len(rows))

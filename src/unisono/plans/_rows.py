@@ -1,4 +1,4 @@
-"""Things that have rows without being arrays: numbers that follow from their place, and arrays end to end."""
+"""What has rows: arrays, which nobody may write into; numbers that follow from their place; arrays end to end."""
 
 from __future__ import annotations
 
@@ -66,3 +66,16 @@ class EndToEnd:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.concatenate([np.asarray(self.first), np.asarray(self.second)]).astype(dtype or self.dtype, copy=False)
+
+
+def read_only(leaf: Any) -> Any:
+    """An array as a view that cannot be written into, fetched from its device if it is on one; all else as it is.
+
+    Elements are views: a map that writes into its argument would change the user's data, and would not trace.
+    """
+    # A jax.Array is known by its shards, since this layer may not import JAX.
+    if not isinstance(leaf, np.ndarray) and not hasattr(leaf, "addressable_shards"):
+        return leaf
+    view = np.asarray(leaf).view()
+    view.flags.writeable = False
+    return view

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from unisono.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono.plans._filter import verdict
 from unisono.plans._identity import Computed
-from unisono.plans._map import check_function, function_name
-from unisono.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono.plans._operation import Deferred, Elements, Path, State, Upstream
+from unisono.plans._predicate import PredicateOperation
 
 
 @dataclass(frozen=True)
-class TakeWhile(Operation):
+class TakeWhile(PredicateOperation):
     """The elements up to the first of which `predicate` is false."""
 
-    predicate: Callable[..., Any]
-
-    def __post_init__(self) -> None:
-        check_function(self.predicate, "take_while")
-
     @property
-    def keeps_access(self) -> bool:
-        return False
-
-    def cardinality(self, upstream: int) -> int:
-        return UNKNOWN_CARDINALITY if upstream else 0
+    def call(self) -> str:
+        return "take_while"
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _Leading(upstream.open(path), self)
-
-    def __str__(self) -> str:
-        return f"take_while({function_name(self.predicate)})"
 
 
 class _Leading(Elements):
@@ -44,8 +29,8 @@ class _Leading(Elements):
     def __next__(self) -> Deferred:
         if not self._over:
             for element in self._upstream:
-                value = Computed(element())
-                if verdict(self._operation.predicate, value.value, self._operation):
+                value = Computed.of(element)
+                if self._operation.accepts(value):
                     return value
                 break
             self._over = True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from unisono.data import Dataset, DatasetSpec, TensorSpec
-from unisono.plans import Deferred, Elements, Join, Nest, Path, State, Upstream, map_leaves
+from unisono.plans import Deferred, Elements, Join, Nest, Path, Stateless, Upstream, map_leaves
 from unisono.strategy._replicas import Replicas
 from unisono.strategy._step import Step
 
@@ -32,7 +33,7 @@ class Deal(Step):
         return upstream if upstream < 0 else -(-upstream // self.replicas.number)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Dealt(upstream.open(path), self)
+        return Stateless(upstream.open(path), self._next_step)
 
     def spec(self, element_spec: Nest) -> Nest:
         return map_leaves(self._leaf_spec, element_spec)
@@ -43,6 +44,18 @@ class Deal(Step):
     def __str__(self) -> str:
         return f"deal to {self.replicas.number} replicas"
 
+    def _next_step(self, elements: Elements) -> Deferred:
+        number = self.replicas.number
+        group = list(islice(elements, number))
+        if not group or (len(group) < number and self.has_fixed_shapes()):
+            raise StopIteration
+        return partial(self._dealt, group)
+
+    def _dealt(self, group: list[Deferred]) -> Nest:
+        values = [element() for element in group]
+        empty = [map_leaves(_without_rows, values[0])] * (self.replicas.number - len(values))
+        return self.replicas.give([*values, *empty])
+
     def _leaf_spec(self, leaf: TensorSpec | DatasetSpec | None) -> Any:
         if isinstance(leaf, DatasetSpec) and self.replicas.number > 1:
             raise ValueError(
@@ -50,33 +63,6 @@ class Deal(Step):
                 f"Write flat_map(lambda window: window.batch(n)) after window(n)."
             )
         return self.replicas.spec(leaf)
-
-
-class _Dealt(Elements):
-    def __init__(self, upstream: Elements, deal: Deal) -> None:
-        self._upstream, self._deal = upstream, deal
-
-    def __next__(self) -> Deferred:
-        number = self._deal.replicas.number
-        group = list(islice(self._upstream, number))
-        if not group or (len(group) < number and self._deal.has_fixed_shapes()):
-            raise StopIteration
-        return lambda: self._step(group)
-
-    def _step(self, group: list[Deferred]) -> Nest:
-        replicas = self._deal.replicas
-        values = [element() for element in group]
-        empty = [map_leaves(_without_rows, values[0])] * (replicas.number - len(values))
-        return replicas.give([*values, *empty])
-
-    def get_state(self) -> State:
-        return self._upstream.get_state()
-
-    def set_state(self, state: State) -> None:
-        self._upstream.set_state(state)
-
-    def close(self) -> None:
-        self._upstream.close()
 
 
 def _without_rows(leaf: Any) -> Any:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from unisono.data import Dataset, DatasetSpec, TensorSpec
-from unisono.plans import Deferred, Each, Elements, Nest, Path, Upstream, flatten, leaf_names, map_leaves
+from unisono.plans import Deferred, Elements, Nest, Path, Upstream, each, flatten, leaf_names, map_leaves
 from unisono.strategy._replicas import Replicas
 from unisono.strategy._step import Step
 
@@ -33,7 +33,7 @@ class SplitRows(Step):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Each(upstream.open(path), self._deferred)
+        return each(upstream.open(path), self._deferred)
 
     def spec(self, element_spec: Nest) -> Nest:
         if self.replicas.number > 1:
