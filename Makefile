@@ -20,15 +20,17 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all lint types layers format bench bench-data lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests"
 	@echo "make test-all   the checks and every test, the long ones too"
+	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs a Python >= 3.12)"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
+	@echo "make bench-loops  run the benchmark of custom training loops"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       write requirements/lock-*.txt anew (needs a package index)"
@@ -50,6 +52,9 @@ test: lint types layers
 test-all: lint types layers
 	@$(RUN) pytest -q -m "" $(ARGS)
 
+test-versions:
+	@.ci/versions $(ARGS)
+
 lint: $(READY)
 	@$(RUN) ruff check --quiet .
 	@$(RUN) ruff format --quiet --check . || { echo "The files above are not formatted. Type: make format"; exit 1; }
@@ -69,6 +74,9 @@ bench: $(READY)
 
 bench-data: $(READY)
 	@$(VENV)/bin/python benchmarks/data.py $(ARGS)
+
+bench-loops: $(READY)
+	@$(VENV)/bin/python benchmarks/loops.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

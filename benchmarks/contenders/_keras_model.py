@@ -1,4 +1,4 @@
-"""The two networks in Keras, for every contender that is `model.fit`."""
+"""The two networks in Keras, for every contender that uses it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import keras
 
 
-def compiled_model(network: str) -> Any:
-    """A new model, compiled with Adam, cross-entropy and accuracy."""
+def new_model(network: str) -> Any:
+    """A new model, not compiled."""
     keras.utils.set_random_seed(1)
     layers = keras.layers
     if network == "mlp":
@@ -27,7 +27,12 @@ def compiled_model(network: str) -> Any:
             layers.Dense(64, activation="relu"),
             layers.Dense(10),
         ]
-    model = keras.Sequential(stack)
+    return keras.Sequential(stack)
+
+
+def compiled_model(network: str) -> Any:
+    """A new model, compiled with Adam, cross-entropy and accuracy."""
+    model = new_model(network)
     model.compile(
         optimizer=keras.optimizers.Adam(),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),

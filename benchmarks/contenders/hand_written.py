@@ -26,8 +26,8 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-_AXIS = "replica"
-_WAIT_EVERY = 8  # more than 32 launches with collectives in flight deadlock XLA:CPU
+AXIS = "replica"
+IN_FLIGHT = 8  # launches; more than 32 with collectives deadlock XLA:CPU
 
 Params = list[tuple[jax.Array, jax.Array]]
 
@@ -43,12 +43,12 @@ class State(NamedTuple):
 
 
 def contender(workload: Workload, *, replica_view: bool = False) -> Train:
-    mesh = Mesh(np.array(jax.devices()[: workload.replicas]), (_AXIS,))
-    everywhere, by_row = NamedSharding(mesh, P()), NamedSharding(mesh, P(None, _AXIS))
+    mesh = Mesh(np.array(jax.devices()[: workload.replicas]), (AXIS,))
+    everywhere, by_row = NamedSharding(mesh, P()), NamedSharding(mesh, P(None, AXIS))
     data = jax.device_put(_data.load(workload), everywhere)
     epoch = _epoch_of_calls if _calls_are_better(workload) else _epoch_in_a_scan
     run_epoch = epoch(workload, mesh, replica_view)
-    state = jax.device_put(_new_state(workload.network), everywhere)
+    state = jax.device_put(new_state(_new_params(workload.network)), everywhere)
     random = np.random.default_rng(1)
 
     def train() -> tuple[float, float]:
@@ -74,7 +74,7 @@ def _epoch_in_a_scan(workload: Workload, mesh: Mesh, replica_view: bool) -> Call
         return lax.scan(lambda state, rows: (step(state, data, rows), None), state, order)[0]
 
     if replica_view:
-        epoch = jax.shard_map(epoch, mesh=mesh, in_specs=(P(), P(), P(None, _AXIS)), out_specs=P(), check_vma=False)
+        epoch = jax.shard_map(epoch, mesh=mesh, in_specs=(P(), P(), P(None, AXIS)), out_specs=P(), check_vma=False)
     return jax.jit(epoch, donate_argnums=0, out_shardings=NamedSharding(mesh, P()))
 
 
@@ -85,20 +85,21 @@ def _epoch_of_calls(workload: Workload, mesh: Mesh, replica_view: bool) -> Calla
         return step(state, data, lax.dynamic_index_in_dim(order, index, keepdims=False))
 
     if replica_view:
-        one = jax.shard_map(one, mesh=mesh, in_specs=(P(), P(), P(None, _AXIS), P()), out_specs=P(), check_vma=False)
+        one = jax.shard_map(one, mesh=mesh, in_specs=(P(), P(), P(None, AXIS), P()), out_specs=P(), check_vma=False)
     call = jax.jit(one, donate_argnums=0, out_shardings=NamedSharding(mesh, P()))
 
     def epoch(state: State, data: Any, order: jax.Array) -> State:
         for index in range(workload.steps):
             state = call(state, data, order, np.int32(index))
-            if workload.replicas > 1 and index % _WAIT_EVERY == _WAIT_EVERY - 1:
+            if workload.replicas > 1 and index % IN_FLIGHT == IN_FLIGHT - 1:
                 jax.block_until_ready(state.metrics)
         return state
 
     return epoch
 
 
-def _make_step(workload: Workload, mesh: Mesh, replica_view: bool) -> Callable[[State, Any, jax.Array], State]:
+def make_loss(workload: Workload) -> Callable[[Params, jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+    """Of a device's rows: their part of the batch's loss, and how many were answered correctly."""
     network = {"mlp": _mlp, "cnn": _cnn}[workload.network]
     max_pool = _max_pool_by_comparison if workload.platform == "cpu" else _max_pool_by_window
 
@@ -109,20 +110,27 @@ def _make_step(workload: Workload, mesh: Mesh, replica_view: bool) -> Callable[[
         correct = (logits.argmax(-1) == y).astype("float32").sum()
         return loss, correct
 
+    return loss_of
+
+
+def _make_step(workload: Workload, mesh: Mesh, replica_view: bool) -> Callable[[State, Any, jax.Array], State]:
+    value_and_grad = jax.value_and_grad(make_loss(workload), has_aux=True)
+
     def step(state: State, data: Any, rows: jax.Array) -> State:
         x, y = (array.at[rows].get(mode="promise_in_bounds") for array in data)
         if workload.replicas > 1 and not replica_view:
-            x, y = lax.with_sharding_constraint((x, y), NamedSharding(mesh, P(_AXIS)))
-        (loss, correct), grads = jax.value_and_grad(loss_of, has_aux=True)(state.params, x, y)
+            x, y = lax.with_sharding_constraint((x, y), NamedSharding(mesh, P(AXIS)))
+        (loss, correct), grads = value_and_grad(state.params, x, y)
         metrics = jnp.stack([loss, correct])
         if replica_view:
-            grads, metrics = lax.psum((grads, metrics), _AXIS)
-        return _adam(state, grads)._replace(metrics=state.metrics + metrics)
+            grads, metrics = lax.psum((grads, metrics), AXIS)
+        return adam(state, grads)._replace(metrics=state.metrics + metrics)
 
     return step
 
 
-def _adam(state: State, grads: Params) -> State:
+def adam(state: State, grads: Params) -> State:
+    """After one step with these gradients."""
     steps = state.steps + 1
     rate = 1e-3 * jnp.sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
     momentum = jax.tree.map(lambda m, g: m + (g - m) * 0.1, state.momentum, grads)
@@ -172,13 +180,17 @@ def _max_pool_by_comparison(x: jax.Array) -> jax.Array:
     return largest
 
 
-def _new_state(network: str) -> State:
+def _new_params(network: str) -> Params:
     shapes: list[tuple[int, ...]] = [(784, 256), (256, 256), (256, 10)]
     if network == "cnn":
         shapes = [(3, 3, 1, 32), (13 * 13 * 32, 64), (64, 10)]
     draw = jax.nn.initializers.glorot_uniform()
     keys = jax.random.split(jax.random.key(1), len(shapes))
-    params = [(draw(key, shape), jnp.zeros(shape[-1])) for key, shape in zip(keys, shapes, strict=True)]
+    return [(draw(key, shape), jnp.zeros(shape[-1])) for key, shape in zip(keys, shapes, strict=True)]
+
+
+def new_state(params: Params) -> State:
+    """Before the first step."""
     zeros = jax.tree.map(jnp.zeros_like, params)
     return State(params, zeros, jax.tree.map(jnp.zeros_like, params), jnp.int32(0), jnp.zeros(2))
 

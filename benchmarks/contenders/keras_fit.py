@@ -45,16 +45,14 @@ def contender(workload: Workload) -> Train:
 def _scope(replicas: int) -> contextlib.AbstractContextManager[Any]:
     if replicas == 1:
         return contextlib.nullcontext()
-    names = [f"cpu:{i}" for i in range(replicas)]
     if keras.backend.backend() == "jax":
+        names = [f"cpu:{i}" for i in range(replicas)]
         keras.distribution.set_distribution(keras.distribution.DataParallel(devices=names))
         return contextlib.nullcontext()
 
-    import tensorflow as tf  # the other backend's environment does not have it
+    from contenders._tf_strategy import mirrored_strategy  # TensorFlow, which the other backend's environment lacks
 
-    (cpu,) = tf.config.list_physical_devices("CPU")
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * replicas)
-    return tf.distribute.MirroredStrategy(names).scope()
+    return mirrored_strategy(replicas).scope()  # type: ignore[no-any-return]  # TensorFlow has no types
 
 
 class _BoundedLaunches(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types

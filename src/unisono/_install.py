@@ -1,8 +1,28 @@
 """Puts the hooks into Keras. Runs once, when this module is imported."""
 
-from unisono.seams import own_variables, route_trainer, seed_maps
+from unisono.autodiff import note_read
+from unisono.functions import cond
+from unisono.seams import (
+    own_variables,
+    route_branches,
+    route_trainer,
+    save_on_chief,
+    scale_losses,
+    seed_maps,
+    seed_replicas,
+    sum_gradients,
+    synchronize_batch_norm,
+    watch_reads,
+)
 from unisono.train import METHODS
 
 own_variables()
+watch_reads(note_read)
 seed_maps()
+seed_replicas()
+sum_gradients()
+scale_losses()
+synchronize_batch_norm()
+route_branches(cond)
 route_trainer(METHODS)
+save_on_chief()

@@ -70,6 +70,8 @@ from unisono.plans import (
     map_leaves,
     num_host_threads,
 )
+from unisono.runtime import from_chief, processes
+from unisono.seams import pulling_data
 
 
 class Dataset:
@@ -89,6 +91,7 @@ class Dataset:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._iterations = itertools.count()
+        self._agreed: Dataset | None = None
 
     # Sources
 
@@ -696,6 +699,17 @@ class Dataset:
         """The same dataset with other seeds, as `plan.seeds` lists them: those of another run, say."""
         return Dataset(self._plan.with_seeds(seeds))
 
+    def agreed(self) -> Dataset:
+        """The same dataset with the seeds of the chief, if several processes train together: all have to call it.
+
+        The same object every time, so that its passes go on counting.
+        """
+        if self._agreed is None:
+            seeds = self._plan.seeds
+            alone = not seeds or processes().number == 1
+            self._agreed = self if alone else self.with_seeds([int(seed) for seed in from_chief(np.array(seeds))])
+        return self._agreed
+
     def as_it_was(self, seeds: Sequence[int], num_by_row: int | None) -> Dataset:
         """The same dataset with the seeds and the executor of a state that was taken of it."""
         if list(seeds) == list(self._plan.seeds) and num_by_row == self.execution.num_by_row:
@@ -725,6 +739,7 @@ class Dataset:
         return elements[0]
 
     def __iter__(self) -> DatasetIterator:
+        pulling_data()
         return DatasetIterator(self, lambda dataset: dataset.execution.plan, self.next_iteration())
 
     def __len__(self) -> int:

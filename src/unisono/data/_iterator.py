@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from unisono.plans import Elements, Nest, Plan, State
+from unisono.seams import pulling_data
 
 if TYPE_CHECKING:
     from unisono.data._dataset import Dataset
@@ -61,6 +62,7 @@ class DatasetIterator:
         return self
 
     def __next__(self) -> Nest:
+        pulling_data()
         if self._end is not None:
             raise StopIteration
         try:

@@ -6,6 +6,7 @@ costs the transfer of its row numbers; else the rows of some batches at a time a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -196,21 +197,33 @@ class _HostPass(Pass):
             if ordinary and count < self._capacity:
                 # The stack keeps its shape, so that one program serves it; the lines added here are never read.
                 rows, identity = jax.tree.map(lambda lines: lengthened(lines, self._capacity), (rows, identity))
-            self._stack = self._placement.place_rows((self._gathered(rows), identity), row_dim=1)
+            self._stack = (self._placed(rows), self._placement.place_rows(identity, row_dim=1))
             self._used, self._held, self._bulk = 0, count, ordinary
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
         capacity = self._capacity if self._bulk else 1
         return Window(self._stack, self._reader, start, count, capacity, self._bulk)
 
-    def _gathered(self, rows: np.ndarray[Any, Any]) -> Any:
+    def _placed(self, rows: np.ndarray[Any, Any]) -> Any:
+        """These rows of the data on the devices; of several processes each reads those of its own devices only."""
         leaves, tree = jax.tree.flatten(self._data)
         tables = self._tables
         columns = [rows] * len(leaves) if tables is None else [rows[..., table] for table in tables]
-        return jax.tree.unflatten(tree, [leaf[column] for leaf, column in zip(leaves, columns, strict=True)])
+        pairs = list(zip(leaves, columns, strict=True))
+        if not self._placement.spans_processes:
+            return self._placement.place_rows(jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs]), 1)
+        placed = [
+            self._placement.place_read((*which.shape, *leaf.shape[1:]), functools.partial(_read, leaf, which))
+            for leaf, which in pairs
+        ]
+        return jax.tree.unflatten(tree, placed)
 
     def close(self) -> None:
         self._stack = None
+
+
+def _read(leaf: Any, rows: np.ndarray[Any, Any], at: tuple[slice, ...]) -> Any:
+    return leaf[rows[at]]
 
 
 def _identity(rows: PassRows, which: Any, num_lines: int) -> Any:

@@ -34,7 +34,7 @@ from unisono.plans import (
     flatten,
     indexed,
 )
-from unisono.runtime import Placement
+from unisono.runtime import Placement, from_chief
 from unisono.seams import ArrayInput, adapt
 
 NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
@@ -54,8 +54,19 @@ def open_feed(
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept. ``batch_size`` is the global batch."""
     _check_batch_size(batch_size)
+    exchanged = getattr(x, "exchanged_batches", None)
+    if exchanged is not None:
+        return StreamFeed(
+            exchanged,
+            num_batches=None,
+            restartable=True,
+            endless=False,
+            transform=Transform(class_weight=tuple(class_weight.items())) if class_weight else None,
+            placement=placement,
+        )
     x = getattr(x, "global_batches", x)  # a distributed dataset
     if isinstance(x, Dataset):
+        x = x.agreed() if placement.spans_processes else x
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
             if value is not None:
                 raise ValueError(f"A Dataset holds its own {name}: leave `{name}` out of the call.")
@@ -95,12 +106,15 @@ def _array_feed(source: ArrayInput, placement: Placement) -> Feed:
     if source.shuffle is True:
         operations = (Shuffle(source.num_rows), *operations)
     # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
-    found = indexed(Plan(Range(range(source.num_rows)), operations))
+    of_rows = Plan(Range(range(source.num_rows)), operations)
+    if of_rows.seeds:
+        of_rows = of_rows.with_seeds([int(seed) for seed in from_chief(np.array(of_rows.seeds))])
+    found = indexed(of_rows)
     assert found is not None, "a plan of one shuffle and one batch is indexed"
     plan, _ = found
     next_rows = _passes(plan, itertools.count().__next__, draws=False)
     if source.shuffle == "batch":
-        next_rows = _shuffled_within(next_rows, np.random.RandomState(np.random.randint(2**31)))
+        next_rows = _shuffled_within(next_rows, np.random.RandomState(int(from_chief(np.random.randint(2**31)))))
     return _indexed_feed(plan, source.arrays, next_rows, None, placement)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -12,7 +14,11 @@ import numpy as np
 from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
 from unisono.input._readers import StackReader
-from unisono.runtime import Placement
+from unisono.runtime import Placement, exchanged, processes
+
+UNLIKE = """The workers do not have the same input to go on with: {found}, or batches of different shapes.
+Every worker has to give the same global batches, of which each trains on its part. For input that differs from worker
+to worker, use strategy.distribute_datasets_from_function."""
 
 # A stack is sent when it is full, or when a slow source has kept the devices waiting this long.
 _PATIENCE_SECONDS: Final = 0.05
@@ -122,13 +128,17 @@ class _StreamPass(Pass):
         """Stacks the next batches of equal shape, at most ``ahead``."""
         first = self.peek()
         if first is None:
+            if self._placement.spans_processes:
+                _check_alike(0, None)
             return False
         spec = jax.tree.map(_spec_of, first)
         self._ordinary = self._ordinary or spec
         self._bulk = spec == self._ordinary
         self._capacity = capacity_for(spec) if self._bulk else 1
         stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
-        held, deadline = 0, time.monotonic() + _PATIENCE_SECONDS
+        # Several processes have to send equally many, so none of them looks at its clock.
+        together = self._placement.spans_processes
+        held, deadline = 0, math.inf if together else time.monotonic() + _PATIENCE_SECONDS
         most = self._capacity if ahead is None else min(ahead, self._capacity)
         while held < most and (held == 0 or time.monotonic() < deadline):
             batch = self.peek()
@@ -137,9 +147,21 @@ class _StreamPass(Pass):
             for line, leaf in zip(jax.tree.leaves(stack), jax.tree.leaves(batch), strict=True):
                 line[held] = leaf
             held, self._ahead = held + 1, None
+        if together:
+            _check_alike(held, spec)
         self._stack = self._placement.place_rows(stack, row_dim=1)
         self._used, self._held = 0, held
         return True
+
+
+def _check_alike(held: int, spec: Any) -> None:
+    """Raises, on all processes, if they do not have the same batches to offer."""
+    seen = zlib.crc32(repr(jax.tree.map(lambda leaf: (leaf.shape, str(leaf.dtype)), spec)).encode())
+    every = exchanged(np.array([held, seen], np.int64))
+    if (every != every[0]).any():
+        names = processes().names
+        found = ", ".join(f"{name} has {line[0]} batches" for name, line in zip(names, every, strict=True))
+        raise ValueError(UNLIKE.format(found=found))
 
 
 def _spec_of(leaf: Any) -> jax.ShapeDtypeStruct:

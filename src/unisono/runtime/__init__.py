@@ -1,6 +1,7 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and where arrays live."""
 
 from unisono.runtime._cpu_devices import set_cpu_devices as set_cpu_devices
+from unisono.runtime._devices import all_devices as all_devices
 from unisono.runtime._devices import default_devices as default_devices
 from unisono.runtime._devices import device_name as device_name
 from unisono.runtime._devices import resolve_devices as resolve_devices
@@ -10,3 +11,8 @@ from unisono.runtime._memory import residency as residency
 from unisono.runtime._memory import set_residency as set_residency
 from unisono.runtime._placement import Copies as Copies
 from unisono.runtime._placement import Placement as Placement
+from unisono.runtime._processes import Processes as Processes
+from unisono.runtime._processes import exchanged as exchanged
+from unisono.runtime._processes import from_chief as from_chief
+from unisono.runtime._processes import join as join
+from unisono.runtime._processes import processes as processes

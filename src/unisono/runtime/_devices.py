@@ -22,6 +22,12 @@ def default_devices() -> list[jax.Device]:
     return list(jax.local_devices(backend="cpu"))
 
 
+def all_devices() -> list[jax.Device]:
+    """The same of all processes that train together, process by process."""
+    kind = default_devices()[0].platform
+    return sorted(jax.devices(kind), key=lambda device: (device.process_index, device.id))
+
+
 def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
     """Turns names and JAX devices into JAX devices, each at most once.
 

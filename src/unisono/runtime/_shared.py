@@ -27,7 +27,7 @@ class SharedCopy:
 
 
 def shared_copy(array: Any, sharding: NamedSharding) -> SharedCopy:
-    """``array`` whole on every CPU device of ``sharding``, in one piece of memory.
+    """``array`` whole on every CPU device of ``sharding`` that is this process's, in one piece of memory.
 
     One plain copy at most: for 40 MB on four devices 6 ms, where `device_put` takes 22 ms and 40 MB for each.
     """
@@ -36,7 +36,8 @@ def shared_copy(array: Any, sharding: NamedSharding) -> SharedCopy:
     if host.ctypes.data % _ALIGNMENT or not host.flags.c_contiguous:
         memory = _spare.take(host.nbytes + _ALIGNMENT)
         host = _copied(host, memory)
-    shards = [jax.device_put(host, device) for device in sharding.mesh.devices.flat]
+    here = jax.process_index()
+    shards = [jax.device_put(host, device) for device in sharding.mesh.devices.flat if device.process_index == here]
     return SharedCopy(jax.make_array_from_single_device_arrays(host.shape, sharding, shards), memory)
 
 

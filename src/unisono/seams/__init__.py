@@ -1,6 +1,8 @@
 """The only places that touch what is private in Keras. One file per hook; each names what it was checked against."""
 
 from unisono.seams import _backend as _backend
+from unisono.seams._batch_norm import synchronize_batch_norm as synchronize_batch_norm
+from unisono.seams._branching import route_branches as route_branches
 from unisono.seams._build import build_for_prediction as build_for_prediction
 from unisono.seams._build import build_for_training as build_for_training
 from unisono.seams._build import check_compiled as check_compiled
@@ -23,6 +25,19 @@ from unisono.seams._data import adapt as adapt
 from unisono.seams._data import class_weights as class_weights
 from unisono.seams._data import split_for_validation as split_for_validation
 from unisono.seams._data import unpack as unpack
+from unisono.seams._jax_traces import Call as Call
+from unisono.seams._jax_traces import Recorder as Recorder
+from unisono.seams._jax_traces import Recording as Recording
+from unisono.seams._jax_traces import beneath_tapes as beneath_tapes
+from unisono.seams._jax_traces import current_trace as current_trace
+from unisono.seams._jax_traces import filled as filled
+from unisono.seams._jax_traces import hole as hole
+from unisono.seams._jax_traces import inside as inside
+from unisono.seams._jax_traces import is_evaluating as is_evaluating
+from unisono.seams._jax_traces import no_cotangent as no_cotangent
+from unisono.seams._jax_traces import takes_symbolic_zeros as takes_symbolic_zeros
+from unisono.seams._jax_traces import unconnected as unconnected
+from unisono.seams._losses import scale_losses as scale_losses
 from unisono.seams._lowerings import lowered_for as lowered_for
 from unisono.seams._map_seeds import key_of as key_of
 from unisono.seams._map_seeds import seed_maps as seed_maps
@@ -30,8 +45,26 @@ from unisono.seams._metrics import MetricsView as MetricsView
 from unisono.seams._metrics import is_stock as is_stock
 from unisono.seams._metrics import metrics_view as metrics_view
 from unisono.seams._metrics import only_stock_metrics as only_stock_metrics
+from unisono.seams._optimizers import sum_gradients as sum_gradients
+from unisono.seams._parts import is_on_read as is_on_read
+from unisono.seams._parts import note_whole as note_whole
+from unisono.seams._parts import num_parts as num_parts
+from unisono.seams._parts import on_read_variables as on_read_variables
+from unisono.seams._parts import parts_of as parts_of
+from unisono.seams._parts import set_parts as set_parts
+from unisono.seams._replica_seeds import seed_replicas as seed_replicas
+from unisono.seams._saving import save_on_chief as save_on_chief
 from unisono.seams._trainer import Methods as Methods
 from unisono.seams._trainer import owner_of as owner_of
 from unisono.seams._trainer import route_trainer as route_trainer
+from unisono.seams._variables import StateScope as StateScope
 from unisono.seams._variables import adopt as adopt
+from unisono.seams._variables import enclosing_scope as enclosing_scope
+from unisono.seams._variables import in_stateless_scope as in_stateless_scope
+from unisono.seams._variables import note_reads as note_reads
+from unisono.seams._variables import outside_of_traces as outside_of_traces
 from unisono.seams._variables import own_variables as own_variables
+from unisono.seams._variables import owner_of_variable as owner_of_variable
+from unisono.seams._variables import pulling_data as pulling_data
+from unisono.seams._variables import raw_value as raw_value
+from unisono.seams._variables import watch_reads as watch_reads

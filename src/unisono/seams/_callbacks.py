@@ -12,15 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keras.src import utils
+import keras
+from keras.src import tree, utils
 from keras.src.callbacks.callback_list import CallbackList as _KerasCallbackList
 from keras.src.utils.python_utils import pythonify_logs
+
+from unisono.runtime import processes
 
 _HOOKS = {
     "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
     "test": ("on_test_batch_begin", "on_test_batch_end"),
     "predict": ("on_predict_batch_begin", "on_predict_batch_end"),
 }
+
+
+_LOG_WRITERS = (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)
+
+NO_BACKUP = """BackupAndRestore over several workers is not there yet. Save with ModelCheckpoint, and load the weights
+on every worker before `fit`."""
 
 
 class CallbackList(_KerasCallbackList):
@@ -36,9 +45,15 @@ class CallbackList(_KerasCallbackList):
 def callback_list(
     callbacks: Any, model: Any, *, verbose: Any, epochs: int, steps: int | None, history: bool = False
 ) -> Any:
-    """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is."""
+    """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is.
+
+    Of several processes only the chief shows a bar and writes logs.
+    """
     if isinstance(callbacks, _KerasCallbackList):
         return callbacks
+    if processes().number > 1:
+        callbacks = _for_worker(callbacks)
+        verbose = verbose if processes().is_chief else 0
     return CallbackList(
         callbacks,
         add_history=history,
@@ -48,6 +63,15 @@ def callback_list(
         epochs=epochs,
         steps=steps,
     )
+
+
+def _for_worker(callbacks: Any) -> list[Any]:
+    callbacks = list(tree.flatten(callbacks)) if callbacks else []
+    if any(isinstance(callback, keras.callbacks.BackupAndRestore) for callback in callbacks):
+        raise NotImplementedError(NO_BACKUP)
+    if processes().is_chief:
+        return list(callbacks)
+    return [callback for callback in callbacks if not isinstance(callback, _LOG_WRITERS)]
 
 
 @contextlib.contextmanager

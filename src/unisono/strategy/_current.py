@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from unisono import context
+from unisono.context import Replica
 from unisono.runtime import Placement, default_devices
+from unisono.strategy._replica_context import ReplicaContext
 from unisono.strategy._strategy import Strategy
 
 
@@ -19,6 +21,10 @@ class _DefaultStrategy(Strategy):
     def scope(self) -> Iterator[Self]:
         """Does nothing: what is made inside belongs to no strategy."""
         yield self
+
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        """Calls `fn(*args, **kwargs)`."""
+        return fn(*args, **(kwargs or {}))
 
 
 @cache
@@ -43,7 +49,22 @@ def has_strategy() -> bool:
 
 def in_cross_replica_context() -> bool:
     """Whether this code runs once for all replicas, in the scope of a strategy."""
-    return context.current() is not None
+    return context.current() is not None and context.replica() is None
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """The replica that runs this code; None where it runs once for all of them, in the scope of a strategy.
+
+    Outside of every scope there is one replica, which is alone.
+
+    >>> import unisono
+    >>> unisono.get_replica_context().num_replicas_in_sync
+    1
+    """
+    replica = context.replica()
+    if replica is None and context.current() is None:
+        replica = Replica(_default_strategy(), axis=None)
+    return None if replica is None else ReplicaContext(replica)
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:

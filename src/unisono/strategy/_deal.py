@@ -45,7 +45,7 @@ class Deal(Step):
         return f"deal to {self.replicas.number} replicas"
 
     def _next_step(self, elements: Elements) -> Deferred:
-        number = self.replicas.number
+        number = len(self.replicas.local)
         group = list(islice(elements, number))
         if not group or (len(group) < number and self.has_fixed_shapes()):
             raise StopIteration
@@ -53,7 +53,7 @@ class Deal(Step):
 
     def _dealt(self, group: list[Deferred]) -> Nest:
         values = [element() for element in group]
-        empty = [map_leaves(_without_rows, values[0])] * (self.replicas.number - len(values))
+        empty = [map_leaves(_without_rows, values[0])] * (len(self.replicas.local) - len(values))
         return self.replicas.give([*values, *empty])
 
     def _leaf_spec(self, leaf: TensorSpec | DatasetSpec | None) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 from unisono.data import Dataset
 from unisono.plans import flatten
-from unisono.runtime import Placement
+from unisono.runtime import Placement, processes
+from unisono.strategy._agreement import Agreement
 from unisono.strategy._deal import Deal
 from unisono.strategy._distributed_dataset import DistributedDataset
 from unisono.strategy._input_context import InputContext, ValueContext
@@ -30,6 +31,8 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
             f"{_SPLIT}: expected a unisono.data.Dataset, got {type(dataset).__name__}. Of arrays, write "
             f"Dataset.from_tensor_slices((x, y)).batch(global_batch_size); of a generator, Dataset.from_generator(...)."
         )
+    if placement.spans_processes:
+        dataset = dataset.agreed()
     return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
 
 
@@ -41,33 +44,38 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
             f"{_DEAL}: expected a function of an InputContext that returns a Dataset, got "
             f"{type(dataset_fn).__name__}. A dataset that there is already goes to {_SPLIT}(dataset)."
         )
-    dataset = dataset_fn(InputContext(num_replicas_in_sync=placement.num_replicas))
+    everyone = processes()
+    pipelines, pipeline = (everyone.number, everyone.index) if placement.spans_processes else (1, 0)
+    dataset = dataset_fn(InputContext(pipelines, pipeline, placement.num_replicas))
     if not isinstance(dataset, Dataset):
         raise TypeError(
             f"{_DEAL}: the function must return a unisono.data.Dataset, but it returned {type(dataset).__name__}."
         )
     step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
-    return _distributed(dataset, step, options)
+    agreement = Agreement(placement, lambda: dataset.element_spec) if placement.spans_processes else None
+    return _distributed(dataset, step, options, agreement)
 
 
 def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
     """What a function returns for each replica, on its device."""
     number = placement.num_replicas
-    return Replicas(number, tuple(placement.devices)).give([value_fn(ValueContext(i, number)) for i in range(number)])
+    return Replicas(placement).give([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
 
 
 def _replicas(placement: Placement, options: InputOptions) -> Replicas:
-    on_host = options.experimental_fetch_to_device is False
-    return Replicas(placement.num_replicas, None if on_host else tuple(placement.devices))
+    return Replicas(placement, on_host=options.experimental_fetch_to_device is False)
 
 
-def _distributed(dataset: Dataset, step: Step, options: InputOptions) -> DistributedDataset:
+def _distributed(
+    dataset: Dataset, step: Step, options: InputOptions, agreement: Agreement | None = None
+) -> DistributedDataset:
     # What cannot be distributed is refused here, as far as that is known before anything of the user's has run.
     known = dataset.known_element_spec
     if known is not None:
         step.spec(known)
     on_host = options.experimental_fetch_to_device is False
-    return DistributedDataset(dataset, step, 0 if on_host else options.experimental_per_replica_buffer_size)
+    num_ahead = 0 if on_host else options.experimental_per_replica_buffer_size
+    return DistributedDataset(dataset, step, num_ahead, agreement)
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:

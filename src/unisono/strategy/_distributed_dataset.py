@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from unisono.data import Dataset
+from unisono.data import Dataset, DatasetIterator
 from unisono.plans import Nest, Parallel, Plan
+from unisono.seams import pulling_data
+from unisono.strategy._agreement import Agreement, agreed
 from unisono.strategy._distributed_iterator import DistributedIterator
 from unisono.strategy._step import Step
 
@@ -24,16 +26,27 @@ class DistributedDataset:
     [[0, 1, 2, 3], [4]]
     """
 
-    def __init__(self, dataset: Dataset, step: Step, num_ahead: int) -> None:
-        self._dataset, self._step, self._num_ahead = dataset, step, num_ahead
+    def __init__(self, dataset: Dataset, step: Step, num_ahead: int, agreement: Agreement | None = None) -> None:
+        self._dataset, self._step, self._num_ahead, self._agreement = dataset, step, num_ahead, agreement
 
     def __iter__(self) -> DistributedIterator:
-        return DistributedIterator(self, self._dataset, self._plan)
+        pulling_data()
+        return DistributedIterator(self, self._dataset, self._plan, self._agreement)
 
     @property
     def global_batches(self) -> Dataset:
         """The same steps, each as one batch of all replicas: what `fit` trains on."""
         return self._step.global_batches(self._dataset)
+
+    @property
+    def exchanged_batches(self) -> Callable[[], Iterator[Nest]] | None:
+        """A pass over the same, where every process has data of its own: none of them could make them alone."""
+        agreement = self._agreement
+        if agreement is None:
+            return None
+        return lambda: agreed(
+            DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration()), agreement.batch
+        )
 
     @property
     def element_spec(self) -> Nest:

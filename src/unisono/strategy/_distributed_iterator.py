@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 from unisono.data import Dataset, DatasetIterator, Optional
 from unisono.plans import Nest, Plan, State
+from unisono.strategy._agreement import Agreement
 
 if TYPE_CHECKING:
     from unisono.strategy._distributed_dataset import DistributedDataset
@@ -30,20 +32,31 @@ class DistributedIterator:
     False
     """
 
-    def __init__(self, source: DistributedDataset, dataset: Dataset, plan_of: Callable[[Dataset], Plan]) -> None:
-        self._source, self._dataset = source, dataset
+    def __init__(
+        self,
+        source: DistributedDataset,
+        dataset: Dataset,
+        plan_of: Callable[[Dataset], Plan],
+        agreement: Agreement | None,
+    ) -> None:
+        self._source, self._dataset, self._agreement = source, dataset, agreement
         self._iterator = DatasetIterator(dataset, plan_of, dataset.next_iteration())
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Nest:
-        return next(self._iterator)
+        if self._agreement is None:
+            return next(self._iterator)
+        step = self._agreement.step(next(self._iterator, None))
+        if step is None:
+            raise StopIteration
+        return step
 
     def get_next(self) -> Nest:
         """The next step; at the end an OutOfRangeError."""
         try:
-            return next(self._iterator)
+            return next(self)
         except StopIteration:
             raise OutOfRangeError(
                 f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
@@ -52,7 +65,7 @@ class DistributedIterator:
 
     def get_next_as_optional(self) -> Optional:
         """The next step, if there is one."""
-        return self._iterator.get_next_as_optional()
+        return Optional(list(islice(self, 1)))
 
     @property
     def element_spec(self) -> Nest:

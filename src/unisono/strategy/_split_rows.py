@@ -52,8 +52,13 @@ class SplitRows(Step):
     def _split(self, batch: Nest) -> Nest:
         if self.replicas.number == 1:
             return self.replicas.give([batch])
-        share = -(-self._num_rows(batch) // self.replicas.number)
-        shares = [slice(index * share, (index + 1) * share) for index in range(self.replicas.number)]
+        num_rows, number = self._num_rows(batch), self.replicas.number
+        share = -(-num_rows // number)
+        shares = [slice(index * share, (index + 1) * share) for index in range(number)]
+        if num_rows and num_rows % number == 0:
+            return self.replicas.give_rows(batch, shares)
+        if self.replicas.placement.spans_processes and num_rows:
+            return self.replicas.give_together(batch, shares)
         return self.replicas.give([map_leaves(partial(_part, rows), batch) for rows in shares])
 
     def _num_rows(self, batch: Nest) -> int:

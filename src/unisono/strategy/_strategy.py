@@ -9,11 +9,15 @@ from typing import Any, Self
 
 from unisono import context
 from unisono.data import Dataset
-from unisono.runtime import Placement, device_name
+from unisono.runtime import Placement
 from unisono.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
 from unisono.strategy._distributed_dataset import DistributedDataset
+from unisono.strategy._extended import StrategyExtended
 from unisono.strategy._input_context import InputContext, ValueContext
 from unisono.strategy._input_options import InputOptions
+from unisono.strategy._reduce import gather, local_results, reduce
+from unisono.strategy._run import run
+from unisono.strategy._run_options import RunOptions
 
 
 class Strategy:
@@ -30,7 +34,7 @@ class Strategy:
 
     def __init__(self, placement: Placement):
         self._placement = placement
-        self._extended = StrategyExtended(placement)
+        self._extended = StrategyExtended(self, placement)
 
     @property
     def placement(self) -> Placement:
@@ -39,8 +43,11 @@ class Strategy:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas share a global batch."""
-        return self._placement.num_replicas
+        """How many replicas share a global batch. Where one replica sees all of a batch it is 1: in the step of `fit`,
+        and in `run` on a batch that does not divide."""
+        replica = context.replica()
+        here = replica is not None and replica.strategy is self
+        return replica.number if replica is not None and here else self._placement.num_replicas
 
     @property
     def extended(self) -> StrategyExtended:
@@ -48,8 +55,8 @@ class Strategy:
         return self._extended
 
     @property
-    def cluster_resolver(self) -> None:
-        """None: this strategy lives in one process."""
+    def cluster_resolver(self) -> Any:
+        """Who takes part; None for a strategy that lives in one process."""
         return None
 
     @contextlib.contextmanager
@@ -115,22 +122,52 @@ class Strategy:
         """
         return distribute_values(self._placement, value_fn)
 
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: RunOptions | None = None) -> Any:
+        """Calls `fn(*args, **kwargs)` on every replica. PerReplica arguments give each its own value, others are the
+        same for all; what is returned is PerReplica, leaf by leaf, or with one replica what `fn` returned.
+
+        Call it in a `unisono.function`: outside of one it is traced anew every time.
+
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0"])
+        >>> strategy.run(lambda x: x + 1, args=(1,))
+        2
+
+        Args:
+            fn: what one replica does: a forward pass, a gradient, an optimizer's `apply_gradients`.
+            args: its arguments.
+            kwargs: its arguments by name.
+            options: accepted, without effect.
+        """
+        del options
+        return run(self, fn, tuple(args), kwargs or {})
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """The sum or mean of PerReplica values over the replicas: one array, the same everywhere.
+
+        Args:
+            reduce_op: `ReduceOp.SUM`, `ReduceOp.MEAN` or their names.
+            value: what `run` returned, or a nest of such.
+            axis: None adds the values of the replicas as they are. A number also reduces each value along that
+                dimension; a mean is then that of all elements, however many each replica has.
+        """
+        return reduce(self._placement, reduce_op, value, axis)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The values of all replicas one after the other along ``axis``, whatever size each has there."""
+        return gather(self._placement, value, axis)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The value of each replica of this process, as a tuple; of what is not PerReplica, a tuple of one.
+
+        >>> import unisono
+        >>> unisono.MirroredStrategy(["cpu:0"]).experimental_local_results(3)
+        (3,)
+        """
+        return local_results(value, len(self._placement.local_devices))
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # a copy of a variable belongs to the same strategy
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._extended.worker_devices))})"
-
-
-class StrategyExtended:
-    """The devices of a strategy by name."""
-
-    def __init__(self, placement: Placement):
-        self._placement = placement
-
-    @property
-    def worker_devices(self) -> tuple[str, ...]:
-        """The devices that compute, one per replica: ``("gpu:0", "gpu:1")``."""
-        return tuple(device_name(device) for device in self._placement.devices)
-
-    @property
-    def parameter_devices(self) -> tuple[str, ...]:
-        """The devices that hold variables: all of them."""
-        return self.worker_devices

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
+from unisono.runtime import from_chief
+
 _SECONDS_PER_CALL: Final = 0.2
 _GROWTH: Final = 8
 
@@ -14,9 +18,11 @@ class Pace:
     Args:
         fixed: run exactly so many steps per call and ignore the clock.
         block: prefer multiples of this number.
+        together: several processes make the same calls: the chief's clock counts, until the pace has settled.
     """
 
-    def __init__(self, fixed: int | None = None, block: int = 1):
+    def __init__(self, fixed: int | None = None, block: int = 1, *, together: bool = False):
+        self._together = together
         self._fixed = fixed
         self._block = block
         self._steps = fixed or 1
@@ -35,8 +41,10 @@ class Pace:
 
     def record(self, steps: int, seconds: float) -> None:
         """``steps`` steps took ``seconds``."""
-        if self._fixed is None:
+        if self._fixed is None and not (self._together and self._settled):
             wanted = int(_SECONDS_PER_CALL * steps / max(seconds, 1e-6))
+            if self._together:
+                wanted = int(from_chief(np.int64(wanted)))
             self._settled = self._settled or wanted < self._steps * _GROWTH
             steps = max(1, min(wanted, self._steps * _GROWTH))
             self._steps = steps if steps < self._block else steps - steps % self._block

@@ -7,7 +7,6 @@ the step and the platform alone (:func:`_form`), never from a clock: two runs of
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -88,7 +87,8 @@ def forget_programs(model: Any) -> None:
 def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> Pace:
     """How fast steps on batches of this shape were when they ran last."""
     paces = _compiled(model).paces
-    return paces.setdefault((kind, _signature(batch_spec)), Pace(block=block_size(placement)))
+    pace = Pace(block=block_size(placement), together=placement.spans_processes)
+    return paces.setdefault((kind, _signature(batch_spec)), pace)
 
 
 def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
@@ -155,21 +155,11 @@ def _build(model: Any, kind: Kind, placement: Placement, carry: Any, window: Win
         else:
             call = _with_logs_at_the_end(traced, reader, block, view, kind)
     carry_layout = jax.tree.map(lambda leaf: placement.variable(leaf.shape), carry)
-    result_layout = None if kind == "predict" else placement.replicated
+    # Outputs stay where they were computed, unless other processes want them too.
+    result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
     lowered = jitted.lower(carry, window.operands, np.int32(0), np.int32(1))
-    return Program(kind, form, most, lowered.compile(_compiler_options(placement)))
-
-
-def _compiler_options(placement: Placement) -> dict[str, bool | str]:
-    """CPU replicas that have no more than a core each do not share their operations among threads.
-
-    There is nothing to gain, and the threads that wait for work take the cores from those that have some: 3 % of a
-    step of the MLP on two cores.
-    """
-    if placement.platform == "cpu" and placement.num_replicas >= (os.cpu_count() or 1):
-        return {"xla_cpu_multi_thread_eigen": False}
-    return {}
+    return Program(kind, form, most, lowered.compile(placement.compiler_options))
 
 
 def _form(placement: Placement, window: Window, jaxpr: Any) -> Form:

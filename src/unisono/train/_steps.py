@@ -7,14 +7,17 @@ that a step carries beyond the model's own may cost a kernel.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
 
+from unisono import context
+from unisono.context import Replica
 from unisono.runtime import Placement
-from unisono.seams import MetricsView
+from unisono.seams import MetricsView, owner_of
 
 Kind = Literal["train", "test", "predict"]
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -39,6 +42,13 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, v
     step then looks at the sum that the step before it left, which is there from the beginning.
     """
 
+    strategy = owner_of(model)
+    assert strategy is not None, "only models of a strategy are trained here"
+
+    def alone() -> contextlib.AbstractContextManager[None]:
+        # In the global view one replica sees all rows. Code that asks for the replicas gets that answer.
+        return context.running_on(Replica(strategy, axis=None))
+
     def cut(batch: Any) -> Any:
         # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.
         return placement.constrain(batch) if compiled else batch
@@ -47,17 +57,20 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, v
         state, watch = carry
         if view:
             watch = _watched(watch, view.loss_total(state[-1]), bad=-watch)
-        logs, state = model.train_step(state, cut(batch))
+        with alone():
+            logs, state = model.train_step(state, cut(batch))
         if not view:
             watch = _watched(watch, logs.get("loss") if isinstance(logs, dict) else None, bad=-1 - watch)
         return (state, watch), logs
 
     def test(state: Any, batch: Any) -> tuple[Any, Any]:
-        logs, state = model.test_step(state, cut(batch))
+        with alone():
+            logs, state = model.test_step(state, cut(batch))
         return state, logs
 
     def predict(state: Any, batch: Any) -> tuple[Any, Any]:
-        outputs, non_trainable = model.predict_step(state, cut(batch))
+        with alone():
+            outputs, non_trainable = model.predict_step(state, cut(batch))
         return (state[0], non_trainable), outputs
 
     return {"train": train, "test": test, "predict": predict}[kind]

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+from unisono.values._held import Each, Held
+
 
 class DistributedValues(ABC):
     """What a strategy holds in several places at once."""
@@ -28,17 +30,29 @@ class PerReplica(DistributedValues):
     ('a', 'b')
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_held",)
 
     def __init__(self, values: Iterable[Any]) -> None:
-        self._values = tuple(values)
+        self._held: Held = Each(tuple(values))
+
+    @classmethod
+    def holding(cls, held: Held) -> PerReplica:
+        """The same with values that are held in another way."""
+        made = cls(())
+        made._held = held
+        return made
+
+    @property
+    def held(self) -> Held:
+        """How the values are held: for those who compute with them."""
+        return self._held
 
     @property
     def values(self) -> tuple[Any, ...]:
-        return self._values
+        return self._held.values
 
     def __repr__(self) -> str:
-        lines = ",\n".join(f"  {replica}: {value!r}" for replica, value in enumerate(self._values))
+        lines = ",\n".join(f"  {replica}: {value!r}" for replica, value in enumerate(self.values))
         return f"PerReplica:{{\n{lines}\n}}"
 
 

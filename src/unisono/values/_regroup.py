@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from unisono.plans import Nest, flatten, unflatten
+from unisono.runtime import Placement
+from unisono.values._held import Each
 from unisono.values._per_replica import PerReplica
 
 
-def regroup(nests: Sequence[Nest]) -> Nest:
+def regroup(nests: Sequence[Nest], placement: Placement | None = None) -> Nest:
     """One nest whose leaves are PerReplica, out of nests of equal structure. A single nest stays what it is.
 
-    A leaf that is None on every replica stays None.
+    A leaf that is None on every replica stays None. ``placement`` says where the replicas live.
 
     >>> regroup([{"x": 1, "y": None}, {"x": 2, "y": None}])
     {'x': PerReplica:{
@@ -24,8 +26,10 @@ def regroup(nests: Sequence[Nest]) -> Nest:
     """
     if len(nests) == 1:
         return nests[0]
-    return unflatten(nests[0], map(_joined, zip(*map(flatten, nests), strict=True)))
+    return unflatten(nests[0], [_joined(leaves, placement) for leaves in zip(*map(flatten, nests), strict=True)])
 
 
-def _joined(leaves: tuple[Any, ...]) -> PerReplica | None:
-    return None if all(leaf is None for leaf in leaves) else PerReplica(leaves)
+def _joined(leaves: tuple[Any, ...], placement: Placement | None) -> PerReplica | None:
+    if all(leaf is None for leaf in leaves):
+        return None
+    return PerReplica.holding(Each(leaves, placement))

@@ -1,0 +1,36 @@
+"""What is measured of training loops that users write: the cases, and what Unisono aims at in each."""
+
+from __future__ import annotations
+
+from _cases import HAND_WRITTEN, TENSORFLOW, UNISONO, Case, Target, Workload
+
+EAGER = "unisono-eager"
+
+_TARGETS = (Target(HAND_WRITTEN, 1.5), Target(TENSORFLOW, 1 / 2))
+
+
+def _loop(replicas: int, *, steps: int) -> Workload:
+    return Workload(network="mlp", platform="cpu", replicas=replicas, global_batch_size=32, steps=steps, epochs=1)
+
+
+def _in_a_function(replicas: int, targets: tuple[Target, ...]) -> Case:
+    return Case(
+        name=str(replicas),
+        workload=_loop(replicas, steps=600),
+        contenders=(UNISONO, HAND_WRITTEN, TENSORFLOW),
+        targets=targets,
+    )
+
+
+def _eagerly(replicas: int) -> Case:
+    """Says how much a function wins; eager steps are many times slower, so a round has few of them."""
+    return Case(name=f"eager-{replicas}", workload=_loop(replicas, steps=20), contenders=(UNISONO, EAGER), targets=())
+
+
+CASES = (
+    _in_a_function(1, _TARGETS),
+    _in_a_function(2, _TARGETS),
+    _in_a_function(4, ()),  # shown without targets: more replicas than many a machine has cores
+    _eagerly(1),
+    _eagerly(2),
+)

@@ -1,0 +1,82 @@
+"""One replica among those that run the same function: who it is, and how it speaks with the others."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+
+if TYPE_CHECKING:
+    from unisono.context._stack import Placed
+
+
+class Replica:
+    """What `strategy.run` puts in force around the user's function.
+
+    Args:
+        strategy: the one that runs it.
+        axis: the axis of the mesh along which the others are; None where one replica does the work of all.
+    """
+
+    def __init__(self, strategy: Placed, axis: str | None):
+        self.strategy, self.axis = strategy, axis
+        self._alike = 0
+
+    @property
+    def number(self) -> int:
+        """How many run together."""
+        return 1 if self.axis is None else self.strategy.placement.num_replicas
+
+    @property
+    def index(self) -> Any:
+        """Which of them this is: known only to the compiled program."""
+        return jnp.zeros((), "int32") if self.axis is None else jax.lax.axis_index(self.axis)
+
+    def sum(self, nest: Any) -> Any:
+        """Over all replicas, leaf by leaf."""
+        return nest if self.axis is None else jax.lax.psum(nest, self.axis)
+
+    def mean(self, nest: Any) -> Any:
+        """Over all replicas, leaf by leaf."""
+        return nest if self.axis is None else jax.lax.pmean(nest, self.axis)
+
+    def first(self, nest: Any) -> Any:
+        """What the first replica has."""
+        if self.axis is None:
+            return nest
+        is_first = self.index == 0
+        return jax.lax.psum(jax.tree.map(lambda x: jnp.where(is_first, x, jnp.zeros_like(x)), nest), self.axis)
+
+    def gathered(self, nest: Any, axis: int) -> Any:
+        """The leaves of all replicas, one after the other along ``axis``."""
+        if self.axis is None:
+            return nest
+        return jax.tree.map(lambda x: jax.lax.all_gather(x, self.axis, axis=axis, tiled=True), nest)
+
+    def stacked(self, nest: Any) -> Any:
+        """The leaves of all replicas along a new first dimension."""
+        if self.axis is None:
+            return jax.tree.map(lambda x: jnp.asarray(x)[None], nest)
+        return jax.tree.map(lambda x: jax.lax.all_gather(x, self.axis), nest)
+
+    @property
+    def writes_alike(self) -> bool:
+        """Whether what is assigned now is the same on all replicas: there is nothing to sum."""
+        return self.axis is None or self.updating
+
+    @property
+    def updating(self) -> bool:
+        """Whether code runs that assigns the same on all replicas."""
+        return self._alike > 0
+
+    @contextlib.contextmanager
+    def writing_alike(self) -> Iterator[None]:
+        """For code that assigns the same on all replicas: an optimizer's, once gradients are summed."""
+        self._alike += 1
+        try:
+            yield
+        finally:
+            self._alike -= 1

@@ -1,0 +1,40 @@
+"""What JAX says when Python asks a traced value for its number, said in the words of the one who asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+NO_NUMBER_YET = """{function} is compiled: its values are computed later, so Python cannot look at them now.
+{reason}
+
+For a choice, write
+    keras.ops.cond(x > 0, lambda: a, lambda: b)      instead of   if x > 0: ...
+    keras.ops.where(x > 0, a, b)                     for numbers
+for a loop
+    keras.ops.while_loop(lambda i: i < n, body, [i]) instead of   while i < n: ...
+    keras.ops.fori_loop(0, n, body, start)           instead of   for i in range(n): ...
+and return what you want to print or to turn into a Python number. To look at every value while you search for a
+mistake, call unisono.run_functions_eagerly(True)."""
+
+
+class TracedValueError(TypeError):
+    """Python wanted the number behind a value of a function that is being compiled."""
+
+
+@contextlib.contextmanager
+def explained(function: Callable[..., Any]) -> Iterator[None]:
+    """Turns JAX's errors about traced values into one that says what to write."""
+    try:
+        yield
+    except (
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerArrayConversionError,
+        jax.errors.TracerIntegerConversionError,
+    ) as error:
+        name = getattr(function, "__qualname__", repr(function))
+        reason = str(error).splitlines()[0]
+        raise TracedValueError(NO_NUMBER_YET.format(function=name, reason=reason)) from error

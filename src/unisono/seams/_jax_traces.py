@@ -1,0 +1,323 @@
+"""Hook: JAX's traces. The only file that knows what lies under JAX's public functions.
+
+Checked against JAX 0.10.2, 0.11.2 and 0.12.0.1: `jax.core.Trace` has `process_primitive`, `process_custom_jvp_call`,
+`process_custom_vjp_call`, `process_shard_map` and `stage_value`; a primitive is bound in the current trace, which
+`jax.extend.core.set_current_trace` exchanges. What `jax.vjp` returns keeps a list of the results that depend on nothing
+as `fun.args[1]`, and takes `jax.interpreters.ad.Zero` for a cotangent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import jax
+from jax.core import ShapedArray, Trace, eval_jaxpr
+from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive, set_current_trace, take_current_trace
+from jax.interpreters.ad import Zero
+
+HIDDEN = """The tape follows a value that is a constant of a function made by jax.jit, which is called inside of a
+{name}. There it is out of sight, and its gradient would be wrong. Pass the value to the jitted function as an argument,
+or leave the inner jax.jit out."""
+
+CLOSED_OVER = """A function in a jax.shard_map uses a value from outside of it that a tape follows: a variable, or an
+array that is watched. There the tape does not see it, and its gradient would be wrong. Pass the value as an argument,
+or put the tape inside of the function."""
+
+# Before 0.11, transposing a scan of which a stacked result has no cotangent raises "Expected cotangent type".
+_SCANS_TAKE_SYMBOLIC_ZEROS: Final = jax.__version_info__ >= (0, 11)
+
+# A value that is not known while a function is traced, to be put in when it is compiled: that of a variable.
+_hole: Final = Primitive("unisono_hole")
+_hole.def_abstract_eval(lambda *, key, aval: aval)
+
+
+def current_trace() -> Any:
+    """What processes operations now: JAX's evaluation, or the trace of a function that is being transformed."""
+    with take_current_trace() as trace:
+        return trace
+
+
+@contextlib.contextmanager
+def inside(trace: Any) -> Iterator[None]:
+    """Operations in this block belong to ``trace``."""
+    with set_current_trace(trace):
+        yield
+
+
+def is_evaluating() -> bool:
+    """Whether operations are carried out now, one by one, and not traced; a tape may look on."""
+    return type(beneath_tapes(current_trace())).__name__ == "EvalTrace"
+
+
+def beneath_tapes(trace: Any) -> Any:
+    """The trace that a tape looks at, or ``trace`` itself."""
+    while isinstance(trace, Recording):
+        trace = trace.parent
+    return trace
+
+
+def hole(trace: Any, key: int, like: Any) -> Any:
+    """A value of the shape and dtype of ``like`` in ``trace``, known by ``key``; :func:`filled` says what it is."""
+    with set_current_trace(trace):
+        return _hole.bind(key=key, aval=ShapedArray(like.shape, like.dtype))
+
+
+def filled(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
+    """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` in its holes."""
+    with set_current_trace(_Filling(current_trace(), values)):
+        results: list[Any] = eval_jaxpr(traced.jaxpr, traced.consts, *arguments)
+        return results
+
+
+class _Filling(Trace):
+    """Passes everything on to another trace, except for holes."""
+
+    def __init__(self, parent: Any, values: Callable[[int, Any], Any]):
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._parent, self._values = parent, values
+        self.requires_low = parent.requires_low
+
+    def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
+        if primitive is _hole:
+            return self._values(params["key"], params["aval"])
+        with set_current_trace(self._parent):
+            return primitive.bind(*args, **params)
+
+    def stage_value(self, val: Any) -> Any:
+        return self._parent.stage_value(val)
+
+    def process_custom_jvp_call(self, *args: Any, **kwargs: Any) -> Any:
+        return self._passed_on("process_custom_jvp_call", *args, **kwargs)
+
+    def process_custom_vjp_call(self, *args: Any, **kwargs: Any) -> Any:
+        return self._passed_on("process_custom_vjp_call", *args, **kwargs)
+
+    def process_call(self, *args: Any, **kwargs: Any) -> Any:  # gone after JAX 0.11.0
+        return self._passed_on("process_call", *args, **kwargs)
+
+    def process_shard_map(self, *args: Any, **kwargs: Any) -> Any:
+        return self._passed_on("process_shard_map", *args, **kwargs)
+
+    def _passed_on(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        with set_current_trace(self._parent):
+            return getattr(self._parent, method)(*args, **kwargs)
+
+
+class Call:
+    """An operation with its parameters: done when called, equal to another one that does the same."""
+
+    __slots__ = ("_params", "_primitive")
+
+    def __init__(self, primitive: Any, params: dict[str, Any]) -> None:
+        self._primitive, self._params = primitive, params
+
+    @property
+    def name(self) -> str:
+        """What JAX calls the operation."""
+        return str(self._primitive.name)
+
+    @property
+    def jaxprs(self) -> list[Any]:
+        """The programs in its parameters: a loop's body, a jitted function."""
+        return list(_jaxprs_in(self._params))
+
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether a jitted function in it has arrays as constants."""
+        return any(_contents_of(jaxpr).constants for jaxpr in self.jaxprs)
+
+    @property
+    def scans(self) -> bool:
+        """Whether it is a `scan`, or has one in it."""
+        return self.name == "scan" or any(_contents_of(jaxpr).scans for jaxpr in self.jaxprs)
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        results = self._primitive.bind(*arguments, **self._params)
+        return list(results) if self._primitive.multiple_results else [results]
+
+    def __hash__(self) -> int:
+        return hash((self._primitive, *self._params.values()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Call) and self._primitive is other._primitive and self._params == other._params
+
+
+def unconnected(pull_back: Any) -> list[bool]:
+    """Of each result of a function, given what `jax.vjp` made of it: whether it does not depend on the arguments.
+
+    That is so for `floor` and for `stop_gradient`. `jax.vjp` knows, and would not say.
+    """
+    return list(pull_back.fun.args[1])
+
+
+def takes_symbolic_zeros(call: Callable[..., list[Any]]) -> bool:
+    """Whether the pull-back of ``call`` does, see :func:`no_cotangent`; in an old JAX those of scans do not."""
+    return _SCANS_TAKE_SYMBOLIC_ZEROS or (isinstance(call, Call) and not call.scans)
+
+
+def no_cotangent(shape: Any, symbolic: bool) -> Any:
+    """What a pull-back takes for a result of this shape and dtype that is not used.
+
+    ``symbolic`` is a zero that JAX knows to be one. With an array of zeros it would compute, and make NaN of 0 · ∞.
+    """
+    zero = Zero(shape.to_ct_aval())
+    return zero if symbolic else zero.instantiate()
+
+
+class Recorder(Protocol):
+    """What a tape writes to."""
+
+    def follows(self, value: Any) -> bool:
+        """Whether gradients with regard to ``value`` may be asked for."""
+
+    def record(self, call: Callable[..., list[Any]], arguments: Sequence[Any], evaluating: bool) -> list[Any]:
+        """Does ``call(*arguments)``, in the current trace, and remembers how.
+
+        ``call`` is a :class:`Call` unless it has derivatives of its own; ``evaluating`` is False while it is traced.
+        """
+
+
+class Recording(Trace):
+    """The trace of a tape: has every operation done by the trace around it, under the eyes of ``recorder``.
+
+    No value is wrapped, so none can leak, and what is an array outside is an array inside.
+
+    Attributes:
+        parent: the trace around it.
+        recorder: who looks on.
+        active: False while the tape does not look.
+    """
+
+    def __init__(self, parent: Any, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.parent, self.recorder, self.active = parent, recorder, True
+        self.requires_low = parent.requires_low
+        self._evaluating = type(beneath_tapes(parent)).__name__ == "EvalTrace"
+        self._left = False
+
+    def enter(self) -> None:
+        """From now on operations come here."""
+        set_current_trace(self).__enter__()
+
+    def leave(self) -> None:
+        """Operations go to the parent again; if some were entered later, then as soon as those are left too."""
+        self.active, self._left = False, True
+        top = trace = current_trace()
+        while isinstance(trace, Recording) and trace._left:
+            trace = trace.parent
+        if trace is not top:
+            set_current_trace(trace).__enter__()
+
+    def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
+        if self.active and self._hides_followed(params):
+            return self._inlined(primitive, args, params)
+        results = self._recorded(Call(primitive, params), args)
+        return results if primitive.multiple_results else results[0]
+
+    def stage_value(self, val: Any) -> Any:
+        return self._recorded(lambda value: [_handled("stage_value", value)], [val])[0]
+
+    def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, **params: Any) -> Any:
+        return self._recorded(
+            lambda *values: _handled("process_custom_jvp_call", primitive, fun, jvp, values, **params), args
+        )
+
+    def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, **params: Any) -> Any:
+        return self._recorded(
+            lambda *values: _handled("process_custom_vjp_call", primitive, fun, fwd, bwd, values, **params), args
+        )
+
+    def process_call(self, primitive: Any, fun: Any, args: Any, params: Any, /) -> Any:  # gone after JAX 0.11.0
+        return self._recorded(lambda *values: _handled("process_call", primitive, fun, values, params), args)
+
+    def process_shard_map(self, primitive: Any, fun: Any, args: Any, **params: Any) -> Any:
+        trees = []
+
+        def call(*values: Any) -> list[Any]:
+            trees.append(_handled("process_shard_map", primitive, self._guarded(fun), values, **params))
+            return list(trees[-1])
+
+        results = self._recorded(call, args)
+        return trees.pop().update(results)
+
+    def cur_qdd(self, x: Any) -> Any:
+        return self.parent.cur_qdd(x)
+
+    def _recorded(self, call: Any, arguments: Any) -> Any:
+        with set_current_trace(self.parent):
+            return self.recorder.record(call, arguments, self._evaluating) if self.active else call(*arguments)
+
+    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, which shall not use what is followed but is no argument: its gradient would be lost."""
+
+        def guarded(*values: Any) -> Any:
+            with set_current_trace(Recording(current_trace(), _Guard(self.recorder))):
+                return function(*values)
+
+        return guarded if self.active else function
+
+    def _hides_followed(self, params: Any) -> bool:
+        return any(
+            self.recorder.follows(constant)
+            for jaxpr in _jaxprs_in(params)
+            for constant in _contents_of(jaxpr).constants
+        )
+
+    def _inlined(self, primitive: Any, args: Any, params: Any) -> Any:
+        """What a jitted function does, one by one: as a whole it does not show that it depends on its constants."""
+        if primitive.name != "jit":
+            raise ValueError(HIDDEN.format(name=primitive.name))
+        with set_current_trace(self):
+            return eval_jaxpr(params["jaxpr"].jaxpr, params["jaxpr"].consts, *args)
+
+
+class _Guard:
+    """Refuses operations on what ``recorder`` follows."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def follows(self, value: Any) -> bool:
+        return self._recorder.follows(value)
+
+    def record(self, call: Any, arguments: Sequence[Any], evaluating: bool) -> list[Any]:
+        if any(map(self.follows, arguments)):
+            raise ValueError(CLOSED_OVER)
+        return list(call(*arguments))
+
+
+def _handled(method: str, *args: Any, **params: Any) -> Any:
+    """Has something done by the current trace."""
+    with take_current_trace() as trace:
+        return getattr(trace, method)(*args, **params)
+
+
+class _Contents(NamedTuple):
+    """What must be known about a program: arrays that jitted functions hold as constants, and whether it scans."""
+
+    constants: list[jax.Array]
+    scans: bool
+
+
+_contents: weakref.WeakKeyDictionary[Any, _Contents] = weakref.WeakKeyDictionary()
+
+
+def _contents_of(jaxpr: Any) -> _Contents:
+    found = _contents.get(jaxpr)
+    if found is None:
+        constants = [constant for constant in getattr(jaxpr, "consts", ()) if isinstance(constant, jax.Array)]
+        inner = [_contents_of(program) for equation in jaxpr.eqns for program in _jaxprs_in(equation.params)]
+        constants += [constant for contents in inner for constant in contents.constants]
+        scans = any(equation.primitive.name == "scan" for equation in jaxpr.eqns)
+        found = _contents[jaxpr] = _Contents(constants, scans or any(contents.scans for contents in inner))
+    return found
+
+
+def _jaxprs_in(params: dict[str, Any]) -> Iterator[Any]:
+    for value in params.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, (Jaxpr, ClosedJaxpr)):
+                yield part

@@ -1,0 +1,52 @@
+"""All TPU cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import keras
+
+from unisono.cluster_resolver import TPUClusterResolver, membership
+from unisono.runtime import Placement, Processes, join
+from unisono.strategy._strategy import Strategy
+
+NO_ASSIGNMENT = """experimental_device_assignment: a replica is one TPU core here, in JAX's order; a model that is split
+over several cores is not supported. Leave the argument out."""
+
+
+class TPUStrategy(Strategy):
+    """One replica on each TPU core, of all machines of a pod; weights are kept equal on all of them.
+
+    ```python
+    resolver = unisono.cluster_resolver.TPUClusterResolver.connect()
+    strategy = unisono.TPUStrategy(resolver)
+    ```
+
+    Without a TPU that is a ValueError, "no TPU: …"; with `UNISONO_FAKE_TPU=8` 8 CPU devices stand for TPU cores.
+
+    Args:
+        tpu_cluster_resolver: where the TPUs are; None finds them.
+        experimental_device_assignment: must be None.
+        experimental_spmd_xla_partitioning: accepted, without effect.
+    """
+
+    def __init__(
+        self,
+        tpu_cluster_resolver: TPUClusterResolver | None = None,
+        experimental_device_assignment: Any = None,
+        experimental_spmd_xla_partitioning: bool = False,
+    ):
+        del experimental_spmd_xla_partitioning
+        if experimental_device_assignment is not None:
+            raise NotImplementedError(NO_ASSIGNMENT)
+        self._resolver = tpu_cluster_resolver or TPUClusterResolver()
+        found = membership(self._resolver)
+        everyone = Processes(found.process_id, tuple(found.names))
+        join(found.coordinator, everyone, None, {"JAX": jax.__version__, "Keras": keras.__version__})
+        super().__init__(Placement.over(self._resolver.devices()))
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """Where the TPUs are."""
+        return self._resolver

@@ -1,0 +1,3 @@
+"""`tpu.experimental`: what scripts for TPUs call before they make a strategy."""
+
+from unisono.tpu import experimental as experimental

@@ -1,0 +1,22 @@
+"""Starting and ending TPUs. JAX does both by itself; these are for scripts that call them."""
+
+from __future__ import annotations
+
+from unisono.cluster_resolver import TPUClusterResolver, TPUSystemMetadata
+
+
+def initialize_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> TPUSystemMetadata:
+    """Checks that there are TPUs, and says which; without any, a ValueError: "no TPU: …".
+
+    ```python
+    resolver = unisono.cluster_resolver.TPUClusterResolver()
+    unisono.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = unisono.TPUStrategy(resolver)
+    ```
+    """
+    return (cluster_resolver or TPUClusterResolver()).get_tpu_system_metadata()
+
+
+def shutdown_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> None:
+    """Does nothing: TPUs are given back when the process ends."""
+    del cluster_resolver

@@ -1,0 +1,89 @@
+"""Finds the cluster that this process is in: one order, for training and for `unisono doctor`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Protocol
+
+from unisono_launch.cluster._kubernetes import KubernetesClusterResolver
+from unisono_launch.cluster._launched import LaunchedClusterResolver
+from unisono_launch.cluster._open_mpi import OpenMpiClusterResolver
+from unisono_launch.cluster._resolver import ClusterResolver
+from unisono_launch.cluster._slurm import SlurmClusterResolver
+from unisono_launch.cluster._tf_config import TFConfigClusterResolver
+from unisono_launch.cluster._torchrun import TorchrunClusterResolver
+from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
+
+
+class Finding(NamedTuple):
+    """What was looked at to find one kind of cluster, and with what result."""
+
+    kind: str
+    found: bool
+    variables: dict[str, str | None]
+    """The variables that were looked at; None: not set."""
+    reason: str
+
+
+class _Kind(Protocol):
+    """What a resolver offers to be found."""
+
+    @property
+    def VARIABLES(self) -> tuple[str, ...]: ...  # noqa: N802
+
+    def look(self, environ: Mapping[str, str]) -> tuple[bool, str]: ...
+
+    def __call__(self, *, environ: Mapping[str, str]) -> ClusterResolver: ...
+
+
+# What a person or our launcher said comes first. Then the schedulers, which step aside where one of the launchers
+# below them runs inside (_nesting.py). Every kind but the first two wants to see at least two processes.
+ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
+    ("unisono run", LaunchedClusterResolver),
+    ("TF_CONFIG", TFConfigClusterResolver),
+    ("SLURM", SlurmClusterResolver),
+    ("Kubernetes", KubernetesClusterResolver),
+    ("Open MPI", OpenMpiClusterResolver),
+    ("torchrun", TorchrunClusterResolver),
+    ("TPU pod", TPUPodClusterResolver),
+)
+
+
+def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
+    """The resolver of the cluster that `environ` tells of; None: this process is alone.
+
+    The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, SLURM (inside of srun), Kubernetes (indexed Jobs),
+    Open MPI, torchrun, TPU pods. The first that is found is taken; if it is broken, that is an error (here or when its
+    membership is asked for) and never a reason to try the next.
+
+    >>> detect({}) is None
+    True
+    >>> environ = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+    >>> detect(environ).membership().num_processes
+    2
+    """
+    return next((kind(environ=environ) for _, kind in ORDER if _look(kind, environ)[0]), None)
+
+
+def explain_detection(environ: Mapping[str, str] = os.environ) -> list[Finding]:
+    """What :func:`detect` looks at and finds, kind by kind in its order. The first that was found is the one taken.
+
+    >>> for finding in explain_detection({"TF_CONFIG": "{}"})[:2]:
+    ...     print(finding.kind, finding.found, finding.reason, sep=" | ")
+    unisono run | False | UNISONO_CLUSTER is not set: not started by `unisono run`
+    TF_CONFIG | False | TF_CONFIG has no cluster: this process is alone
+    """
+    findings = []
+    for name, kind in ORDER:
+        found, reason = _look(kind, environ)
+        findings.append(Finding(name, found, {variable: environ.get(variable) for variable in kind.VARIABLES}, reason))
+    return findings
+
+
+def _look(kind: _Kind, environ: Mapping[str, str]) -> tuple[bool, str]:
+    """A kind whose variables are there and make no sense is found: whoever uses it gets the error."""
+    try:
+        return kind.look(environ)
+    except ValueError as error:
+        return True, str(error)

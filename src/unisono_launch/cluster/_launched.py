@@ -1,0 +1,76 @@
+"""`UNISONO_CLUSTER`: what `unisono run` tells the processes that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from unisono_launch.cluster._membership import Membership
+from unisono_launch.cluster._ranked import RankedResolver
+from unisono_launch.cluster._variables import CLUSTER
+
+_VERSION: Final = 1
+
+_EXAMPLE = (
+    '{"version": 1, "coordinator": "127.0.0.1:41000", "num_processes": 2, "process_id": 0, '
+    '"names": ["worker 0 on hosta", "worker 1 on hosta"], "local": {"rank": 0, "size": 2}}'
+)
+
+
+class LaunchedClusterResolver(RankedResolver):
+    """Reads the variable that `unisono run` sets. Members that it does not know are left to newer launchers.
+
+    >>> environ = {"UNISONO_CLUSTER": _EXAMPLE}
+    >>> LaunchedClusterResolver(environ=environ).membership().names
+    ('worker 0 on hosta', 'worker 1 on hosta')
+    """
+
+    VARIABLES: ClassVar[tuple[str, ...]] = (CLUSTER,)
+
+    def __init__(self, *, rpc_layer: str | None = None, environ: Mapping[str, str] = os.environ) -> None:
+        super().__init__(_membership(environ.get(CLUSTER, "")), rpc_layer)
+        self._environ = environ
+
+    @classmethod
+    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+        """Whether `environ` has a cluster of this kind, and why."""
+        found = bool(environ.get(CLUSTER))
+        return found, "started by `unisono run`" if found else f"{CLUSTER} is not set: not started by `unisono run`"
+
+
+def _membership(text: str) -> Membership:
+    try:
+        told: Any = json.loads(text)
+        if told["version"] != _VERSION:
+            raise _broken(text, f"version {told['version']!r}, where this Unisono reads version {_VERSION}")
+        size, local = told["num_processes"], told.get("local", {"rank": 0, "size": 1})
+        return Membership(
+            num_processes=_count(size),
+            process_id=_count(told["process_id"]),
+            coordinator=told["coordinator"],
+            names=tuple(map(str, told.get("names") or [f"worker {i}" for i in range(size)])),
+            local_rank=_count(local["rank"]),
+            local_size=_count(local["size"]),
+            source=CLUSTER,
+        )
+    except json.JSONDecodeError as error:
+        raise _broken(text, f"no JSON ({error})") from None
+    except KeyError as error:
+        raise _broken(text, f"{error} is missing") from None
+    except (AttributeError, TypeError) as error:
+        raise _broken(text, str(error)) from None
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is not a whole number")
+    return value
+
+
+def _broken(text: str, what: str) -> ValueError:
+    return ValueError(
+        f"{CLUSTER} cannot be read: {what}. It is {text!r}; `unisono run` sets it, as in {_EXAMPLE}. "
+        f"Start the script with the `unisono run` of this installation, or unset {CLUSTER}."
+    )

@@ -1,0 +1,131 @@
+"""Who takes part in this training, and which of them is this process: all that the runtime needs to join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from unisono_launch.cluster._address import host_of, split_address
+from unisono_launch.cluster._spec import ClusterSpec
+
+Role = Literal["chief", "worker", "evaluator"]
+
+_ROLES: Final[tuple[str, ...]] = ("chief", "worker", "evaluator")
+
+_PARAMETER_SERVERS = """The cluster of {source} has parameter servers ('ps': {servers}). Unisono has none: its workers \
+train in lockstep and each holds the variables.
+Remove the job 'ps', make its machines workers, and use unisono.MultiWorkerMirroredStrategy()."""
+
+_WHICH_TASK = """{source} has a cluster, and does not say which task of it this process is: task type {task_type!r}, \
+index {task_id!r}.
+Give both: "task": {{"type": "worker", "index": 0}} in TF_CONFIG, or task_type="worker", task_id=0 to a resolver."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Membership:
+    """This process's place in the group that trains together.
+
+    >>> alone = Membership(num_processes=1, process_id=0, coordinator=None, names=("worker 0",), source="nothing")
+    >>> alone.is_chief
+    True
+    """
+
+    num_processes: int
+    """How many processes train together: the chief and the workers. An evaluator is a group of its own."""
+    process_id: int
+    """This one's number among them. The chief is 0."""
+    coordinator: str | None
+    """`host:port` where process 0 lets the others join. None where there are no others to join."""
+    names: tuple[str, ...]
+    """What errors call the processes, one each: 'worker 1 at host:port'."""
+    role: Role = "worker"
+    """The job that this process has in the cluster. Without a job 'chief' it is 'worker' 0 that is the chief."""
+    local_rank: int = 0
+    """This one's number among the processes of its machine, by which they divide its devices …"""
+    local_size: int = 1
+    """… and how many they are."""
+    source: str
+    """From which variables, or from which resolver, this is known."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.process_id < self.num_processes:
+            raise ValueError(
+                f"{self.source} says that this is process {self.process_id} of {self.num_processes}. "
+                f"Processes are numbered from 0 to one less than their number."
+            )
+        if not 0 <= self.local_rank < self.local_size <= self.num_processes:
+            raise ValueError(
+                f"{self.source} says that this is process {self.local_rank} of {self.local_size} on its machine, "
+                f"of {self.num_processes} in all."
+            )
+        if len(self.names) != self.num_processes:
+            raise ValueError(f"{self.source} names {len(self.names)} of {self.num_processes} processes.")
+        if self.coordinator is not None:
+            split_address(self.coordinator)
+        elif self.num_processes > 1:
+            raise ValueError(f"{self.source} says nothing of where {self.num_processes} processes meet.")
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes for its group: the first of those that train, or an evaluator."""
+        return self.process_id == 0
+
+    @property
+    def name(self) -> str:
+        """What errors call this process."""
+        return self.names[self.process_id]
+
+
+def members_of(spec: ClusterSpec, task_type: str | None, task_id: int | None, *, source: str) -> Membership:
+    """The membership of task `task_id` of job `task_type`: the chief first, then the workers by index.
+
+    >>> cluster = ClusterSpec({"chief": ["a:1"], "worker": ["b:1", "b:2"]})
+    >>> members_of(cluster, "worker", 1, source="an example").names
+    ('chief 0 at a:1', 'worker 0 at b:1', 'worker 1 at b:2')
+    """
+    if not spec:
+        return Membership(num_processes=1, process_id=0, coordinator=None, names=("worker 0",), source=source)
+    _check_jobs(spec, source)
+    if task_type is None or task_id is None:
+        raise ValueError(_WHICH_TASK.format(source=source, task_type=task_type, task_id=task_id))
+    if task_type == "evaluator":  # may be missing in the cluster, as in TensorFlow: nobody has to find it
+        names = (f"evaluator {task_id}",)
+        return Membership(num_processes=1, process_id=0, coordinator=None, names=names, role="evaluator", source=source)
+    tasks = [(job, i) for job in _ROLES[:2] if job in spec.jobs for i in spec.task_indices(job)]
+    if (task_type, task_id) not in tasks:
+        raise ValueError(
+            f"{source} says that this is {task_type!r} {task_id}, which is not in its cluster {spec.as_dict()}. "
+            f"It has {', '.join(f'{job} {i}' for job, i in tasks)}."
+        )
+    process_id = tasks.index((task_type, task_id))
+    addresses = [spec.task_address(job, i) for job, i in tasks]
+    hosts = [host_of(address) for address in addresses]
+    return Membership(
+        num_processes=len(tasks),
+        process_id=process_id,
+        coordinator=addresses[0] if len(tasks) > 1 else None,
+        names=tuple(f"{job} {i} at {address}" for (job, i), address in zip(tasks, addresses, strict=True)),
+        role=cast(Role, task_type),
+        local_rank=hosts[:process_id].count(hosts[process_id]),
+        local_size=hosts.count(hosts[process_id]),
+        source=source,
+    )
+
+
+def _check_jobs(spec: ClusterSpec, source: str) -> None:
+    if "ps" in spec.jobs and spec.num_tasks("ps"):
+        raise ValueError(_PARAMETER_SERVERS.format(source=source, servers=spec.as_dict()["ps"]))
+    unknown = [job for job in spec.jobs if job not in (*_ROLES, "ps")]
+    if unknown:
+        hint = " TensorFlow 1's 'master' is called 'chief' since." if "master" in unknown else ""
+        raise ValueError(f"{source} has the jobs {unknown}. Expected 'chief', 'worker' and 'evaluator' only.{hint}")
+    for job in ("chief", "evaluator"):
+        if job in spec.jobs and spec.num_tasks(job) > 1:
+            raise ValueError(f"{source} has {spec.num_tasks(job)} tasks in job {job!r}. There is at most one.")
+    for job in spec.jobs:
+        indices = spec.task_indices(job)
+        if indices != list(range(len(indices))):
+            raise ValueError(
+                f"{source} has the tasks {indices} in job {job!r}. Every process must know all: number them from 0, "
+                "without gaps."
+            )

@@ -1,0 +1,43 @@
+"""Resolvers of TensorFlow that ask a cloud's API. They are refused in one sentence when they are made."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from unisono_launch.cluster._resolver import ClusterResolver
+from unisono_launch.cluster._spec import ClusterSpec
+
+
+class GCEClusterResolver(ClusterResolver):
+    """Asks Google Compute Engine for the machines of an instance group. Not supported."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        del args, kwargs
+        _refuse("GCEClusterResolver", "Compute Engine's API which machines there are")
+
+    def cluster_spec(self) -> ClusterSpec:
+        raise NotImplementedError
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        raise NotImplementedError
+
+
+class SageMakerClusterResolver(ClusterResolver):
+    """Reads the machines of an Amazon SageMaker training job. Not supported."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        del args, kwargs
+        _refuse("SageMakerClusterResolver", "SageMaker which machines there are")
+
+    def cluster_spec(self) -> ClusterSpec:
+        raise NotImplementedError
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        raise NotImplementedError
+
+
+def _refuse(name: str, asks: str) -> NoReturn:
+    raise NotImplementedError(
+        f"{name} is not supported: Unisono does not ask {asks}; list them in TF_CONFIG, or pass "
+        "SimpleClusterResolver(ClusterSpec({'worker': ['host1:2222', …]}), task_type='worker', task_id=0)."
+    )

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import unisono.autodiff
+
+MODULES = [module.name for module in pkgutil.iter_modules(unisono.autodiff.__path__, unisono.autodiff.__name__ + ".")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

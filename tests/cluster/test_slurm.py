@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from unisono_launch.cluster import SlurmClusterResolver, membership
+
+from . import recorded
+
+
+def step(hosts: str = "n[1-2]", tasks: str = "2(x2)", count: int = 4, rank: int = 0, **more: str) -> dict[str, str]:
+    return {
+        "SLURM_JOB_ID": "7",
+        "SLURM_STEP_ID": "0",
+        "SLURM_PROCID": str(rank),
+        "SLURM_STEP_NUM_TASKS": str(count),
+        "SLURM_STEP_NODELIST": hosts,
+        "SLURM_STEP_TASKS_PER_NODE": tasks,
+        **more,
+    }
+
+
+# The arguments, environment and results of TensorFlow 2.21's resolver where it gives one.
+@pytest.mark.parametrize(
+    ("arguments", "environ", "cluster", "task"),
+    [
+        (
+            {},
+            step("t02n13,t02n41,t02n43", "1(x3)", 3),
+            {"worker": ["t02n13:8888", "t02n41:8888", "t02n43:8888"]},
+            ("worker", 0),
+        ),
+        (
+            {},
+            step("t02n[13,41]", "3,2", 5, rank=3),
+            {"worker": ["t02n13:8888", "t02n13:8889", "t02n13:8890", "t02n41:8888", "t02n41:8889"]},
+            ("worker", 3),
+        ),
+        (
+            {"jobs": {"worker": 2, "ps": 1}, "port_base": 5000},
+            step("t02n13,t02n41,t02n43", "1(x3)", 3, rank=1),
+            {"ps": ["t02n13:5000"], "worker": ["t02n41:5000", "t02n43:5000"]},
+            ("worker", 0),
+        ),
+        (
+            {"tasks_per_node": 2},
+            step(rank=2),
+            {"worker": ["n1:8888", "n1:8889", "n2:8888", "n2:8889"]},
+            ("worker", 2),
+        ),
+        (
+            {"tasks_per_node": {"x": 2, "y": 1}, "jobs": {"worker": 3}},
+            step(rank=1),
+            {"worker": ["x:8888", "x:8889", "y:8888"]},
+            ("worker", 1),
+        ),
+    ],
+)
+def test_the_cluster_is_that_of_tensorflow(
+    arguments: dict[str, Any], environ: dict[str, str], cluster: dict[str, list[str]], task: tuple[str, int]
+) -> None:
+    found = SlurmClusterResolver(**arguments, gpus_per_node=0, environ=environ)
+    assert found.cluster_spec() == found.cluster_spec()
+    assert found.cluster_spec().as_dict() == cluster
+    assert found.get_task_info() == task
+    assert found.master() == f"grpc://{cluster[task[0]][task[1]]}"
+    assert found.master("worker", 1, "x") == f"x://{cluster['worker'][1]}"
+
+
+def test_hosts_keep_slurms_order_which_is_that_of_the_ranks() -> None:
+    # TensorFlow sorts by name: n10 would come first, where process 0 does not run.
+    found = SlurmClusterResolver(environ=step("n[2,10]", "1(x2)", 2))
+    assert found.cluster_spec().job_tasks("worker") == ["n2:8888", "n10:8888"]
+
+
+def test_tasks_that_are_dealt_out_are_found_on_their_hosts() -> None:
+    found = SlurmClusterResolver(environ=step(tasks="2,1", count=3, SLURM_DISTRIBUTION="cyclic"))
+    assert found.cluster_spec().job_tasks("worker") == ["n1:8888", "n2:8888", "n1:8889"]
+
+
+def test_the_jobs_variables_serve_where_the_steps_are_missing() -> None:
+    environ = {**recorded.SBATCH, "SLURM_STEP_ID": "0", "SLURM_PROCID": "7"}
+    found = membership(SlurmClusterResolver(environ=environ))
+    assert (found.num_processes, found.name) == (8, "worker 7 at gnode20:8891")
+
+
+def test_steps_and_jobs_that_share_a_node_meet_at_different_ports() -> None:
+    jobs = [(job, number) for job in range(41000, 41020) for number in range(4)]
+    environments = [step(SLURM_JOB_ID=str(job)) | {"SLURM_STEP_ID": str(number)} for job, number in jobs]
+    meetings = {membership(SlurmClusterResolver(environ=environ)).coordinator for environ in environments}
+    assert len(meetings) == len(jobs)
+
+
+def test_a_port_that_was_given_is_where_they_meet() -> None:
+    assert membership(SlurmClusterResolver(port_base=5000, environ=step(rank=3))).coordinator == "n1:5000"
+
+
+def test_an_evaluator_on_the_first_host_does_not_lead() -> None:
+    jobs = {"evaluator": 1, "worker": 3}
+    places = [membership(SlurmClusterResolver(jobs, 5000, environ=step(rank=rank))) for rank in range(4)]
+    assert [place.role for place in places] == ["evaluator", "worker", "worker", "worker"]
+    assert [place.num_processes for place in places] == [1, 3, 3, 3]
+    assert {place.coordinator for place in places[1:]} == {"n1:5001"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "gpus", "visible"),
+    [
+        ({}, step(), 0, None),
+        ({}, step(CUDA_VISIBLE_DEVICES="0,1,2,3"), 2, "0,1"),
+        ({}, step(rank=3, CUDA_VISIBLE_DEVICES="0,1,2,3"), 2, "2,3"),
+        ({}, step(rank=3, CUDA_VISIBLE_DEVICES="4,5"), 1, "5"),  # TensorFlow sets 1, which is nobody's
+        ({}, step(rank=3, CUDA_VISIBLE_DEVICES="GPU-a1,GPU-b2"), 1, "GPU-b2"),
+        ({"gpus_per_node": 4}, step(rank=3), 2, "2,3"),
+        ({"gpus_per_node": 8, "gpus_per_task": 1}, step(rank=1), 1, "1"),
+        ({"auto_set_gpu": False}, step(rank=3, CUDA_VISIBLE_DEVICES="0,1"), 1, "0,1"),
+        # Divided by SLURM already. TensorFlow's resolver divides by zero here.
+        ({}, recorded.SRUN_GPU_PER_TASK, 1, "1"),
+        ({}, step(rank=1, CUDA_VISIBLE_DEVICES="3"), 1, "3"),
+        ({}, step(CUDA_VISIBLE_DEVICES="2,3", SLURM_GPUS_ON_NODE="4"), 2, "2,3"),
+        ({}, step(CUDA_VISIBLE_DEVICES="2,3", SLURM_TRES_PER_TASK="cpu=4,gres/gpu=2"), 2, "2,3"),
+        ({}, step(CUDA_VISIBLE_DEVICES="NoDevFiles"), 0, "NoDevFiles"),
+    ],
+)
+def test_each_task_sees_its_share_of_the_gpus(
+    arguments: dict[str, Any], environ: dict[str, str], gpus: int, visible: str | None
+) -> None:
+    environ = dict(environ)
+    before = dict(environ)
+    found = SlurmClusterResolver(**arguments, environ=environ)
+    assert environ == before  # until the cluster is asked for
+    for _ in range(2):
+        found.cluster_spec()
+        assert environ.get("CUDA_VISIBLE_DEVICES") == visible
+    assert found.num_accelerators() == {"GPU": gpus}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ", "message"),
+    [
+        ({}, {}, r"not inside an srun step. Start it with `srun python train.py`"),
+        ({}, recorded.SBATCH, "not inside an srun step"),
+        ({"jobs": {"worker": 9}}, step(), r"Requested 9 tasks .* but SLURM assigned 4 .*srun --ntasks=9"),
+        (
+            {"gpus_per_node": 2, "gpus_per_task": 2},
+            step(),
+            "Requested more GPUs per node than available: 2 tasks with 2",
+        ),
+        ({}, step(tasks="2"), r"SLURM names 2 nodes \(\['n1', 'n2'\]\) and the tasks of 1 \(2\)"),
+        ({}, step(rank=4), "SLURM_PROCID=4 is beyond the 4 tasks"),
+        ({}, {"SLURM_STEP_ID": "0", "SLURM_PROCID": "0"}, "Neither SLURM_STEP_NODELIST nor SLURM_JOB_NODELIST"),
+    ],
+)
+def test_what_slurm_did_not_give_is_a_runtime_error(
+    arguments: dict[str, Any], environ: dict[str, str], message: str
+) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        SlurmClusterResolver(**arguments, environ=environ)

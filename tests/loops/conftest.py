@@ -1,0 +1,53 @@
+"""The strategies that custom loops are tried on, and the two ways to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import unisono
+from unisono.strategy import Strategy
+
+from ._replicas import mirrored
+
+
+@pytest.fixture(params=[1, 2, 4], ids=["1-replica", "2-replicas", "4-replicas"])
+def strategy(request: pytest.FixtureRequest) -> Strategy:
+    return mirrored(request.param)
+
+
+@pytest.fixture(params=[2, 4], ids=["2-replicas", "4-replicas"])
+def several(request: pytest.FixtureRequest) -> Strategy:
+    return mirrored(request.param)
+
+
+@pytest.fixture
+def pair() -> Strategy:
+    return mirrored(2)
+
+
+@pytest.fixture
+def four() -> Strategy:
+    return mirrored(4)
+
+
+@pytest.fixture(params=["one-device", "mirrored", "default"])
+def alone(request: pytest.FixtureRequest) -> Strategy:
+    """The strategies of one replica."""
+    if request.param == "one-device":
+        return unisono.OneDeviceStrategy("cpu:3")
+    return mirrored(1) if request.param == "mirrored" else unisono.get_strategy()
+
+
+@pytest.fixture(params=["eager", "function"])
+def called(request: pytest.FixtureRequest) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The decorator of the step: none, or `function`."""
+    if request.param == "function":
+        return unisono.function
+
+    def eager(step: Callable[..., Any]) -> Callable[..., Any]:
+        return step
+
+    return eager
