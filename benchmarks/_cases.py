@@ -21,7 +21,7 @@ class Work(Protocol):
     def platform(self) -> str: ...
 
     @property
-    def replicas(self) -> int: ...
+    def devices_per_process(self) -> int: ...
 
     @property
     def steps_per_round(self) -> int: ...
@@ -40,6 +40,7 @@ class Workload:
         global_batch_size: rows of one step, over all devices.
         steps: steps of one epoch. The data is cut to that many batches.
         epochs: epochs of one round.
+        workers: processes that share the devices.
     """
 
     network: Literal["mlp", "cnn"]
@@ -48,10 +49,17 @@ class Workload:
     global_batch_size: int
     steps: int
     epochs: int
+    workers: int = 1
 
     def __post_init__(self) -> None:
         if self.global_batch_size % self.replicas:
             raise ValueError(f"A batch of {self.global_batch_size} rows does not divide over {self.replicas} replicas.")
+        if self.replicas % self.workers:
+            raise ValueError(f"{self.replicas} replicas do not divide over {self.workers} workers.")
+
+    @property
+    def devices_per_process(self) -> int:
+        return self.replicas // self.workers
 
     @property
     def num_rows(self) -> int:

@@ -82,9 +82,10 @@ class Environments:
             variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.2"  # several of them are alive on one GPU
         else:
             variables["JAX_PLATFORMS"] = "cpu"
-            if contender != UNISONO and workload.replicas > 1:  # Unisono sees to both by itself
-                variables["JAX_NUM_CPU_DEVICES"] = str(workload.replicas)
-                variables["NPROC"] = str(max(2 * workload.replicas, os.cpu_count() or 1))
+            devices = workload.devices_per_process
+            if contender != UNISONO and devices > 1:  # Unisono sees to both by itself
+                variables["JAX_NUM_CPU_DEVICES"] = str(devices)
+                variables["NPROC"] = str(max(2 * devices, os.cpu_count() or 1))
         return variables
 
 

@@ -28,7 +28,7 @@ class Pipeline:
     """
 
     platform: ClassVar = "cpu"  # nothing is sent to a device
-    replicas: ClassVar = 1
+    devices_per_process: ClassVar = 1
 
     reads: str
     num_elements: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,13 @@ def initial_weights() -> list[Array]:
     return weights
 
 
-def first_steps(data: tuple[Array, Array], batch_size: int, steps: int) -> tuple[list[float], int]:
+# Whose Adam. PyTorch adds epsilon after it has corrected the bias of the velocity, and so a smaller one in first steps.
+Adam = Literal["keras", "torch"]
+
+
+def first_steps(
+    data: tuple[Array, Array], batch_size: int, steps: int, adam: Adam = "keras"
+) -> tuple[list[float], int]:
     """The losses of the first steps, each before its update, and how many rows were answered correctly in them."""
     weights = [weight.astype("float64") for weight in initial_weights()]
     momentum, velocity = ([np.zeros_like(weight) for weight in weights] for _ in range(2))
@@ -28,11 +34,13 @@ def first_steps(data: tuple[Array, Array], batch_size: int, steps: int) -> tuple
     for step in range(1, steps + 1):
         x, y = (array[(step - 1) * batch_size : step * batch_size] for array in data)
         loss, correct, gradients = _value_and_gradients(weights, x, y)
-        rate = 1e-3 * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+        unbiased = np.sqrt(1 - 0.999**step)
+        rate = 1e-3 * unbiased / (1 - 0.9**step)
+        epsilon = 1e-7 if adam == "keras" else 1e-7 * unbiased
         for weight, m, v, gradient in zip(weights, momentum, velocity, gradients, strict=True):
             m += (gradient - m) * 0.1
             v += (gradient**2 - v) * 0.001
-            weight -= rate * m / (np.sqrt(v) + 1e-7)
+            weight -= rate * m / (np.sqrt(v) + epsilon)
         losses.append(loss)
         num_correct += correct
     return losses, num_correct

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import _data
 from _cases import Workload
 from _protocol import Train, serve
-from _reference import first_steps
+from _reference import Adam, first_steps
 
 # Few: later, one rounding can lead right programs apart.
-_CHECKED_STEPS = 20
+CHECKED_STEPS = 20
 _TOLERANCE = 5e-4  # of a loss; so two contenders are within 1e-3 of each other
 
 
@@ -22,39 +22,42 @@ class Loop(NamedTuple):
         step: trains on one batch, and returns its loss, which may still be being computed.
         batches: those of one epoch, where the step expects them.
         accuracy: of all steps so far.
+        loss: what a step returned, as a number.
+        adam: whose Adam it has.
     """
 
     step: Callable[[Any], Any]
     batches: list[Any]
     accuracy: Callable[[], Any]
+    loss: Callable[[Any], float] = float
+    adam: Adam = "keras"
 
 
 def serve_steps(contender: Callable[[Workload], Loop]) -> None:
     """Runs a contender that is a loop; the workload is the process's one argument."""
-
-    def build(workload: Workload) -> Train:
-        loop = contender(workload)
-        _check(workload, loop)
-
-        def train() -> tuple[float, float]:
-            for _ in range(workload.epochs):
-                for batch in loop.batches:
-                    loss = loop.step(batch)
-            return float(loss), float(loop.accuracy())
-
-        return train
-
-    serve(build)
+    serve(lambda workload: rounds_of(workload, contender(workload)))
 
 
-def _check(workload: Workload, loop: Loop) -> None:
-    """That its first steps are those of all; a contender that fails here is out."""
-    losses = [float(loop.step(batch)) for batch in loop.batches[:_CHECKED_STEPS]]
-    accuracy = float(loop.accuracy())
-    expected, correct = first_steps(_data.load(workload), workload.global_batch_size, _CHECKED_STEPS)
+def rounds_of(workload: Workload, loop: Loop) -> Train:
+    """Checks the loop's first steps, and returns what trains one round."""
+    losses = [loop.loss(loop.step(batch)) for batch in loop.batches[:CHECKED_STEPS]]
+    check_first_steps(workload, losses, float(loop.accuracy()), loop.adam)
+
+    def train() -> tuple[float, float]:
+        for _ in range(workload.epochs):
+            for batch in loop.batches:
+                loss = loop.step(batch)
+        return loop.loss(loss), float(loop.accuracy())
+
+    return train
+
+
+def check_first_steps(workload: Workload, losses: list[float], accuracy: float, adam: Adam = "keras") -> None:
+    """That they are those of all; a contender that fails here is out."""
+    expected, correct = first_steps(_data.load(workload), workload.global_batch_size, CHECKED_STEPS, adam)
     worst = max(abs(loss - value) for loss, value in zip(losses, expected, strict=True))
     if not worst <= _TOLERANCE:
         raise ValueError(f"The first losses are {losses}, expected {expected}.")
-    num_rows = _CHECKED_STEPS * workload.global_batch_size
+    num_rows = CHECKED_STEPS * workload.global_batch_size
     if abs(accuracy * num_rows - correct) > 2:  # two answers of a network may be a rounding apart
         raise ValueError(f"The first accuracy is {accuracy}, expected {correct} of {num_rows} rows.")

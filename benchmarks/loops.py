@@ -12,12 +12,11 @@ from __future__ import annotations
 import sys
 
 import _data
-from _cases import HAND_WRITTEN, TENSORFLOW, UNISONO, Workload
+from _cases import HAND_WRITTEN, TENSORFLOW, UNISONO
 from _command import new_parser, parsed, run
 from _environments import Environments, Program, of_unisono
 from _loops import CASES, EAGER
-from _measure import Result, median_and_spread
-from _table import Form, relative_to_unisono
+from _step_table import FORM
 
 PROGRAMS = {
     UNISONO: of_unisono("contenders.unisono_loop"),
@@ -34,31 +33,6 @@ def main() -> int:
     environments = Environments(programs=PROGRAMS)
     return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source(), prefix="loops-")
 
-
-def _cells(result: Result, name: str) -> tuple[str, ...]:
-    series = result.series[name]
-    median, low, high = median_and_spread([1e6 * seconds for seconds in series.seconds_per_step])
-    return (
-        f"{median:,.0f}",
-        f"{low:,.0f} to {high:,.0f}",
-        f"{1e6 * median_and_spread(series.cpu_seconds_per_step)[0]:,.0f}",
-        *relative_to_unisono(result, name),
-    )
-
-
-def _caption(result: Result, rounds: int) -> str:
-    work = Workload(**result.workload)
-    return (
-        f"{work.replicas} {work.platform}, global batch {work.global_batch_size}, "
-        f"{rounds} rounds of {work.steps_per_round} steps"
-    )
-
-
-FORM = Form(
-    header=("contender", "µs/step, median", "quartiles", "CPU µs/step", "time relative to Unisono", "quartiles"),
-    cells=_cells,
-    caption=_caption,
-)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _data
+import keras
 from _cases import Workload
 from _protocol import Train, serve
 
@@ -11,10 +12,15 @@ from contenders._keras_model import compiled_model
 
 
 def contender(workload: Workload) -> Train:
-    x, y = _data.load(workload)
     strategy = unisono.MirroredStrategy([f"{workload.platform}:{i}" for i in range(workload.replicas)])
     with strategy.scope():
         model = compiled_model(workload.network)
+    return rounds_of(workload, model)
+
+
+def rounds_of(workload: Workload, model: keras.Model) -> Train:
+    """What trains one round: one call of `fit`."""
+    x, y = _data.load(workload)
 
     def train() -> tuple[float, float]:
         history = model.fit(

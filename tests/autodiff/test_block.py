@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from unisono import GradientTape, autodiff, seams
 
 
 @pytest.fixture(autouse=True)
-def every_tape_is_closed_in_the_end() -> None:
+def every_tape_is_closed_in_the_end() -> Iterator[None]:
     before = seams.current_trace()
     yield
     assert seams.current_trace() is before

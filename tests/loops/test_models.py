@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +105,19 @@ MODELS: dict[str, tuple[Callable[[], keras.Model], Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "replicas"), [*product(MODELS, [2, 4]), ("functional", 1), ("lstm", 1)], ids=str)
+CELLS = [
+    ("functional", 1),
+    ("functional", 2),
+    ("functional", 4),
+    ("subclassed", 2),
+    ("lstm", 2),
+    ("gru", 4),
+    ("embedding", 2),
+    ("convolution", 4),
+]
+
+
+@pytest.mark.parametrize(("name", "replicas"), CELLS)
 def test_a_loop_leaves_the_weights_and_losses_of_one_device(name: str, replicas: int) -> None:
     strategy = mirrored(replicas)
     make, data, size = MODELS[name]

@@ -122,23 +122,26 @@ def test_the_strategy_knows_its_variables(pair: Strategy, four: Strategy) -> Non
 
 
 @pytest.mark.parametrize("aggregation", AGGREGATIONS)
-@pytest.mark.parametrize(("method", "sign", "keeps"), [("assign", 1, 0), ("assign_add", 1, 1), ("assign_sub", -1, 1)])
 def test_what_replicas_write_is_aggregated_and_every_copy_gets_it(
-    strategy: Strategy, called: Called, aggregation: str, method: str, sign: int, keeps: int
+    strategy: Strategy, called: Called, aggregation: str
 ) -> None:
-    """Replica i writes i + 1. A variable of 5 keeps its value under assign_add and assign_sub."""
-    v = variable(strategy, 5.0, aggregation)
+    """Replica i writes i + 1 to variables of 5, which keep their value under assign_add and assign_sub."""
+    set_to, added, subtracted = (variable(strategy, 5.0, aggregation) for _ in range(3))
 
     def step() -> Any:
-        getattr(v, method)(replica_id() + 1)
-        return v.value
+        set_to.assign(replica_id() + 1)
+        added.assign_add(replica_id() + 1)
+        subtracted.assign_sub(replica_id() + 1)
+        return set_to.value, added.value, subtracted.value
 
     number = strategy.num_replicas_in_sync
-    expected = 5.0 * keeps + sign * aggregated(aggregation, [i + 1.0 for i in range(number)])
-    result = called(lambda: strategy.run(step))()
-    assert local(strategy, result) == [expected] * number, "read in the same step"
-    assert copies(v) == [expected] * number
-    assert float(v.numpy()) == expected
+    written = aggregated(aggregation, [i + 1.0 for i in range(number)])
+    results = called(lambda: strategy.run(step))()
+    expected = [written, 5.0 + written, 5.0 - written]
+    for v, result, value in zip((set_to, added, subtracted), results, expected, strict=True):
+        assert local(strategy, result) == [value] * number, "read in the same step"
+        assert copies(v) == [value] * number
+        assert float(v.numpy()) == value
 
 
 @pytest.mark.parametrize(("aggregation", "expected"), [("sum", 10.0), ("mean", 5.0), ("only_first_replica", 5.0)])
@@ -373,9 +376,8 @@ OPERATORS: list[tuple[Callable[..., Any], float]] = [
 ]
 
 
-@pytest.mark.parametrize("synchronization", ["on_write", "on_read"])
-def test_operators_see_the_value_outside_and_inside(pair: Strategy, synchronization: str) -> None:
-    v = variable(pair, 7.0, "mean", synchronization)
+def test_operators_see_the_value_outside_and_inside(pair: Strategy) -> None:
+    v = variable(pair, 7.0, "mean")
     expected = [float(value) for _, value in OPERATORS]
 
     def compute() -> Any:

@@ -1,5 +1,5 @@
 import sys
 
-from unisono.cli import main
+from unisono_launch._main import main
 
 sys.exit(main())

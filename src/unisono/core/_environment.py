@@ -17,11 +17,13 @@ class Environment:
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
         datasets: ``UNISONO_DATASETS``, a folder with ``mnist.npz`` and others.
         keras_backend: ``KERAS_BACKEND`` as it was found.
+        status: ``UNISONO_STATUS``, the file in which the launcher wants to read how far this process is.
     """
 
     cpu_devices: int | None
     datasets: str | None
     keras_backend: str | None
+    status: str | None
 
 
 def environment() -> Environment:
@@ -30,6 +32,7 @@ def environment() -> Environment:
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
         datasets=os.environ.get("UNISONO_DATASETS") or None,
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
+        status=os.environ.get("UNISONO_STATUS") or None,
     )
 
 

@@ -708,6 +708,7 @@ class Dataset:
             seeds = self._plan.seeds
             alone = not seeds or processes().number == 1
             self._agreed = self if alone else self.with_seeds([int(seed) for seed in from_chief(np.array(seeds))])
+            self._agreed._agreed = self._agreed
         return self._agreed
 
     def as_it_was(self, seeds: Sequence[int], num_by_row: int | None) -> Dataset:

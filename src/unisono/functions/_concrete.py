@@ -17,7 +17,7 @@ from unisono.functions._arguments import Arguments
 from unisono.functions._capture import CaptureScope
 from unisono.functions._errors import explained
 from unisono.functions._results import Results
-from unisono.runtime import Launches, Placement
+from unisono.runtime import Launches, Placement, report
 
 NEW_EVERY_TIME = """The function makes variables whenever it is called: {names}.
 A program is compiled once, so its variables have to be made once: before the function, or on its first call only, as in
@@ -65,6 +65,7 @@ class ConcreteFunction:
         ]
         self._results = traced.results.forget_arrays()
         self._throttled = _needs_throttle(self._placement)
+        self._calls = 0
         self._jitted = self._jit(traced, donate=True)
         self._without_donation = functools.cache(lambda: self._jit(traced, donate=False))
 
@@ -97,6 +98,8 @@ class ConcreteFunction:
             for states, indices in ((written, self._strangers_written), (read, self._strangers_read)):
                 for index in indices:
                     states[index] = self._here(states[index])
+        self._calls += 1
+        report("custom loop", self._calls)
         results, states, wholes, done = program(written, read, arrays)
         for variable, state in zip(self._written, states, strict=True):
             _store(variable, state)

@@ -16,3 +16,6 @@ from unisono.runtime._processes import exchanged as exchanged
 from unisono.runtime._processes import from_chief as from_chief
 from unisono.runtime._processes import join as join
 from unisono.runtime._processes import processes as processes
+from unisono.runtime._processes import set_sync_check as set_sync_check
+from unisono.runtime._processes import sync_check as sync_check
+from unisono.runtime._progress import report as report

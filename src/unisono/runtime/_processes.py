@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import sys
@@ -15,7 +14,9 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from unisono.runtime._roll_call import Meeting, meet
+from unisono.runtime._progress import report_failure
+from unisono.runtime._roll_call import Meeting, bind_address, meet
+from unisono_launch.launch import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
 # A worker that is stopped, or whose network is gone, is noticed after this long.
@@ -25,6 +26,13 @@ _SHUTDOWN_SECONDS: Final = 600
 
 TOO_LATE = """JAX has already started in this process, alone. A worker has to join the others before: make the strategy
 first, directly after the imports, and then arrays, datasets and models."""
+
+PEER_LOST = """
+{me} ends because another worker of the job has ended or cannot be reached: one of {others}.
+Look there for the cause."""
+
+# How gloo, NCCL and the coordination service speak of a connection that broke.
+_BROKEN: Final = ("Gloo", "gloo/", "NCCL", "heartbeat", "Socket closed", "coordination service", "Connection reset")
 
 OTHER_JOB = """This process already belongs to a job of {number} workers as {name}; it cannot join another one."""
 
@@ -53,6 +61,7 @@ class Processes:
 
 
 _joined = Processes()
+_sync_check = False
 
 
 def processes() -> Processes:
@@ -60,7 +69,13 @@ def processes() -> Processes:
     return _joined
 
 
-def join(coordinator: str | None, processes: Processes, timeout_seconds: float | None, alike: dict[str, Any]) -> None:
+def join(
+    coordinator: str | None,
+    processes: Processes,
+    timeout_seconds: float | None,
+    alike: dict[str, Any],
+    gpus: list[int] | None = None,
+) -> None:
     """Joins the others, and returns when all are there.
 
     Args:
@@ -68,6 +83,7 @@ def join(coordinator: str | None, processes: Processes, timeout_seconds: float |
         processes: who they are.
         timeout_seconds: how long to wait for them; None for the default.
         alike: what must be equal for all of them: versions, say.
+        gpus: which GPUs of this machine are this process's, where nobody has divided them; None for all that it sees.
     """
     global _joined
     if _joined == processes:
@@ -81,10 +97,14 @@ def join(coordinator: str | None, processes: Processes, timeout_seconds: float |
     meet(Meeting(coordinator, processes.index, processes.names, seconds), alike, {})
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # JAX would take SIGTERM for a notice, and go on: a worker that is told to end has to end.
+    jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
         coordinator,
         processes.number,
         processes.index,
+        local_device_ids=gpus,
+        coordinator_bind_address=bind_address(coordinator) if processes.is_chief else None,
         initialization_timeout=max(30, int(seconds)),
         heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,
         shutdown_timeout_seconds=_SHUTDOWN_SECONDS,
@@ -99,6 +119,24 @@ def _check_not_started() -> None:
         jax.config.update(name, getattr(jax.config, name))  # changes nothing, and is refused once JAX has started
     except RuntimeError:
         raise RuntimeError(TOO_LATE) from None
+
+
+def set_sync_check(on: bool) -> None:
+    """Compares the weights of all devices and processes after every epoch of `fit`, and raises if they differ.
+
+    It takes time, and should never find anything: it is for those who doubt, and for looking for a mistake.
+
+    ```python
+    unisono.config.set_sync_check(True)
+    ```
+    """
+    global _sync_check
+    _sync_check = bool(on)
+
+
+def sync_check() -> bool:
+    """What :func:`set_sync_check` said last."""
+    return _sync_check
 
 
 def exchanged(numbers: Any) -> np.ndarray[Any, Any]:
@@ -167,10 +205,24 @@ def _leave_at_once_on_errors() -> None:
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        report_failure()
         before(kind, error, traceback)
+        lost = _speaks_of_a_peer(error)
+        if lost:
+            others = [name for index, name in enumerate(_joined.names) if index != _joined.index]
+            print(PEER_LOST.format(me=_joined.names[_joined.index], others=", ".join(others)), file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(1)
+        os._exit(ExitCode.LOST if lost else ExitCode.FAILED)
 
     sys.excepthook = hook
-    atexit.register(sys.stdout.flush)
+
+
+def _speaks_of_a_peer(error: BaseException | None) -> bool:
+    """Whether it, or what it was raised from, is what JAX raises when a connection to another process breaks."""
+    while error is not None:
+        # JAX raises a ValueError for what XLA calls unknown, which is what gloo's failures are.
+        if isinstance(error, jax.errors.JaxRuntimeError | ValueError) and any(word in str(error) for word in _BROKEN):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -65,10 +65,29 @@ def meet(meeting: Meeting, alike: dict[str, Any], news: dict[str, Any]) -> dict[
     return _call(meeting, alike)
 
 
+def bind_address(coordinator: str) -> str:
+    """Where the chief listens: at the address by which it is called, not at all that the machine has.
+
+    Unless that is not the machine's own, as with a load balancer in front of it.
+    """
+    host, port = _address(coordinator)
+    for family, _, _, _, address in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            try:
+                tried.bind(address)
+            except OSError:
+                continue
+        bound = str(address[0])
+        return f"[{bound}]:{port}" if ":" in bound else f"{bound}:{port}"
+    return f"0.0.0.0:{port}"
+
+
 def _receive(meeting: Meeting, alike: dict[str, Any], news: dict[str, Any]) -> None:
     deadline = time.monotonic() + meeting.seconds
     present: dict[int, socket.socket] = {}
-    with socket.create_server(_address(meeting.coordinator), backlog=len(meeting.names)) as server:
+    host, port = _address(bind_address(meeting.coordinator))
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family, backlog=len(meeting.names)) as server:
         server.setblocking(False)
         with selectors.DefaultSelector() as selector:
             selector.register(server, selectors.EVENT_READ)

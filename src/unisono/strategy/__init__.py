@@ -1,5 +1,6 @@
 """Strategies: which devices train together."""
 
+from unisono.strategy._autoshard import has_own_part as has_own_part
 from unisono.strategy._central_storage import CentralStorageStrategy as CentralStorageStrategy
 from unisono.strategy._communication import CommunicationImplementation as CommunicationImplementation
 from unisono.strategy._communication import CommunicationOptions as CommunicationOptions
@@ -12,6 +13,7 @@ from unisono.strategy._current import get_replica_context as get_replica_context
 from unisono.strategy._current import get_strategy as get_strategy
 from unisono.strategy._current import has_strategy as has_strategy
 from unisono.strategy._current import in_cross_replica_context as in_cross_replica_context
+from unisono.strategy._distribute import distribute_dataset as distribute_dataset
 from unisono.strategy._distributed_dataset import DistributedDataset as DistributedDataset
 from unisono.strategy._distributed_iterator import DistributedIterator as DistributedIterator
 from unisono.strategy._distributed_iterator import OutOfRangeError as OutOfRangeError

@@ -9,6 +9,7 @@ from unisono.data import Dataset
 from unisono.plans import flatten
 from unisono.runtime import Placement, processes
 from unisono.strategy._agreement import Agreement
+from unisono.strategy._autoshard import has_own_part, own_part
 from unisono.strategy._deal import Deal
 from unisono.strategy._distributed_dataset import DistributedDataset
 from unisono.strategy._input_context import InputContext, ValueContext
@@ -33,6 +34,10 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
         )
     if placement.spans_processes:
         dataset = dataset.agreed()
+        if has_own_part(dataset):
+            everyone = processes()
+            part = own_part(dataset, everyone.index, everyone.number, placement.num_replicas)
+            return _dealt(placement, part, options)
     return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
 
 
@@ -51,6 +56,10 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
         raise TypeError(
             f"{_DEAL}: the function must return a unisono.data.Dataset, but it returned {type(dataset).__name__}."
         )
+    return _dealt(placement, dataset, options)
+
+
+def _dealt(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
     step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
     agreement = Agreement(placement, lambda: dataset.element_spec) if placement.spans_processes else None
     return _distributed(dataset, step, options, agreement)

@@ -8,7 +8,14 @@ from typing import Any
 import jax
 import keras
 
-from unisono.cluster_resolver import ClusterResolver, detect, membership
+from unisono.cluster_resolver import (
+    ClusterResolver,
+    Membership,
+    OpenMpiClusterResolver,
+    TorchrunClusterResolver,
+    detect,
+    membership,
+)
 from unisono.runtime import Placement, Processes, all_devices, join
 from unisono.strategy._communication import CommunicationOptions
 from unisono.strategy._strategy import Strategy
@@ -43,10 +50,16 @@ class MultiWorkerMirroredStrategy(Strategy):
             found = membership(self._resolver)
             everyone = Processes(found.process_id, tuple(found.names))
             alike = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.number}
-            join(found.coordinator, everyone, options.timeout_seconds, alike)
+            join(found.coordinator, everyone, options.timeout_seconds, alike, _own_gpus(self._resolver, found))
         super().__init__(Placement.over(all_devices()))
 
     @property
     def cluster_resolver(self) -> Any:
         """Who takes part, as the resolver says; None without a cluster."""
         return self._resolver
+
+
+def _own_gpus(resolver: ClusterResolver, found: Membership) -> list[int] | None:
+    """These launchers start a process for each GPU and leave it to the process to take its own."""
+    undivided = isinstance(resolver, TorchrunClusterResolver | OpenMpiClusterResolver)
+    return [found.local_rank] if undivided and found.local_size > 1 else None

@@ -78,7 +78,12 @@ def evaluate(
     session = Session.of(model, "evaluate")
     with session.entered():
         feed = open_feed(
-            x, y, placement=session.placement, sample_weight=sample_weight, batch_size=batch_size, steps=steps
+            session.shared(x),
+            y,
+            placement=session.placement,
+            sample_weight=sample_weight,
+            batch_size=batch_size,
+            steps=steps,
         )
         evaluation = Evaluation(session, feed, steps, "steps")
         callbacks = seams.callback_list(callbacks, model, verbose=verbose, epochs=1, steps=evaluation.num_steps)

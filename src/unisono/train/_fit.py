@@ -9,8 +9,10 @@ import keras
 
 from unisono import seams
 from unisono.input import open_feed
+from unisono.runtime import sync_check
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
+from unisono.train._in_sync import check_in_sync
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
 from unisono.train._session import Session
@@ -45,7 +47,7 @@ def fit(
         (x, y, sample_weight), validation_data = seams.split_for_validation(x, y, sample_weight, validation_split)
     with session.entered():
         feed = open_feed(
-            x,
+            session.shared(x),
             y,
             placement=session.placement,
             sample_weight=sample_weight,
@@ -62,7 +64,7 @@ def fit(
                 validation = Evaluation(
                     session,
                     open_feed(
-                        val_x,
+                        session.shared(val_x),
                         val_y,
                         placement=session.placement,
                         sample_weight=val_weight,
@@ -125,6 +127,8 @@ def _train(
             )
             logs, watch = fetch((logs, watch))
             _report_bad_loss(epoch, watch, logs)
+            if sync_check():
+                check_in_sync(model)
             epoch_logs = dict(logs or {})
             if validation is not None and seams.validates_after(model, epoch, validation_freq):
                 val_logs = validation.run(callbacks)

@@ -20,7 +20,7 @@ from typing import Any, Final
 import jax
 
 from unisono.input import Window
-from unisono.runtime import Launches, Placement
+from unisono.runtime import Launches, Placement, report
 from unisono.seams import BatchHooks, StepGrid
 from unisono.train._cursor import Cursor
 from unisono.train._pace import Pace
@@ -58,6 +58,7 @@ class Loop:
         self._variables, self._pace, self._grids = variables, pace, grids
         self._launches = Launches()
         self._steps = 0
+        self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._clock: float | None = None
 
     def epoch(
@@ -108,6 +109,7 @@ class Loop:
             self._variables.write(state)
             limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
             self._record(self._launches.add(result, count, limit))
+            report(self._phase, self._steps + done + count)
             yield result, watch, count
             done += count
         self._steps += done

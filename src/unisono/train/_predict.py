@@ -23,7 +23,7 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     """Predicts; arguments and result are Keras's. Rows come back in their order, none lost, none twice."""
     session = Session.of(model, "predict")
     with session.entered():
-        feed = open_feed(x, placement=session.placement, batch_size=batch_size, steps=steps)
+        feed = open_feed(session.shared(x), placement=session.placement, batch_size=batch_size, steps=steps)
         cursor = Cursor(feed, steps, "steps")
         callbacks = seams.callback_list(callbacks, model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch)
         with seams.closing(callbacks):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono import context, seams
+from unisono.data import Dataset
 from unisono.runtime import Placement
+from unisono.strategy import distribute_dataset, has_own_part
 from unisono.train._pace import Pace
 from unisono.train._programs import pace_for
 from unisono.train._state import Variables
@@ -42,6 +44,12 @@ class Session:
     def adopt(self, variables: Variables) -> None:
         """Sees to it that all variables live on the strategy's devices."""
         seams.adopt(variables.all(), self.strategy)
+
+    def shared(self, x: Any) -> Any:
+        """The input, shared among workers if they are to read data of their own; else as it is."""
+        if self.placement.spans_processes and isinstance(x, Dataset) and has_own_part(x):
+            return distribute_dataset(self.placement, x, None)
+        return x
 
     def pace(self, callbacks: Any, kind: Kind, batch_spec: Any) -> Pace:
         """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""

@@ -1,0 +1,28 @@
+"""What is measured of training in several worker processes: the cases, and what Unisono aims at in each."""
+
+from __future__ import annotations
+
+from _cases import TENSORFLOW, TORCH, UNISONO, Case, Target, Workload
+
+UNISONO_FIT = "unisono-fit"
+TORCH_COMPILED = "torch-compiled"
+
+
+def _two_workers(global_batch_size: int, *, steps: int) -> Case:
+    return Case(
+        name=str(global_batch_size),
+        workload=Workload(
+            network="mlp",
+            platform="cpu",
+            replicas=2,
+            global_batch_size=global_batch_size,
+            steps=steps,
+            epochs=1,
+            workers=2,
+        ),
+        contenders=(UNISONO, UNISONO_FIT, TENSORFLOW, TORCH, TORCH_COMPILED),
+        targets=(Target(TENSORFLOW, 1), Target(TORCH, 1)),
+    )
+
+
+CASES = (_two_workers(32, steps=600), _two_workers(256, steps=200))

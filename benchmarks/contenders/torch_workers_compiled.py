@@ -1,0 +1,19 @@
+"""The training loop that `torch_workers.py` is, with `torch.compile`."""
+
+from __future__ import annotations
+
+import torch
+from _cases import Workload
+from _protocol import Train
+from _steps import rounds_of
+from _worker_processes import serve_workers
+
+from contenders.torch_workers import new_loop
+
+
+def contender(workload: Workload) -> Train:
+    return rounds_of(workload, new_loop(workload, torch.compile))
+
+
+if __name__ == "__main__":
+    serve_workers(contender)

@@ -1,0 +1,41 @@
+"""What does a step cost in two worker processes? Unisono and others train in turns, each as a pair of processes.
+
+```
+workers.py                  all cases
+workers.py 32 --rounds 5    one case, shorter
+workers.py --markdown       the table for the README, of what was measured last
+```
+"""
+
+from __future__ import annotations
+
+import sys
+
+import _data
+from _cases import TENSORFLOW, TORCH, UNISONO
+from _command import new_parser, parsed, run
+from _environments import Environments, Program, of_unisono
+from _step_table import FORM
+from _workers import CASES, TORCH_COMPILED, UNISONO_FIT
+
+PROGRAMS = {
+    UNISONO: of_unisono("contenders.unisono_workers"),
+    UNISONO_FIT: of_unisono("contenders.unisono_workers_fit"),
+    TENSORFLOW: Program(module="contenders.tf_workers", environment="tensorflow", keras_backend="tensorflow"),
+    TORCH: Program(module="contenders.torch_workers", environment="loaders"),
+    TORCH_COMPILED: Program(module="contenders.torch_workers_compiled", environment="loaders"),
+}
+
+
+def main() -> int:
+    """Returns the exit code."""
+    arguments = parsed(new_parser(__doc__, CASES), CASES)
+    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
+    environments = Environments(programs=PROGRAMS)
+    return run(
+        chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source(), prefix="workers-"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

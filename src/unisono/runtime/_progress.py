@@ -1,0 +1,27 @@
+"""How far this process is, for the launcher that watches it."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from unisono.core import environment
+from unisono_launch.launch import FAILED, write_status
+
+
+def report(phase: str, step: int) -> None:
+    """Says that ``step`` steps of ``phase`` have been started. Costs microseconds, and nothing without a launcher."""
+    file = _file()
+    if file is not None:
+        write_status(file, phase, step)
+
+
+def report_failure() -> None:
+    """Says that this process has failed, and is about to end."""
+    report(FAILED, 0)
+
+
+@functools.cache
+def _file() -> int | None:
+    path = environment().status
+    return None if path is None else os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)

@@ -1,0 +1,161 @@
+"""From the words of the command line to :class:`Options`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Final, Literal, NoReturn
+
+from unisono_launch.launch._exit_codes import ExitCode
+from unisono_launch.launch._options import Options, UsageError
+
+_USAGE: Final = "unisono run [flags] (script.py | -m module) [its arguments]"
+
+_EPILOG: Final = (
+    """\
+examples:
+  unisono run train.py --lr 0.1                         one worker with all devices of this machine
+  unisono run -n 4 --devices cpu:2 train.py             four workers with two CPU devices each
+  unisono run -n 4 --devices gpu:0,1,2,3 train.py       four workers with one GPU each
+  unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
+  srun unisono run train.py                             SLURM, one task for each machine: the rest is found
+
+exit codes:
+  """
+    + ", ".join(f"{code.value} {code.name.lower()}" for code in ExitCode)
+    + """ (see docs/launch.md)"""
+)
+
+# torchrun's flags that have no counterpart, and why none is needed.
+_TORCHRUN: Final = {
+    "--standalone": "One machine and a free port are the default: leave it out.",
+    "--rdzv": "Workers meet at the first machine: write --nnodes N --node-rank R --master-addr A instead.",
+    "--local-addr": "The first machine is named on all of them with --master-addr A.",
+    "--log-dir": "Logs are stored in the folder of the run: write --run-dir DIR.",
+    "--tee": "Output is shown and stored for all workers: leave it out.",
+    "--redirects": "Output is shown and stored for all workers: leave it out.",
+    "--start-method": "Workers are new processes, never forks: leave it out.",
+    "--no-python": "Workers are Python programs: name a script, or a module with -m.",
+}
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Reads the words after `unisono run`; raises :class:`UsageError`, or `SystemExit` for `--help`.
+
+    >>> parse(["-n", "2", "-m", "timeit", "--", "--number", "1"]).program
+    ('-m', 'timeit', '--number', '1')
+    """
+    parser = _parser()
+    flags, program = _split(parser, list(arguments))
+    values = vars(parser.parse_args(flags))
+    if values.pop("as_tensorflow"):
+        raise UsageError(
+            "--as-tensorflow is not there yet. Leave it out, and let the script use unisono's names: the three lines "
+            "that change are in README.md."
+        )
+    if not program:
+        raise UsageError(f"No script was given. Type: {_USAGE}")
+    return Options(program=tuple(program), **values)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="unisono run",
+        usage=_USAGE,
+        description="Starts the workers of a job on this machine, shows their output, ends or restarts them together.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "-n",
+        "--nproc-per-node",
+        "--nproc_per_node",
+        dest="num_workers",
+        type=_num_workers,
+        default=1,
+        metavar="N",
+        help="workers on this machine (1); auto: one for each GPU, else one; gpu: one for each GPU",
+    )
+    add(
+        "--devices",
+        default="auto",
+        metavar="D",
+        help="cpu:K gives each worker K CPU devices, gpu:0,1 divides these GPUs, auto all (auto)",
+    )
+    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says)")
+    add("--node-rank", "--node_rank", type=int, metavar="R", help="number of this machine, from 0")
+    add("--master-addr", "--master_addr", metavar="A", help="address of the first machine")
+    add("--master-port", "--master_port", type=int, metavar="P", help="port there (29500, or what the cluster says)")
+    add(
+        "--max-restarts",
+        "--max_restarts",
+        type=int,
+        default=0,
+        metavar="R",
+        help="how often all start again after a failure (0)",
+    )
+    add("--run-dir", "--run_dir", metavar="DIR", help="folder for logs and what the script stores (runs/NAME)")
+    add("--name", metavar="NAME", help="name of the run (script and time)")
+    add("--grace", type=float, default=10.0, metavar="SECONDS", help="from Ctrl-C or SIGTERM to SIGKILL (10)")
+    add(
+        "--as-tensorflow",
+        "--as_tensorflow",
+        action="store_true",
+        help="run a TensorFlow script unchanged (not there yet)",
+    )
+    return parser
+
+
+def _split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str], list[str]]:
+    """The launcher's own words, and the program with its arguments.
+
+    By hand: argparse would take the script's flags for ours, and treats "--" differently from one Python to the next.
+    """
+    takes_value = {name for action in parser._actions if action.nargs != 0 for name in action.option_strings}
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word in ("--", "-m") or not word.startswith("-"):
+            break
+        position += 2 if word in takes_value else 1
+    flags, program = words[:position], words[position:]
+    if program[:1] == ["--"]:
+        program = program[1:]
+    named = 2 if program[:1] == ["-m"] else 1
+    if len(program) < named:
+        return flags, []
+    if program[named : named + 1] == ["--"]:
+        del program[named]
+    return flags, program
+
+
+def _num_workers(text: str) -> int | Literal["auto", "gpu"]:
+    if text == "auto":
+        return "auto"
+    if text == "gpu":
+        return "gpu"
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"-n {text} is not a number of workers. Give one, as in -n 2, or -n auto.") from None
+
+
+def _nnodes(text: str) -> int:
+    least, _, most = text.partition(":")
+    if not least.isdecimal() or (most and not most.isdecimal()):
+        raise UsageError(f"--nnodes {text} is not a number of machines. Give one, as in --nnodes 2.")
+    if most and least != most:
+        raise UsageError(f"--nnodes {text}: a job of changing size is not supported. Give one number: --nnodes {most}")
+    return int(least)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, whose errors are ours."""
+
+    def error(self, message: str) -> NoReturn:
+        for flag, advice in _TORCHRUN.items():
+            if f" {flag}" in message.replace("_", "-"):
+                raise UsageError(f"{flag} is not a flag of unisono run. {advice}")
+        raise UsageError(f"{message}. Type: {_USAGE}; all flags: unisono run --help")

@@ -1,0 +1,77 @@
+"""TCP ports of this machine that no other launcher takes.
+
+A port that was free when it was looked for can be taken before worker 0 listens on it. Worse, the server of JAX's
+coordinator shares its port with whoever asks (SO_REUSEPORT): two jobs on one port do not fail, they mix (seen with JAX
+0.10.2: the second job's worker 0 registers with the first job and ends it). So a launcher that takes a port also holds
+its name: a Unix socket in Linux's abstract namespace, which has the same scope as the port (the network namespace) and
+goes away with its holder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from unisono_launch.launch._options import UsageError
+
+# Below what Linux gives to outgoing connections (32768 to 60999), so nobody holds such a port by chance.
+_RANGE: Final = range(20000, 32768)
+
+
+@contextlib.contextmanager
+def free_ports(count: int) -> Iterator[list[int]]:
+    """Ports that nobody listens on, ours until the block ends."""
+    with contextlib.ExitStack() as held:
+        ports: list[int] = []
+        for port in random.SystemRandom().sample(_RANGE, len(_RANGE)):
+            if len(ports) == count:
+                break
+            if _take(port, held):
+                ports.append(port)
+        if len(ports) < count:
+            raise UsageError(
+                f"This machine has no {count} free ports between {_RANGE.start} and {_RANGE.stop - 1}. "
+                "End what holds them (`ss -ltn` shows it), or start fewer workers."
+            )
+        yield ports
+
+
+@contextlib.contextmanager
+def this_port(port: int) -> Iterator[int]:
+    """The given port, at which others expect us; raises :class:`UsageError` if somebody has it."""
+    with contextlib.ExitStack() as held:
+        if not _take(port, held):
+            raise UsageError(
+                f"Port {port} of this machine is taken, perhaps by another job. "
+                "Give another, on every machine of this job the same: --master-port P"
+            )
+        yield port
+
+
+def _take(port: int, held: contextlib.ExitStack) -> bool:
+    with contextlib.ExitStack() as name:
+        try:
+            if sys.platform == "linux":
+                name.enter_context(socket.socket(socket.AF_UNIX)).bind(f"\0unisono-port-{port}")
+            with socket.socket(socket.AF_INET) as probe:  # bound and closed: nobody can connect to it
+                probe.bind(("", port))
+        except OSError:
+            return False
+        held.push(name.pop_all())
+    return True
+
+
+def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
+    """The ports of an attempt over several machines, on each the same: launchers do not talk to each other.
+
+    JAX uses the first one only; the others stand in TF_CONFIG.
+
+    >>> ports_of_attempt(29500, 2, 1)
+    [29501, 29601]
+    """
+    wanted = [first + attempt + 100 * i for i in range(count)]
+    return [port if port < 65536 else port - 32768 for port in wanted]

@@ -1,0 +1,69 @@
+"""The status file: where a worker says how far it is, so that the launcher can still tell after its death.
+
+`UNISONO_STATUS` names one file for each worker. It holds one record of 128 bytes: a line of JSON such as
+`{"step": 123, "phase": "fit"}`, filled up with blanks. Each record overwrites the last by one `pwrite` at the beginning
+of the file; it lies within one page, so that a killed writer leaves the old record or the new one. Nothing is synced:
+the file is for an observer on the same machine, not for the time after a power cut.
+
+This file depends on nothing, so that the training loop can import it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Final
+
+FAILED: Final = "failed"
+"""The phase of a worker whose main thread ended with an exception.
+
+JAX waits for all peers when a process ends (300 s unless told otherwise), so a failed worker can live on. One that says
+so here and does not end within seconds is taken as failed, at the time at which it said so.
+"""
+
+_SIZE: Final = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """A record, and when it was written (seconds since the epoch)."""
+
+    step: int
+    phase: str
+    written: float
+
+
+def write_status(file: str | os.PathLike[str] | int, phase: str, step: int) -> None:
+    """Writes what this worker is doing into its status file, given by path or, in a loop, by descriptor.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     write_status(file.name, "fit", 123)
+    ...     status = read_status(file.name)
+    >>> status.phase, status.step
+    ('fit', 123)
+    """
+    record = json.dumps({"step": step, "phase": phase}).encode()
+    if len(record) >= _SIZE:
+        raise ValueError(f"A status has {_SIZE - 1} bytes at most; phase {phase!r} makes it {len(record)}. Shorten it.")
+    record = record.ljust(_SIZE - 1) + b"\n"
+    if isinstance(file, int):
+        os.pwrite(file, record, 0)
+        return
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
+    try:
+        os.pwrite(descriptor, record, 0)
+    finally:
+        os.close(descriptor)
+
+
+def read_status(file: str | os.PathLike[str]) -> Status | None:
+    """The last record; None if there is none yet, or none that can be read."""
+    try:
+        with open(file, "rb") as opened:
+            record = json.loads(opened.read(_SIZE))
+            written = os.fstat(opened.fileno()).st_mtime
+        return Status(step=int(record["step"]), phase=str(record["phase"]), written=written)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,98 @@
+"""The words of the command line."""
+
+import pytest
+
+from unisono_launch.launch._arguments import parse
+from unisono_launch.launch._options import UsageError
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_with_a_script(tmp_path, monkeypatch):
+    (tmp_path / "train.py").touch()
+    (tmp_path / "package").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "program"),
+    [
+        ("train.py", ("train.py",)),
+        ("train.py --lr 1 -n 3", ("train.py", "--lr", "1", "-n", "3")),
+        ("train.py -- --lr 1", ("train.py", "--lr", "1")),
+        ("train.py -- -- x", ("train.py", "--", "x")),
+        ("-n 2 -- train.py --lr 1", ("train.py", "--lr", "1")),
+        ("-m package.train --lr 1", ("-m", "package.train", "--lr", "1")),
+        ("-n 2 -m package.train -- --lr 1", ("-m", "package.train", "--lr", "1")),
+        ("-n2 --devices=cpu:2 train.py -m", ("train.py", "-m")),
+    ],
+)
+def test_the_scripts_own_words_are_left_alone(words, program):
+    assert parse(words.split()).program == program
+
+
+@pytest.mark.parametrize("flag", ["-n 3", "-n3", "--nproc-per-node 3", "--nproc_per_node=3", "--nproc-per-node=3"])
+def test_the_number_of_workers_has_torchruns_names(flag):
+    assert parse([*flag.split(), "train.py"]).num_workers == 3
+
+
+def test_torchruns_flags_keep_their_names_in_both_spellings():
+    words = "--nnodes 2 --node_rank 1 --master_addr a --master_port 1234 --max_restarts 3 train.py"
+    options = parse(words.split())
+    assert (options.nnodes, options.node_rank, options.master_addr) == (2, 1, "a")
+    assert (options.master_port, options.max_restarts) == (1234, 3)
+    assert parse(words.replace("_", "-").split()) == options
+
+
+def test_a_fixed_range_of_machines_is_a_number():
+    assert parse(["--nnodes", "2:2", "--node-rank", "0", "--master-addr", "a", "train.py"]).nnodes == 2
+
+
+# Each error says what to type.
+ERRORS = [
+    ("", r"No script was given. Type: unisono run \[flags\]"),
+    ("-n 2", "No script was given"),
+    ("-m", "No script was given"),
+    (
+        "missing.py",
+        r"There is no script 'missing.py' here \(/.*\). Name one that exists, or a module: -m package.module",
+    ),
+    ("package", "'package' is a folder. Name a script in it, or a module: -m package.module"),
+    ("-n 0 train.py", "-n 0 starts no worker. Give at least one, as in -n 2."),
+    ("-n two train.py", "-n two is not a number of workers. Give one, as in -n 2, or -n auto."),
+    ("--nnodes 1:4 train.py", "a job of changing size is not supported. Give one number: --nnodes 4"),
+    ("--nnodes some train.py", "--nnodes some is not a number of machines. Give one, as in --nnodes 2."),
+    ("--nnodes 0 train.py", "--nnodes 0 is no machine at all. Give at least 1."),
+    ("--node-rank 1 train.py", "--node-rank 1 says nothing without --nnodes. Add --nnodes N."),
+    (
+        "--nnodes 2 --node-rank 2 train.py",
+        "--node-rank 2 is not one of 2 machines. Give 0 on the first, 1 on the last.",
+    ),
+    ("--master-port 70000 train.py", "--master-port 70000 is not a port from 1 to 65535"),
+    ("--master-port 65535 --max-restarts 1 train.py", "is not a port from 1 to 65534"),
+    ("--max-restarts -1 train.py", "--max-restarts -1 is less than none. Give 0 or more."),
+    ("--max-restarts many train.py", "invalid int value: 'many'. Type: unisono run"),
+    ("--grace -1 train.py", "--grace -1.0 is not a number of seconds. Give one, as in --grace 30."),
+    ("--grace nan train.py", "--grace nan is not a number of seconds"),
+    ("--name a/b train.py", "--name 'a/b' is not the name of a folder. Give a plain name, as in --name mnist"),
+    ("--as-tensorflow train.py", "--as-tensorflow is not there yet. Leave it out"),
+    ("--epochs 3 train.py", "unrecognized arguments: --epochs. Type: unisono run .*all flags: unisono run --help"),
+    ("--nproc 2 train.py", "unrecognized arguments: --nproc"),
+    ("--standalone train.py", "--standalone is not a flag of unisono run. One machine and a free port are the default"),
+    ("--rdzv_backend=c10d train.py", "write --nnodes N --node-rank R --master-addr A instead"),
+    ("--rdzv-endpoint host:1 train.py", "write --nnodes N --node-rank R --master-addr A instead"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), ERRORS, ids=[words or "nothing" for words, _ in ERRORS])
+def test_an_error_says_what_to_type(words, message):
+    with pytest.raises(UsageError, match=message):
+        parse(words.split())
+
+
+def test_help_shows_examples_and_exit_codes(capsys):
+    with pytest.raises(SystemExit) as ended:
+        parse(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert "unisono run -n 4 --devices cpu:2 train.py" in text
+    assert "69 lost, 75 preempted, 124 stuck, 130 interrupted" in text

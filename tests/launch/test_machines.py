@@ -1,0 +1,128 @@
+"""Which machines take part: flags, clusters, one machine."""
+
+import json
+import socket
+
+import pytest
+
+from unisono_launch.cluster import detect, membership, split_address
+from unisono_launch.launch._machines import Machines, find_machines
+from unisono_launch.launch._options import Options, UsageError
+
+PROGRAM = ("-m", "module")
+SLURM = {
+    "SLURM_JOB_ID": "200505",
+    "SLURM_STEP_ID": "0",
+    "SLURM_PROCID": "1",
+    "SLURM_STEP_NUM_TASKS": "2",
+    "SLURM_STEP_NODELIST": "gnode[10,20]",
+    "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
+}
+KUBERNETES = {
+    "JOB_COMPLETION_INDEX": "1",
+    "HOSTNAME": "train-1",
+    "UNISONO_NUM_NODES": "2",
+    "UNISONO_SUBDOMAIN": "svc",
+}
+TF_CONFIG = {
+    "TF_CONFIG": json.dumps(
+        {"cluster": {"worker": ["hosta:2222", "hostb:2222"]}, "task": {"type": "worker", "index": 1}}
+    )
+}
+
+
+def port_of(environ: dict[str, str]) -> int:
+    resolver = detect(environ)
+    assert resolver is not None
+    return split_address(str(membership(resolver).coordinator))[1]
+
+
+def found(environ: dict[str, str] | None = None, **options) -> Machines:
+    return find_machines(Options(program=PROGRAM, **options), environ or {})
+
+
+def test_without_anything_this_machine_is_alone_on_the_loopback_interface():
+    machines = found()
+    assert machines.alone
+    assert (machines.address, machines.port, machines.hosts) == ("127.0.0.1", None, (socket.gethostname(),))
+
+
+def test_flags_name_the_first_machine_and_this_one():
+    machines = found(nnodes=3, node_rank=1, master_addr="10.0.0.1")
+    assert (machines.rank, machines.address, machines.port) == (1, "10.0.0.1", 29500)
+    assert machines.hosts == ("10.0.0.1", socket.gethostname(), "")
+    assert machines.names(1)[2] == "worker 2 on machine 2"
+    assert not machines.known
+
+
+def test_torchruns_flags_for_one_machine_stay_on_the_loopback_interface():
+    machines = found(nnodes=1, node_rank=0, master_addr="10.0.0.1", master_port=1234)
+    assert machines.alone
+    assert (machines.address, machines.port) == ("127.0.0.1", 1234)
+
+
+@pytest.mark.parametrize(
+    ("environ", "hosts", "port", "job"),
+    [
+        (SLURM, ("gnode10", "gnode20"), port_of(SLURM), "200505"),
+        (KUBERNETES, ("train-0.svc", "train-1.svc"), 8470, None),
+        (TF_CONFIG, ("hosta", "hostb"), 2222, None),
+    ],
+    ids=["SLURM", "Kubernetes", "TF_CONFIG"],
+)
+def test_a_cluster_is_found(environ, hosts, port, job):
+    machines = found(environ)
+    assert (machines.rank, machines.hosts, machines.known) == (1, hosts, True)
+    assert (machines.address, machines.port, machines.job) == (hosts[0], port, job)
+    assert found(environ, nnodes=2) == machines
+    assert found(environ, master_port=5).port == 5
+
+
+def test_one_machine_can_be_asked_for_inside_of_a_cluster():
+    assert found(SLURM, nnodes=1).alone
+
+
+def test_a_job_inside_of_a_worker_is_one_of_its_own():
+    assert found(SLURM | {"UNISONO_JOB": "f00"}).alone
+
+
+@pytest.mark.parametrize(
+    ("environ", "options", "message"),
+    [
+        ({}, {"nnodes": 2}, "Add --node-rank R --master-addr A, where A is the first machine's address."),
+        ({}, {"nnodes": 2, "node_rank": 0}, "needs --master-addr A too"),
+        ({}, {"nnodes": 2, "master_addr": "a"}, "needs --node-rank R too"),
+        ({}, {"master_addr": "a"}, "needs --nnodes N and --node-rank R too"),
+        (SLURM, {"nnodes": 3}, "--nnodes 3, but SLURM_.* names 2 machines. Leave --nnodes out."),
+        ({"TF_CONFIG": "{"}, {}, "(?s)TF_CONFIG is not JSON.*Or say that this machine is alone: --nnodes 1"),
+        (
+            {"TF_CONFIG": '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "evaluator", "index": 0}}'},
+            {},
+            "this is the evaluator, which trains with nobody. Start it with python.",
+        ),
+    ],
+)
+def test_what_is_missing_is_said(environ, options, message):
+    with pytest.raises(UsageError, match=message):
+        found(environ, **options)
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("10.1.2.3", False),
+        ("192.168.0.1", False),
+        ("172.20.0.1", False),
+        ("127.0.0.1", False),
+        ("169.254.1.1", False),
+        ("fd00::2", False),
+        ("8.8.8.8", True),
+        ("2001:4860:4860::8888", True),
+        ("no-such-host.invalid", False),
+    ],
+)
+def test_a_public_address_is_warned_of(address, public):
+    warning = found(nnodes=2, node_rank=0, master_addr=address).warning()
+    assert (warning is not None) == public
+    if warning is not None:
+        assert "Name an address of a private network with --master-addr." in warning

@@ -1,0 +1,52 @@
+"""Ports: free ones, and nobody else's."""
+
+import socket
+import threading
+
+import pytest
+
+from unisono_launch.launch._options import UsageError
+from unisono_launch.launch._ports import free_ports, this_port
+
+
+def test_ports_that_are_held_are_not_given_twice():
+    with free_ports(50) as first, free_ports(50) as second:
+        assert len({*first, *second}) == 100
+
+
+def test_a_held_port_can_be_listened_on():
+    with free_ports(1) as (port,), socket.create_server(("127.0.0.1", port)):
+        pass
+
+
+def test_a_port_that_another_launcher_holds_is_refused_even_if_nobody_listens():
+    with (
+        free_ports(1) as (port,),
+        pytest.raises(UsageError, match=f"Port {port} of this machine is taken.*--master-port P"),
+        this_port(port),
+    ):
+        pass
+    with this_port(port):
+        pass
+
+
+def test_a_port_that_somebody_listens_on_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(UsageError, match="is taken"), this_port(port):
+            pass
+
+
+@pytest.mark.slow
+def test_concurrent_jobs_on_one_machine_get_different_ports(start, tmp_path):
+    script = "Path(f'port-{sys.argv[1]}-{rank}').write_text(os.environ['MASTER_PORT']); time.sleep(0.5)"
+    results: list[tuple[int, str, str]] = []
+    jobs = [start(script, "-n", "2", args=(str(number),)) for number in range(3)]
+    threads = [threading.Thread(target=lambda job=job: results.append(job.finish())) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [code for code, _, _ in results] == [0, 0, 0]
+    assert len({(tmp_path / f"port-{number}-0").read_text() for number in range(3)}) == 3
+    assert len(list((tmp_path / "runs").iterdir())) == 3, "two jobs that start in the same second are two runs"

@@ -1,0 +1,104 @@
+"""--max-restarts: what failed starts again, all of it, on a new port."""
+
+import json
+import re
+import signal
+import time
+
+import pytest
+
+pytestmark = pytest.mark.timeout(60)
+
+NOTES = """
+    with open(f"attempts-{rank}", "a") as file:
+        file.write(f"{attempt} {os.environ['MASTER_PORT']} {os.environ['UNISONO_JOB']}\\n")
+"""
+
+
+def test_the_whole_group_starts_again_on_a_new_port(run, tmp_path):
+    code, _, err = run(
+        NOTES
+        + """
+    sys.exit(4 if attempt < 2 and rank == 1 else 0)
+    """,
+        "-n",
+        "2",
+        "--max-restarts",
+        "2",
+        "--name",
+        "twice",
+    )
+    assert code == 0
+    assert re.findall(r"^unisono: worker 1 on \S+ (.*)$", err, re.MULTILINE) == [
+        "failed with exit code 4. All start again: attempt 1, 1 more restart left.",
+        "failed with exit code 4. All start again: attempt 2, 0 more restarts left.",
+    ]
+    for rank in (0, 1):
+        notes = [line.split() for line in (tmp_path / f"attempts-{rank}").read_text().splitlines()]
+        attempts, ports, jobs = zip(*notes, strict=True)
+        assert attempts == ("0", "1", "2")
+        assert len(set(ports)) == 3
+        assert len(set(jobs)) == 1
+    assert sorted(path.name for path in (tmp_path / "runs/twice/logs").iterdir()) == [f"attempt-{k}" for k in range(3)]
+
+
+@pytest.mark.slow
+def test_when_restarts_are_used_up_the_last_cause_is_reported(run, tmp_path):
+    code, _, err = run(NOTES + "    raise ValueError(f'attempt {attempt}')", "-n", "2", "--max-restarts", "1")
+    assert code == 1
+    assert err.endswith("    ValueError: attempt 1\n")
+    assert len((tmp_path / "attempts-0").read_text().splitlines()) == 2
+
+
+@pytest.mark.slow
+def test_a_preempted_worker_uses_up_no_restart(run, tmp_path):
+    code, _, err = run(
+        NOTES
+        + """
+    from unisono_launch.launch import PREEMPTED
+    sys.exit([PREEMPTED, 1, 0][attempt])
+    """,
+        "--max-restarts",
+        "1",
+    )
+    assert code == 0
+    assert "asked to be started again (exit code 75). All start again in 1 s: attempt 1, 1 more restart left." in err
+    assert "attempt 2, 0 more restarts left" in err
+
+
+@pytest.mark.slow
+def test_without_restarts_the_scheduler_is_told_that_it_was_preempted(run, tmp_path):
+    code, _, _ = run(NOTES + "    sys.exit(75)")
+    assert code == 75
+    assert len((tmp_path / "attempts-0").read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_a_signal_while_waiting_for_a_restart_ends_the_job(start):
+    launcher = start("Path(f'try-{attempt}').touch(); sys.exit(75)", "--max-restarts", "1")
+    launcher.wait_for("try-1")
+    time.sleep(0.5)  # it waits 2 s before the next
+    launcher.send(signal.SIGTERM)
+    assert launcher.finish()[0] == 143
+    assert not (launcher.folder / "try-2").exists()
+
+
+@pytest.mark.slow
+def test_statuses_of_the_last_attempt_are_not_those_of_the_next(run, tmp_path):
+    code, _, err = run(
+        """
+        from unisono_launch.launch import write_status
+        if attempt == 0:
+            write_status(os.environ["UNISONO_STATUS"], "fit", 7)
+        sys.exit(3)
+        """,
+        "--max-restarts",
+        "1",
+        "--name",
+        "again",
+    )
+    assert code == 3
+    assert "failed with exit code 3 at step 7 (fit). All start again" in err
+    assert re.search(r"failed with exit code 3\.\n", err)
+    record = (tmp_path / "runs/again/logs/attempt-0/worker-0.status").read_bytes()
+    assert json.loads(record) == {"step": 7, "phase": "fit"}

@@ -1,0 +1,104 @@
+"""Jobs of real processes: started together, ended together, with a deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+@dataclass
+class Worker:
+    """One process of a job, and the file that its output goes to."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, text: str, seconds: float = 90) -> None:
+        """Waits until the output holds ``text``."""
+        deadline = time.monotonic() + seconds
+        while text not in self.output():
+            assert self.process.poll() is None, f"ended before {text!r}:\n{self.output()}"
+            assert time.monotonic() < deadline, f"no {text!r} within {seconds} s:\n{self.output()}"
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def job(
+    folder: Path,
+    script: str,
+    arguments: Sequence[str] = (),
+    *,
+    workers: int,
+    devices: int = 1,
+    environment: dict[str, str] | None = None,
+    absent: Sequence[int] = (),
+) -> Iterator[list[Worker]]:
+    """Starts ``workers`` processes with a TF_CONFIG written by hand, as tutorials do; kills what is left at the end."""
+    addresses = [f"127.0.0.1:{port}" for port in free_ports(workers)]
+    started = []
+    try:
+        for index in range(workers):
+            if index in absent:
+                continue
+            variables = os.environ | {
+                "TF_CONFIG": json.dumps(
+                    {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}},
+                ),
+                "UNISONO_CPU_DEVICES": str(devices),
+                "JAX_PLATFORMS": "cpu",
+                "TF_CPP_MIN_LOG_LEVEL": "2",
+                **(environment or {}),
+            }
+            log = folder / f"worker-{index}.log"
+            with log.open("wb") as output:
+                process = subprocess.Popen(
+                    [sys.executable, "-u", str(SCRIPTS / script), *arguments],
+                    env=variables,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            started.append(Worker(process, log))
+        yield started
+    finally:
+        for worker in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.process.pid, signal.SIGKILL)
+            worker.process.wait()
+
+
+def finish(workers: Sequence[Worker], seconds: float) -> list[int]:
+    """Waits until all have ended; their exit codes."""
+    deadline = time.monotonic() + seconds
+    codes = []
+    for worker in workers:
+        try:
+            codes.append(worker.process.wait(max(deadline - time.monotonic(), 0.1)))
+        except subprocess.TimeoutExpired:
+            logs = "\n".join(f"{each.log.name}:\n{each.output()}" for each in workers)
+            raise AssertionError(f"{worker.log.name} is still running after {seconds} s.\n{logs}") from None
+    return codes
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports of this machine that nobody listens at now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    try:
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()

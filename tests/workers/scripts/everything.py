@@ -1,0 +1,152 @@
+"""What users do with a strategy, in one go. Every worker writes what it got into its own file of a folder."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import unisono  # isort: skip  (before keras)
+import keras
+import numpy as np
+
+BATCH = 16
+ROWS = 71  # the last batch has 7 rows, fewer than the replicas of the largest job
+folder = Path(sys.argv[1])
+alone = "TF_CONFIG" not in os.environ
+strategy = unisono.MirroredStrategy(["cpu:0"]) if alone else unisono.MultiWorkerMirroredStrategy()
+index = unisono.runtime.processes().index
+if alone or index == 0:
+    keras.utils.set_random_seed(5)  # the others draw what they like: the chief's values count
+
+random = np.random.RandomState(0)
+X = random.rand(ROWS, 12).astype("float32")
+Y = X[:, :4].argmax(1).astype("int32")
+results: dict[str, np.ndarray] = {}
+
+
+def note(name, *values):
+    for number, value in enumerate(values):
+        results[f"{name}/{number}"] = np.asarray(value)
+
+
+def model_of(layers):
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((12,)), *layers(), keras.layers.Dense(4)])
+        model.compile(
+            keras.optimizers.Adam(1e-2),
+            keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            metrics=["accuracy"],
+        )
+    return model
+
+
+class Losses(keras.callbacks.Callback):
+    """Sees every step."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+
+
+def training():
+    # No bias: before a batch normalisation its gradient is rounding, which Adam turns into steps.
+    model = model_of(lambda: [keras.layers.Dense(8, use_bias=False), keras.layers.BatchNormalization()])
+    history = model.fit(X, Y, batch_size=BATCH, epochs=2, verbose=2, validation_data=(X[:33], Y[:33]))
+    note("fit", history.history["loss"], history.history["val_loss"], *model.get_weights())
+    note("evaluate", *model.evaluate(X[:65], Y[:65], batch_size=BATCH, verbose=0))  # a last batch of one row
+    predicted = model.predict(X, batch_size=BATCH, verbose=0)
+    note("predict", predicted)
+    model.save(folder / "model.keras")
+    if index == 0:
+        model.save_weights(folder / "chief.weights.h5")
+    return predicted
+
+
+def inputs():
+    model = model_of(lambda: [keras.layers.Dense(8, activation="tanh"), keras.layers.Dropout(0.3)])
+    dataset = unisono.data.Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).map(lambda x, y: (2 * x, y)).batch(BATCH)
+    note("dataset", *(model.fit(dataset, epochs=1, verbose=0).history["loss"] for _ in range(2)))
+    note("distributed", model.fit(strategy.experimental_distribute_dataset(dataset), verbose=0).history["loss"])
+
+    def batches():
+        for begin in range(0, ROWS, BATCH):
+            yield X[begin : begin + BATCH], Y[begin : begin + BATCH]
+
+    every = Losses()
+    model.fit(batches(), verbose=0, callbacks=[every])
+    note("generator", every.losses)
+    unisono.config.set_residency("host")
+    note("host", model.fit(X, Y, batch_size=BATCH, epochs=2, verbose=0).history["loss"])
+    unisono.config.set_residency("auto")
+    note("train_on_batch", model.train_on_batch(X[:5], Y[:5]))
+
+
+def files(model):
+    """Each worker reads its own files, of different sizes; no row is lost or read twice."""
+    mine = folder / f"lines-{index}"
+    mine.mkdir()
+    names = [str(mine / f"{number}.txt") for number in range(5)]
+    for number, name in enumerate(names):
+        Path(name).write_text("".join(f"{number * 100 + line}\n" for line in range(3 + 4 * number)))
+    options = unisono.data.Options()
+    options.experimental_distribute.auto_shard_policy = unisono.data.experimental.AutoShardPolicy.FILE
+    lines = unisono.data.TextLineDataset(names).map(lambda line: np.float32(int(line)))
+    total = 0.0
+    for batch in strategy.experimental_distribute_dataset(lines.batch(BATCH).with_options(options)):
+        total += float(strategy.reduce("SUM", batch, axis=0))
+    note("files", total)
+
+
+def loops():
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((12,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(4)])
+        optimizer = keras.optimizers.Adam(1e-2)
+        accuracy = keras.metrics.SparseCategoricalAccuracy()
+        loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+
+    def step(x, y):
+        with unisono.GradientTape() as tape:
+            logits = model(x, training=True)
+            loss = unisono.nn.compute_average_loss(loss_of(y, logits), global_batch_size=BATCH)
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+        )
+        accuracy.update_state(y, logits)
+        return loss
+
+    @unisono.function
+    def train_step(batch):
+        return strategy.reduce("SUM", strategy.run(step, args=batch), axis=None)
+
+    dataset = unisono.data.Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).batch(BATCH)
+    losses = [float(train_step(batch)) for batch in strategy.experimental_distribute_dataset(dataset)]
+    note("loop", losses, accuracy.result(), *model.get_weights())
+
+    def own_part(context):
+        rows = unisono.data.Dataset.from_tensor_slices((X, Y))
+        rows = rows.shard(context.num_input_pipelines, context.input_pipeline_id)
+        return rows.batch(context.get_per_replica_batch_size(BATCH))
+
+    seen = np.zeros(12)
+    for batch in strategy.distribute_datasets_from_function(own_part):
+        seen += np.asarray(strategy.reduce("SUM", batch[0], axis=0), "float64")
+        train_step(batch)
+    note("from_function", seen)
+    files(model)
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    assert len(model.fit(strategy.distribute_datasets_from_function(own_part), verbose=0).history["loss"]) == 1
+    note("unused_rows", model.predict(X[:1], verbose=0).shape)
+
+
+predicted = training()
+inputs()
+loops()
+# Training has gone on together since the chief saved, so the file is there.
+np.testing.assert_allclose(keras.saving.load_model(folder / "model.keras").predict(X, verbose=0), predicted, rtol=1e-5)
+np.savez(folder / f"results-{index}.npz", **results)
+print(json.dumps({"worker": index, "replicas": strategy.num_replicas_in_sync}), flush=True)
+if index == 0:
+    print("a metric read by the chief alone", flush=True)

@@ -1,0 +1,55 @@
+"""A job that comes to a certain phase, says so, and goes on there until somebody disturbs it.
+
+Arguments: the phase, the worker that fails, and "exception" if it fails by itself rather than by a signal.
+"""
+
+import sys
+import time
+
+import unisono  # isort: skip  (before keras)
+import keras
+import numpy as np
+
+phase, victim, how = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+strategy = unisono.MultiWorkerMirroredStrategy()
+is_victim = unisono.runtime.processes().index == victim
+
+
+def come_to(place):
+    """Says that ``place`` is reached; the victim stays there, or fails."""
+    if place == phase:
+        print(f"reached {place}", flush=True)
+        if is_victim and how == "exception":
+            raise ZeroDivisionError(f"on purpose, in {place}")
+
+
+class Reports(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 3:
+            come_to("step")
+
+    def on_test_batch_end(self, batch, logs=None):
+        if batch == 3:
+            come_to("evaluate")
+
+
+def linger():
+    """The victim waits to be killed while the others go on to where they need it."""
+    if is_victim:
+        time.sleep(200)
+
+
+come_to("start")
+if phase == "start":
+    linger()
+with strategy.scope():
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+x, y = np.ones((64, 4), "float32"), np.ones((64, 1), "float32")
+epochs = {"step": 100_000, "evaluate": 1}.get(phase, 1)
+model.fit(x, y, batch_size=8, epochs=epochs, verbose=0, callbacks=[Reports()])
+for _ in range(100_000 if phase == "evaluate" else 1):
+    model.evaluate(x, y, batch_size=8, verbose=0, callbacks=[Reports()])
+come_to("exit")
+if phase == "exit":
+    linger()

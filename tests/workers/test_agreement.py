@@ -1,0 +1,53 @@
+"""Jobs of several workers give what one device gives, whatever each of them drew."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.workers._job import SCRIPTS, finish, job
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+SHAPES = [
+    pytest.param(2, 1, id="2-workers-of-1-device"),
+    pytest.param(2, 2, id="2-workers-of-2-devices"),
+    pytest.param(4, 1, id="4-workers-of-1-device"),
+    pytest.param(4, 2, id="4-workers-of-2-devices", marks=pytest.mark.full),
+]
+
+
+@pytest.fixture(scope="module")
+def one_device(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
+    folder = tmp_path_factory.mktemp("one-device")
+    variables = {name: value for name, value in os.environ.items() if name != "UNISONO_CPU_DEVICES"}
+    subprocess.run(
+        [sys.executable, str(SCRIPTS / "everything.py"), str(folder)], env=variables, check=True, timeout=200
+    )
+    return _results(folder, 0)
+
+
+@pytest.mark.parametrize(("workers", "devices"), SHAPES)
+def test_several_workers_give_what_one_device_gives(
+    tmp_path: Path, one_device: dict[str, np.ndarray], workers: int, devices: int
+) -> None:
+    with job(tmp_path, "everything.py", [str(tmp_path)], workers=workers, devices=devices) as started:
+        codes = finish(started, 300)
+        assert codes == [0] * workers, "\n".join(worker.output() for worker in started)
+        outputs = [worker.output() for worker in started]
+    for index in range(workers):
+        found = _results(tmp_path, index)
+        assert found.keys() == one_device.keys()
+        for name, expected in one_device.items():
+            np.testing.assert_allclose(found[name], expected, rtol=1e-5, atol=1e-5, err_msg=f"worker {index}: {name}")
+    # Only the chief shows how far training is, and writes.
+    assert ["Epoch 1/2" in output for output in outputs] == [True] + [False] * (workers - 1)
+    assert (tmp_path / "chief.weights.h5").exists()
+
+
+def _results(folder: Path, index: int) -> dict[str, np.ndarray]:
+    with np.load(folder / f"results-{index}.npz") as stored:
+        return dict(stored)
