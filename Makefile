@@ -20,7 +20,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
 	@echo "make bench-loops  run the benchmark of custom training loops"
+	@echo "make bench-workers  run the benchmark of two worker processes"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       write requirements/lock-*.txt anew (needs a package index)"
@@ -77,6 +78,9 @@ bench-data: $(READY)
 
 bench-loops: $(READY)
 	@$(VENV)/bin/python benchmarks/loops.py $(ARGS)
+
+bench-workers: $(READY)
+	@$(VENV)/bin/python benchmarks/workers.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

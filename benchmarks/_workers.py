@@ -5,7 +5,7 @@ from __future__ import annotations
 from _cases import TENSORFLOW, TORCH, UNISONO, Case, Target, Workload
 
 UNISONO_FIT = "unisono-fit"
-TORCH_COMPILED = "torch-compiled"
+TORCH_TUNED = "torch-tuned"
 
 
 def _two_workers(global_batch_size: int, *, steps: int) -> Case:
@@ -20,7 +20,7 @@ def _two_workers(global_batch_size: int, *, steps: int) -> Case:
             epochs=1,
             workers=2,
         ),
-        contenders=(UNISONO, UNISONO_FIT, TENSORFLOW, TORCH, TORCH_COMPILED),
+        contenders=(UNISONO, UNISONO_FIT, TENSORFLOW, TORCH, TORCH_TUNED),
         targets=(Target(TENSORFLOW, 1), Target(TORCH, 1)),
     )
 

@@ -16,14 +16,14 @@ from _cases import TENSORFLOW, TORCH, UNISONO
 from _command import new_parser, parsed, run
 from _environments import Environments, Program, of_unisono
 from _step_table import FORM
-from _workers import CASES, TORCH_COMPILED, UNISONO_FIT
+from _workers import CASES, TORCH_TUNED, UNISONO_FIT
 
 PROGRAMS = {
     UNISONO: of_unisono("contenders.unisono_workers"),
     UNISONO_FIT: of_unisono("contenders.unisono_workers_fit"),
     TENSORFLOW: Program(module="contenders.tf_workers", environment="tensorflow", keras_backend="tensorflow"),
     TORCH: Program(module="contenders.torch_workers", environment="loaders"),
-    TORCH_COMPILED: Program(module="contenders.torch_workers_compiled", environment="loaders"),
+    TORCH_TUNED: Program(module="contenders.torch_workers_tuned", environment="loaders"),
 }
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import _data
 import torch
 from _cases import Workload
@@ -20,12 +17,13 @@ def contender(workload: Workload) -> Train:
     return rounds_of(workload, new_loop(workload))
 
 
-def new_loop(workload: Workload, prepared: Callable[[nn.Module], Any] = lambda model: model) -> Loop:
+def new_loop(workload: Workload, *, tuned: bool = False) -> Loop:
     """The loop of PyTorch's guides. Losses and counts are summed over the workers when somebody reads them."""
     torch.set_num_threads(1)  # as torchrun does where it starts several workers
     distributed.init_process_group("gloo")
-    model = prepared(DistributedDataParallel(_new_model()))
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7)  # Keras's epsilon
+    model = DistributedDataParallel(_new_model(), gradient_as_bucket_view=tuned)
+    forward = torch.compile(model) if tuned else model
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7, fused=tuned)  # Keras's epsilon
     loss_of = nn.CrossEntropyLoss()
     correct, rows = torch.zeros((), dtype=torch.int64), 0
 
@@ -33,7 +31,7 @@ def new_loop(workload: Workload, prepared: Callable[[nn.Module], Any] = lambda m
         nonlocal rows
         x, y = batch
         optimizer.zero_grad()
-        logits = model(x)
+        logits = forward(x)
         loss = loss_of(logits, y)
         loss.backward()
         optimizer.step()

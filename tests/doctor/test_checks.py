@@ -47,6 +47,13 @@ def test_the_memory_limit_of_a_container_is_told(tmp_path: Path) -> None:
     assert "limited to 0.5 GB by the container" in found.text
 
 
+@pytest.mark.parametrize("none", ["max", "9223372036854771712"])
+def test_a_container_without_a_limit_has_none(tmp_path: Path, none: str) -> None:
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text(none)
+    assert check_machine(tmp_path).facts["memory_limit_bytes"] is None
+
+
 def test_what_is_installed_here_fits() -> None:
     found = check_versions()
     assert (found.status, found.remedy) == ("ok", None)

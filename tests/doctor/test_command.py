@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+DOCUMENT = Path(__file__).parents[2] / "docs/doctor.md"
 
 NAMES = [
     "machine",
@@ -67,6 +70,10 @@ def test_a_healthy_machine_is_healthy_in_json(doctor) -> None:
     assert findings["training"]["facts"]["num_replicas"] == 4
     assert findings["training"]["facts"]["correct"]
     assert len(findings["cluster"]["facts"]["order"]) == 7
+    described = DOCUMENT.read_text()
+    for name, finding in findings.items():
+        (line,) = [line for line in described.splitlines() if line.startswith(f"| `{name}` |")]
+        assert [key for key in finding["facts"] if f"`{key}`" not in line] == []
 
 
 @pytest.mark.slow

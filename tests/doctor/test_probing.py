@@ -1,5 +1,6 @@
 """The process that uses JAX may hang or die. Real processes, without JAX."""
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -52,6 +53,18 @@ def test_nothing_is_left_when_the_doctor_is_interrupted(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()  # tests/conftest.py fails a test that leaves a process behind
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the process in /proc")
+def test_nothing_is_left_when_the_doctor_is_killed() -> None:
+    command = [sys.executable, "-m", "unisono_launch", "doctor", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as doctor:
+        children = Path(f"/proc/{doctor.pid}/task/{doctor.pid}/children")
+        while not children.read_text():
+            time.sleep(0.01)
+        time.sleep(0.5)  # it imports JAX now
+        doctor.kill()  # tests/conftest.py fails a test that leaves a process behind
 
 
 def test_the_process_takes_no_memory_from_a_running_training_and_does_not_write_its_status() -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
+from unisono.values import packed
+
 if TYPE_CHECKING:
     from unisono.context._stack import Placed
 
@@ -37,7 +39,12 @@ class Replica:
 
     def sum(self, nest: Any) -> Any:
         """Over all replicas, leaf by leaf."""
-        return nest if self.axis is None else jax.lax.psum(nest, self.axis)
+        if self.axis is None:
+            return nest
+        axis = self.axis
+        if self.strategy.placement.packs_sums:
+            return packed(nest, lambda vector: jax.lax.psum(vector, axis))
+        return jax.lax.psum(nest, axis)
 
     def mean(self, nest: Any) -> Any:
         """Over all replicas, leaf by leaf."""

@@ -130,9 +130,7 @@ class ConcreteFunction:
                 jaxpr, lambda key, like: known[key] if key in known else jnp.zeros(like.shape, like.dtype), arrays
             )
             states = flat[num_results:]
-            wholes = [
-                values.whole(states[index], variable.aggregation, variable.path) for index, variable in self._wholes
-            ]
+            wholes = _wholes([(states[index], variable) for index, variable in self._wholes])
             # States are donated to the next call, so nobody can wait for them. This is what can be waited for.
             return flat[:num_results], states, wholes, jnp.zeros((), "int32")
 
@@ -179,6 +177,16 @@ def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Place
             raise ValueError(SEVERAL_PLACES.format(one=found.mesh.devices, other=owner))
         found = owner.placement
     return found
+
+
+def _wholes(parted: list[tuple[Any, Any]]) -> list[Any]:
+    """The wholes of variables with parts. Most are sums, which are made together."""
+    sums = [parts for parts, variable in parted if variable.aggregation == "sum"]
+    summed = iter(values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1))
+    return [
+        next(summed) if variable.aggregation == "sum" else values.whole(parts, variable.aggregation, variable.path)
+        for parts, variable in parted
+    ]
 
 
 def _strangers(variables: list[Any]) -> list[int]:

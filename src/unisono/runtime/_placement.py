@@ -95,6 +95,15 @@ class Placement:
         return {}
 
     @property
+    def packs_sums(self) -> bool:
+        """Whether several arrays are better summed over the replicas as one.
+
+        Between processes on CPUs XLA has gloo sum one array after the other, and each takes several messages: 25 ms for
+        the nine arrays of a small network's step, 4 ms for one of the same size. Elsewhere XLA does it in one go.
+        """
+        return self.platform == "cpu" and self.spans_processes
+
+    @property
     def axis(self) -> str:
         """The name by which a program over the mesh speaks of the replicas."""
         return _AXIS

@@ -74,6 +74,7 @@ def join(
     processes: Processes,
     timeout_seconds: float | None,
     alike: dict[str, Any],
+    listen_at: Callable[[str], None],
     gpus: list[int] | None = None,
 ) -> None:
     """Joins the others, and returns when all are there.
@@ -83,6 +84,7 @@ def join(
         processes: who they are.
         timeout_seconds: how long to wait for them; None for the default.
         alike: what must be equal for all of them: versions, say.
+        listen_at: called with the address by which the others reach this machine, before JAX starts.
         gpus: which GPUs of this machine are this process's, where nobody has divided them; None for all that it sees.
     """
     global _joined
@@ -94,7 +96,8 @@ def join(
         return
     _check_not_started()
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    meet(Meeting(coordinator, processes.index, processes.names, seconds), alike, {})
+    address = meet(Meeting(coordinator, processes.index, processes.names, seconds), alike)
+    listen_at(address)
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # JAX would take SIGTERM for a notice, and go on: a worker that is told to end has to end.

@@ -1,8 +1,9 @@
 """Who is there: the workers of a job meet at the chief before JAX starts.
 
 JAX ends a process that waits in vain for the others, without saying for whom. So the chief first listens at the
-coordinator's address itself. Everyone calls it until it answers, says who they are, and is told whether all have come,
-and what the chief wants everyone to know. Nothing but names and small numbers is exchanged, as lines of JSON.
+coordinator's address itself. Everyone calls it until it answers, says who they are, and is told whether all have come.
+Nothing but names and small numbers is exchanged, as lines of JSON. And everyone learns which of its addresses the
+others can reach.
 """
 
 from __future__ import annotations
@@ -49,20 +50,14 @@ class Meeting:
     seconds: float
 
 
-def meet(meeting: Meeting, alike: dict[str, Any], news: dict[str, Any]) -> dict[str, Any]:
-    """Waits until all have come; returns the chief's ``news``.
+def meet(meeting: Meeting, alike: dict[str, Any]) -> str:
+    """Waits until all have come; returns the address by which the others reach this machine.
 
     Args:
         meeting: where and who.
         alike: what must be the same for all of them.
-        news: what the chief tells the others; theirs is not looked at.
     """
-    if len(meeting.names) == 1:
-        return news
-    if meeting.index == 0:
-        _receive(meeting, alike, news)
-        return news
-    return _call(meeting, alike)
+    return _receive(meeting, alike) if meeting.index == 0 else _call(meeting, alike)
 
 
 def bind_address(coordinator: str) -> str:
@@ -82,7 +77,7 @@ def bind_address(coordinator: str) -> str:
     return f"0.0.0.0:{port}"
 
 
-def _receive(meeting: Meeting, alike: dict[str, Any], news: dict[str, Any]) -> None:
+def _receive(meeting: Meeting, alike: dict[str, Any]) -> str:
     deadline = time.monotonic() + meeting.seconds
     present: dict[int, socket.socket] = {}
     host, port = _address(bind_address(meeting.coordinator))
@@ -99,7 +94,9 @@ def _receive(meeting: Meeting, alike: dict[str, Any], news: dict[str, Any]) -> N
                     for _ in selector.select(min(left, 1.0)):
                         caller, _address_of_caller = server.accept()
                         _welcome(meeting, alike, caller, present)
-                _tell(present, {"version": _VERSION, "news": news})
+                _tell(present, {"version": _VERSION})
+                called_at: str = next(iter(present.values())).getsockname()[0]
+                return called_at
             except (TimeoutError, ValueError) as error:
                 _tell(present, {"version": _VERSION, "error": type(error).__name__, "message": str(error)})
                 raise
@@ -128,7 +125,7 @@ def _welcome(meeting: Meeting, alike: dict[str, Any], caller: socket.socket, pre
             raise ValueError(UNLIKE.format(what=what, here=here, there=there, **names))
 
 
-def _call(meeting: Meeting, alike: dict[str, Any]) -> dict[str, Any]:
+def _call(meeting: Meeting, alike: dict[str, Any]) -> str:
     deadline = time.monotonic() + meeting.seconds
     reason = ""
     while (left := deadline - time.monotonic()) > 0:
@@ -137,21 +134,21 @@ def _call(meeting: Meeting, alike: dict[str, Any]) -> dict[str, Any]:
                 _say(chief, {"version": _VERSION, "index": meeting.index, "alike": alike})
                 chief.settimeout(left + 5.0)  # the chief's own limit comes first, and says who is missing
                 answer = _heard(chief)
+                calling_from: str = chief.getsockname()[0]
         except OSError as error:
             reason, answer = f"The last attempt: {error}.", None
         if answer is not None:
-            return _understood(answer)
+            _understand(answer)
+            return calling_from
         time.sleep(_PAUSE_SECONDS)
     names = {"name": meeting.names[meeting.index], "chief": meeting.names[0], "coordinator": meeting.coordinator}
     raise TimeoutError(NO_CHIEF.format(seconds=meeting.seconds, reason=reason, **names))
 
 
-def _understood(answer: dict[str, Any]) -> dict[str, Any]:
+def _understand(answer: dict[str, Any]) -> None:
     if "error" in answer:
         kind = TimeoutError if answer["error"] == "TimeoutError" else ValueError
         raise kind(answer["message"])
-    news: dict[str, Any] = answer["news"]
-    return news
 
 
 def _missing(meeting: Meeting, present: dict[int, socket.socket]) -> str:

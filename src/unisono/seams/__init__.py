@@ -31,6 +31,7 @@ from unisono.seams._jax_traces import Recording as Recording
 from unisono.seams._jax_traces import beneath_tapes as beneath_tapes
 from unisono.seams._jax_traces import current_trace as current_trace
 from unisono.seams._jax_traces import filled as filled
+from unisono.seams._jax_traces import gloo_listens_at as gloo_listens_at
 from unisono.seams._jax_traces import hole as hole
 from unisono.seams._jax_traces import inside as inside
 from unisono.seams._jax_traces import is_evaluating as is_evaluating

@@ -1,4 +1,4 @@
-"""Hook: JAX's traces. The only file that knows what lies under JAX's public functions.
+"""Hook: JAX's traces, and where gloo listens. The only file that knows what lies under JAX's public functions.
 
 Checked against JAX 0.10.2, 0.11.2 and 0.12.0.1: `jax.core.Trace` has `process_primitive`, `process_custom_jvp_call`,
 `process_custom_vjp_call`, `process_shard_map` and `stage_value`; a primitive is bound in the current trace, which
@@ -9,6 +9,7 @@ as `fun.args[1]`, and takes `jax.interpreters.ad.Zero` for a cotangent.
 from __future__ import annotations
 
 import contextlib
+import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
@@ -17,6 +18,7 @@ import jax
 from jax.core import ShapedArray, Trace, eval_jaxpr
 from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive, set_current_trace, take_current_trace
 from jax.interpreters.ad import Zero
+from jaxlib import _jax
 
 HIDDEN = """The tape follows a value that is a constant of a function made by jax.jit, which is called inside of a
 {name}. There it is out of sight, and its gradient would be wrong. Pass the value to the jitted function as an argument,
@@ -57,6 +59,15 @@ def beneath_tapes(trace: Any) -> Any:
     while isinstance(trace, Recording):
         trace = trace.parent
     return trace
+
+
+def gloo_listens_at(address: str) -> None:
+    """Between processes on CPUs, gloo listens at ``address``, one of this machine's.
+
+    JAX lets it take the address that the machine's host name has, which on many machines is 127.0.0.1.
+    """
+    original = _jax.make_gloo_tcp_collectives
+    _jax.make_gloo_tcp_collectives = functools.partial(original, hostname=address)
 
 
 def hole(trace: Any, key: int, like: Any) -> Any:

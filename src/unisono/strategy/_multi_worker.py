@@ -17,6 +17,7 @@ from unisono.cluster_resolver import (
     membership,
 )
 from unisono.runtime import Placement, Processes, all_devices, join
+from unisono.seams import gloo_listens_at
 from unisono.strategy._communication import CommunicationOptions
 from unisono.strategy._strategy import Strategy
 
@@ -50,7 +51,8 @@ class MultiWorkerMirroredStrategy(Strategy):
             found = membership(self._resolver)
             everyone = Processes(found.process_id, tuple(found.names))
             alike = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.number}
-            join(found.coordinator, everyone, options.timeout_seconds, alike, _own_gpus(self._resolver, found))
+            gpus = _own_gpus(self._resolver, found)
+            join(found.coordinator, everyone, options.timeout_seconds, alike, gloo_listens_at, gpus)
         super().__init__(Placement.over(all_devices()))
 
     @property

@@ -9,6 +9,7 @@ import keras
 
 from unisono.cluster_resolver import TPUClusterResolver, membership
 from unisono.runtime import Placement, Processes, join
+from unisono.seams import gloo_listens_at
 from unisono.strategy._strategy import Strategy
 
 NO_ASSIGNMENT = """experimental_device_assignment: a replica is one TPU core here, in JAX's order; a model that is split
@@ -43,7 +44,8 @@ class TPUStrategy(Strategy):
         self._resolver = tpu_cluster_resolver or TPUClusterResolver()
         found = membership(self._resolver)
         everyone = Processes(found.process_id, tuple(found.names))
-        join(found.coordinator, everyone, None, {"JAX": jax.__version__, "Keras": keras.__version__})
+        alike = {"JAX": jax.__version__, "Keras": keras.__version__}
+        join(found.coordinator, everyone, None, alike, gloo_listens_at)
         super().__init__(Placement.over(self._resolver.devices()))
 
     @property

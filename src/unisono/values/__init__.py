@@ -9,6 +9,7 @@ from unisono.values._held import Together as Together
 from unisono.values._on_devices import moves as moves
 from unisono.values._on_devices import on_devices as on_devices
 from unisono.values._on_devices import stays_on_host as stays_on_host
+from unisono.values._packed import packed as packed
 from unisono.values._parts import parts as parts
 from unisono.values._parts import placed_parts as placed_parts
 from unisono.values._parts import placed_whole as placed_whole

@@ -15,7 +15,8 @@ NAME = "machine"
 def check_machine(root: Path = Path("/")) -> Finding:
     """What this machine is. Nothing here is wrong: what is too small shows elsewhere."""
     cores, usable = os.cpu_count() or 1, _usable_cores()
-    memory, limit, free = _memory(), _memory_limit(root), _free_memory(root)
+    memory = _memory()
+    limit, free = _memory_limit(root, memory), _free_memory(root)
     facts = {
         "os": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
@@ -27,7 +28,7 @@ def check_machine(root: Path = Path("/")) -> Finding:
         "free_memory_bytes": free,
     }
     allowed = f", of which this process may use {usable}" if usable < cores else ""
-    bound = f", limited to {in_gigabytes(limit)} by the container" if limit is not None and limit < memory else ""
+    bound = f", limited to {in_gigabytes(limit)} by the container" if limit is not None else ""
     text = (
         f"{facts['os']} ({facts['architecture']}), Python {facts['python']}, {counted(cores, 'core')}{allowed}, "
         f"{in_gigabytes(memory)} memory{bound}"
@@ -45,14 +46,14 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _memory_limit(root: Path) -> int | None:
-    """The limit of the container, of cgroups of version 2 or 1; None: there is none."""
+def _memory_limit(root: Path, memory: int) -> int | None:
+    """The limit of the container, of cgroups of version 2 ("max" for none) or 1 (2⁶³ for none); None: there is none."""
     for name in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             text = (root / name).read_text().strip()
         except OSError:
             continue
-        return int(text) if text.isdecimal() else None
+        return int(text) if text.isdecimal() and int(text) < memory else None
     return None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 import textwrap
 from collections.abc import Iterable
 from typing import Any, Final
@@ -43,6 +45,8 @@ def show(findings: Iterable[Finding]) -> list[Finding]:
     from rich.console import Console  # here: the doctor works without it
     from rich.text import Text
 
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an old locale has no arrows, and must not stop the report
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     found = []
     for finding in findings:
