@@ -1,8 +1,7 @@
-"""The processes of a job: joining, and what they have to agree on."""
+"""The processes of a job: who they are, joining them, and leaving them."""
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Callable
@@ -11,8 +10,6 @@ from types import TracebackType
 from typing import Any, Final
 
 import jax
-import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono.runtime._progress import report_failure
 from unisono.runtime._roll_call import Meeting, bind_address, meet
@@ -61,7 +58,6 @@ class Processes:
 
 
 _joined = Processes()
-_sync_check = False
 
 
 def processes() -> Processes:
@@ -122,85 +118,6 @@ def _check_not_started() -> None:
         jax.config.update(name, getattr(jax.config, name))  # changes nothing, and is refused once JAX has started
     except RuntimeError:
         raise RuntimeError(TOO_LATE) from None
-
-
-def set_sync_check(on: bool) -> None:
-    """Compares the weights of all devices and processes after every epoch of `fit`, and raises if they differ.
-
-    It takes time, and should never find anything: it is for those who doubt, and for looking for a mistake.
-
-    ```python
-    unisono.config.set_sync_check(True)
-    ```
-    """
-    global _sync_check
-    _sync_check = bool(on)
-
-
-def sync_check() -> bool:
-    """What :func:`set_sync_check` said last."""
-    return _sync_check
-
-
-def exchanged(numbers: Any) -> np.ndarray[Any, Any]:
-    """What each process passes, a few numbers, as one array with a line for each. All of them have to call it."""
-    line = np.asarray(numbers)
-    if _joined.number == 1:
-        return line[None]
-    # JAX has no 64 bits unless told so, hence bytes.
-    raw = np.ascontiguousarray(line).reshape(-1).view(np.uint8)
-    every = np.asarray(_programs()[1](_lines(raw)))
-    return every.view(line.dtype).reshape(_joined.number, *line.shape)
-
-
-def from_chief(array: Any) -> np.ndarray[Any, Any]:
-    """What the chief passes; the others' need only have its shape and dtype. All of them have to call it.
-
-    It travels as bytes in a buffer whose size is a power of two, so that few programs are compiled for many arrays.
-    """
-    if _joined.number == 1:
-        return np.asarray(array)
-    host = np.ascontiguousarray(array)
-    size = max(256, 1 << (max(host.nbytes, 1) - 1).bit_length())
-    buffer = np.zeros(size, np.uint8)
-    buffer[: host.nbytes] = host.reshape(-1).view(np.uint8)
-    sent = np.asarray(_programs()[0](_lines(buffer)))
-    received: np.ndarray[Any, Any] = sent[: host.nbytes].view(host.dtype).reshape(np.shape(array))
-    return received
-
-
-def _lines(line: np.ndarray[Any, Any]) -> jax.Array:
-    """One array with a line of each process, on its first device."""
-    mesh = _first_devices()
-    with jax.ensure_compile_time_eval():  # a variable may be made while a function is traced
-        here = jax.device_put(line[None], jax.local_devices()[0])
-        shape = (_joined.number, *line.shape)
-        return jax.make_array_from_single_device_arrays(shape, NamedSharding(mesh, PartitionSpec("process")), [here])
-
-
-@functools.cache
-def _first_devices() -> Mesh:
-    first: dict[int, jax.Device] = {}
-    for device in jax.devices():
-        first.setdefault(device.process_index, device)
-    return Mesh(np.array([first[index] for index in sorted(first)]), ("process",))
-
-
-@functools.cache
-def _programs() -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
-    """The line of the chief for all, and all lines for all."""
-    everywhere = NamedSharding(_first_devices(), PartitionSpec())
-
-    def compiled(function: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
-        jitted = jax.jit(function, out_shardings=everywhere)
-
-        def call(lines: jax.Array) -> jax.Array:
-            with jax.ensure_compile_time_eval():
-                return jitted(lines)  # type: ignore[no-any-return]
-
-        return call
-
-    return compiled(lambda lines: lines[0]), compiled(lambda lines: lines)
 
 
 def _leave_at_once_on_errors() -> None:

@@ -1,0 +1,74 @@
+"""What the processes of a job tell each other outside of programs: few numbers, and initial values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from unisono.runtime._processes import processes
+
+
+def exchanged(numbers: Any) -> np.ndarray[Any, Any]:
+    """What each process passes, a few numbers, as one array with a line for each. All of them have to call it."""
+    line = np.asarray(numbers)
+    if processes().number == 1:
+        return line[None]
+    # JAX has no 64 bits unless told so, hence bytes.
+    raw = np.ascontiguousarray(line).reshape(-1).view(np.uint8)
+    every = np.asarray(_programs()[1](_lines(raw)))
+    return every.view(line.dtype).reshape(processes().number, *line.shape)
+
+
+def from_chief(array: Any) -> np.ndarray[Any, Any]:
+    """What the chief passes; the others' need only have its shape and dtype. All of them have to call it.
+
+    It travels as bytes in a buffer whose size is a power of two, so that few programs are compiled for many arrays.
+    """
+    if processes().number == 1:
+        return np.asarray(array)
+    host = np.ascontiguousarray(array)
+    size = max(256, 1 << (max(host.nbytes, 1) - 1).bit_length())
+    buffer = np.zeros(size, np.uint8)
+    buffer[: host.nbytes] = host.reshape(-1).view(np.uint8)
+    sent = np.asarray(_programs()[0](_lines(buffer)))
+    received: np.ndarray[Any, Any] = sent[: host.nbytes].view(host.dtype).reshape(np.shape(array))
+    return received
+
+
+def _lines(line: np.ndarray[Any, Any]) -> jax.Array:
+    """One array with a line of each process, on its first device."""
+    mesh = _first_devices()
+    with jax.ensure_compile_time_eval():  # a variable may be made while a function is traced
+        here = jax.device_put(line[None], jax.local_devices()[0])
+        shape = (processes().number, *line.shape)
+        return jax.make_array_from_single_device_arrays(shape, NamedSharding(mesh, PartitionSpec("process")), [here])
+
+
+@functools.cache
+def _first_devices() -> Mesh:
+    first: dict[int, jax.Device] = {}
+    for device in jax.devices():
+        first.setdefault(device.process_index, device)
+    return Mesh(np.array([first[index] for index in sorted(first)]), ("process",))
+
+
+@functools.cache
+def _programs() -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
+    """The line of the chief for all, and all lines for all."""
+    everywhere = NamedSharding(_first_devices(), PartitionSpec())
+
+    def compiled(function: Callable[[jax.Array], jax.Array]) -> Callable[[jax.Array], jax.Array]:
+        jitted = jax.jit(function, out_shardings=everywhere)
+
+        def call(lines: jax.Array) -> jax.Array:
+            with jax.ensure_compile_time_eval():
+                return jitted(lines)  # type: ignore[no-any-return]
+
+        return call
+
+    return compiled(lambda lines: lines[0]), compiled(lambda lines: lines)
