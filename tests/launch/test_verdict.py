@@ -5,7 +5,7 @@ import pytest
 from unisono_launch.launch._verdict import Account, find_cause
 
 GLOO = """Traceback (most recent call last):
-  File "/tmp/w.py", line 16, in <module>
+  File "train.py", line 16, in <module>
     float(f(x))
 ValueError: UNKNOWN: Gloo all-reduce failed: [external/gloo/gloo/transport/tcp/pair.cc:547] Connection closed by peer
 """

@@ -48,7 +48,12 @@ class Replica:
 
     def mean(self, nest: Any) -> Any:
         """Over all replicas, leaf by leaf."""
-        return nest if self.axis is None else jax.lax.pmean(nest, self.axis)
+        if self.axis is None:
+            return nest
+        axis = self.axis
+        if self.strategy.placement.packs_sums:
+            return packed(nest, lambda vector: jax.lax.pmean(vector, axis))
+        return jax.lax.pmean(nest, axis)
 
     def first(self, nest: Any) -> Any:
         """What the first replica has."""

@@ -15,7 +15,7 @@ from unisono import context
 from unisono.runtime import Placement
 from unisono.strategy._of_replica import OfReplica
 from unisono.strategy._reduce_op import ReduceOp
-from unisono.values import DistributedValues, PerReplica, Rows, Together, for_program
+from unisono.values import DistributedValues, PerReplica, Rows, Together, for_program, packed
 
 INSIDE_REPLICA = """`{method}` was called inside a function that runs on one replica, which has no values of others.
 There, write unisono.get_replica_context().{instead}(...)."""
@@ -95,8 +95,11 @@ def _rows_program(
     def program(array: Any) -> Any:
         stacked = Rows(array, number, scalars).stacked
         axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
-        inner = [each + 1 if each >= 0 else each for each in axes]
-        return _over(operation, (0, *inner))(stacked)
+        inner = tuple(each + 1 if each >= 0 else each for each in axes)
+        if not placement.packs_sums:
+            return _over(operation, (0, *inner))(stacked)
+        own = _over(operation, inner)(stacked) if inner else stacked
+        return packed(own, functools.partial(jnp.sum if operation is ReduceOp.SUM else jnp.mean, axis=0), lead=1)
 
     return jax.jit(program, out_shardings=placement.replicated)
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+# Gloo sums less than about 10 kB by a way that takes 4 ms, and more than that in 0.5 ms.
+_LEAST_BYTES: Final = 16384
+
 
 def packed(nest: Any, function: Callable[[Any], Any], *, lead: int = 0) -> Any:
     """``function`` of the leaves, as it acts element by element: called once for each dtype, with all leaves of that
-    dtype in one vector.
+    dtype in one vector, which is filled up with zeros if it is short.
 
     Args:
         nest: the leaves.
@@ -29,7 +32,8 @@ def packed(nest: Any, function: Callable[[Any], Any], *, lead: int = 0) -> Any:
         ends = np.cumsum([0, *(part.shape[lead] for part in flat)])
         # Not a concatenation: XLA:CPU fuses that with what makes the leaves, and then computes the sum that a bias's
         # gradient is once for every element of the whole vector (100 ms for a small network's step).
-        vector = jnp.zeros((*flat[0].shape[:lead], int(ends[-1])), dtype)
+        length = max(int(ends[-1]), _LEAST_BYTES // dtype.itemsize)
+        vector = jnp.zeros((*flat[0].shape[:lead], length), dtype)
         for part, begin in zip(flat, ends[:-1], strict=True):
             vector = jax.lax.dynamic_update_slice(vector, part, (0,) * lead + (int(begin),))
         done = function(vector)
