@@ -459,3 +459,19 @@ def test_memory_does_not_grow_with_the_calls():
         step(x)
     gc.collect()
     assert len(jax.live_arrays()) <= before + 1
+
+
+def test_metrics_that_a_step_does_not_touch_do_not_disturb_it():
+    strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        used, unused = keras.metrics.Mean(), keras.metrics.Mean()
+    unused.update_state(3.0)
+
+    @unisono.function
+    def step(x):
+        strategy.run(lambda x: used.update_state(x), args=(x,))
+
+    (batch,) = strategy.experimental_distribute_dataset(Dataset.range(2).map(lambda x: x * 1.0).batch(2))
+    step(batch)
+    assert float(used.result()) == 0.5
+    assert float(unused.result()) == 3.0

@@ -92,9 +92,9 @@ class _Filling(Trace):
         self.requires_low = parent.requires_low
 
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
-        if primitive is _hole:
-            return self._values(params["key"], params["aval"])
-        with set_current_trace(self._parent):
+        with set_current_trace(self._parent):  # there is none while JAX calls this
+            if primitive is _hole:
+                return self._values(params["key"], params["aval"])
             return primitive.bind(*args, **params)
 
     def stage_value(self, val: Any) -> Any:
