@@ -14,6 +14,8 @@ import pytest
 
 from unisono import GradientTape, UnconnectedGradients
 
+pytestmark = pytest.mark.slow
+
 X = jnp.array(3.0)
 ROW = jnp.array([1.0, 2.0])
 

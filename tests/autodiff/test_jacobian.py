@@ -13,6 +13,8 @@ import pytest
 
 from unisono import GradientTape
 
+pytestmark = pytest.mark.slow
+
 X = jnp.array([1.0, 2.0, 3.0])
 ROWS = jnp.arange(12.0).reshape(4, 3) / 6
 

@@ -13,6 +13,8 @@ import pytest
 
 from unisono import GradientTape
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def v() -> keras.Variable:

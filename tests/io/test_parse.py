@@ -25,6 +25,8 @@ from unisono.io import (
 )
 from unisono.io._parser import Parser
 
+pytestmark = pytest.mark.slow
+
 RECORDED = Path(__file__).parent / "recorded"
 ANSWERS = json.loads((RECORDED / "answers.json").read_text())
 RECORDS = [payload for payload, _ in RecordFile(RECORDED / "examples.tfrecord").read()]

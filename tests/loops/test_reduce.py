@@ -15,6 +15,8 @@ from unisono.strategy import Strategy
 
 from ._replicas import batches, local, per_replica, replica_id
 
+pytestmark = pytest.mark.slow
+
 Called = Callable[[Callable[..., Any]], Callable[..., Any]]
 SUM, MEAN = unisono.ReduceOp.SUM, unisono.ReduceOp.MEAN
 

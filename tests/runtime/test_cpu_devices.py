@@ -5,6 +5,8 @@ import pytest
 
 from unisono.runtime import set_cpu_devices
 
+pytestmark = pytest.mark.slow
+
 
 def _python(code: str, **environment: str) -> str:
     """What a fresh Python prints, without the variables that this test run sets."""

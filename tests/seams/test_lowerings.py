@@ -6,6 +6,8 @@ import pytest
 from unisono.runtime import Placement
 from unisono.seams import lowered_for
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def placement() -> Placement:

@@ -11,6 +11,8 @@ import pytest
 import unisono
 from unisono.data import Dataset
 
+pytestmark = pytest.mark.slow
+
 XY = tuple[np.ndarray, np.ndarray]
 Make = Callable[..., Any]
 
