@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from unisono_launch.worker import cpu_threads
+
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
@@ -37,14 +39,8 @@ def environment() -> Environment:
 
 
 def nproc_for(cpu_devices: int) -> int:
-    """The value of ``NPROC`` under which that many CPU devices cannot starve each other.
-
-    XLA:CPU sizes its thread pool by ``NPROC`` (else by the cores). A launch with a collective occupies one
-    thread per device until all have met; with too few threads two launches wait for each other for ever.
-    Twice the devices is enough while few launches are in flight (4 devices pass with 8 threads, 8 devices
-    abort with 8 and pass with 16).
-    """
-    return max(2 * cpu_devices, os.cpu_count() or 1, _positive_int("NPROC") or 1)
+    """The value of ``NPROC`` for that many CPU devices: at least what they need, and what the shell says."""
+    return max(cpu_threads(cpu_devices), _positive_int("NPROC") or 1)
 
 
 def _positive_int(name: str) -> int | None:

@@ -70,7 +70,7 @@ from unisono.plans import (
     map_leaves,
     num_host_threads,
 )
-from unisono.runtime import from_chief, processes
+from unisono.runtime import processes, seeds_of_chief
 from unisono.seams import pulling_data
 
 
@@ -707,7 +707,7 @@ class Dataset:
         if self._agreed is None:
             seeds = self._plan.seeds
             alone = not seeds or processes().number == 1
-            self._agreed = self if alone else self.with_seeds([int(seed) for seed in from_chief(np.array(seeds))])
+            self._agreed = self if alone else self.with_seeds(seeds_of_chief(seeds))
             self._agreed._agreed = self._agreed
         return self._agreed
 

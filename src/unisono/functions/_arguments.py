@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -12,8 +11,18 @@ import jax
 import numpy as np
 
 from unisono import context
+from unisono.functions._slots import ARRAY, Constant, emptied, filled
 from unisono.runtime import Placement
-from unisono.values import Each, PerReplica, Rows, Together, fits_program, for_program, stays_on_host
+from unisono.values import (
+    Each,
+    PerReplica,
+    Rows,
+    Together,
+    fits_program,
+    for_program,
+    leaves_and_tree,
+    stays_on_host,
+)
 
 _BY_VALUE = bool | int | float | complex | str | bytes | enum.Enum | np.dtype | type | None
 
@@ -36,21 +45,21 @@ class Arguments:
     arrays: list[Any]
     placement: Placement | None
     _tree: Any
-    _leaves: list[Any]
+    _slots: list[Any]
 
     def with_arrays(self, arrays: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as the user wrote them, with these arrays in their places."""
         following = iter(arrays)
-        args, kwargs = jax.tree.unflatten(self._tree, [_rebuilt(leaf, following) for leaf in self._leaves])
+        args, kwargs = jax.tree.unflatten(self._tree, [filled(slot, following) for slot in self._slots])
         return args, kwargs
 
 
 def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     """From a call's arguments to :class:`Arguments`."""
-    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=_is_none)
+    leaves, tree = leaves_and_tree((args, kwargs))
     arrays: list[Any] = []
     keys: list[Hashable] = []
-    held: list[Any] = []
+    slots: list[Any] = []
     placement: Placement | None = None
     for leaf in leaves:
         if isinstance(leaf, PerReplica):
@@ -60,15 +69,15 @@ def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
             how = kept.scalars if isinstance(kept, Rows) else kept.shares if isinstance(kept, Together) else None
             keys.append((PerReplica, shapes, type(kept), how, placement))
             arrays += inside
-            held.append(kept)
+            slots.append(kept)
         elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not stays_on_host(leaf.dtype):
             keys.append((jax.Array, leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)))
             arrays.append(leaf)
-            held.append(_ARRAY)
+            slots.append(ARRAY)
         else:
             keys.append((type(leaf), leaf) if isinstance(leaf, _BY_VALUE) else (object, id(leaf)))
-            held.append(_Constant(leaf))
-    return Arguments((tree, tuple(keys)), arrays, placement, tree, held)
+            slots.append(Constant(leaf))
+    return Arguments((tree, tuple(keys)), arrays, placement, tree, slots)
 
 
 def described(key: Any) -> list[str]:
@@ -78,38 +87,14 @@ def described(key: Any) -> list[str]:
     return [f"{_name(path)}: {_in_words(leaf)}" for (path, _), leaf in zip(paths, leaves, strict=True)]
 
 
-@dataclass(frozen=True)
-class _Constant:
-    """A leaf that is part of the program. Held, so that no other object takes its identity."""
-
-    value: Any
-
-
-_ARRAY = object()
-
-
 def _of_replicas(value: PerReplica, placement: Placement) -> tuple[Rows | Together | Each, list[Any]]:
     """How the values of replicas go into the program, and as which arrays."""
     if not fits_program(value):
         # Nothing that replicas could compute with, but something that can be joined: each whole on every device.
-        return Each(value.values, placement), [
-            jax.device_put(np.asarray(x), placement.replicated) for x in value.values
-        ]
-    rows = for_program(value, placement)
-    return rows, [rows.array if isinstance(rows, Rows) else rows.value]
-
-
-def _rebuilt(leaf: Any, following: Any) -> Any:
-    if isinstance(leaf, _Constant):
-        return leaf.value
-    if isinstance(leaf, Each):
-        return PerReplica.holding(Each(tuple(next(following) for _ in leaf.values), leaf.placement))
-    array = next(following)
-    if isinstance(leaf, Rows):
-        return PerReplica.holding(dataclasses.replace(leaf, array=array))
-    if isinstance(leaf, Together):
-        return PerReplica.holding(dataclasses.replace(leaf, value=array))
-    return array
+        whole = [jax.device_put(np.asarray(each), placement.replicated) for each in value.values]
+        return Each((ARRAY,) * len(whole), placement), whole
+    slot, array = emptied(for_program(value, placement))
+    return slot, [array]
 
 
 def _placement_of(value: PerReplica) -> Placement:
@@ -119,10 +104,6 @@ def _placement_of(value: PerReplica) -> Placement:
     if strategy is None:
         raise ValueError(MADE_BY_HAND)
     return strategy.placement
-
-
-def _is_none(leaf: Any) -> bool:
-    return leaf is None
 
 
 def _name(path: Any) -> str:

@@ -37,11 +37,6 @@ class _BranchScope(seams.StateScope):
         self.written[id(variable)] = variable
         self._state[id(variable)] = value
 
-    def add_delta(self, variable: Any, delta: Any) -> Any:
-        value = self.read(variable) + delta
-        self.add_update((variable, value))
-        return value
-
     def made(self, variable: Any) -> None:
         self._outer.made(variable)
 

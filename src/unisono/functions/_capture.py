@@ -12,7 +12,6 @@ ASSIGNED_INSIDE = """The variable {name!r} is assigned inside a part of the func
 of a scan, a while loop, a vmap, a checkpoint or an inner jit. Its value there never leaves that part.
 Return the value from the body and assign it outside; for a choice between two, keras.ops.cond takes assignments."""
 
-
 NO_AGGREGATION = """The variable {name!r} is trained, every replica assigns it a value of its own, and it has no way to
 make one of them. Make it with aggregation="sum", "mean" or "only_first_replica", or sum the value before:
     value = unisono.get_replica_context().all_reduce("SUM", value)"""
@@ -41,9 +40,8 @@ class CaptureScope(seams.StateScope):
         """The value as it is stored: of a variable with parts, all of them."""
         key = id(variable)
         if key not in self._state:
-            stored = seams.parts_of(variable) if seams.is_on_read(variable) else variable._value
             # In the outermost trace, so that it is known in all inner ones: those of a scan, a branch, a replica.
-            self._state[key] = seams.hole(self._trace, key, stored)
+            self._state[key] = seams.hole(self._trace, key, seams.stored(variable))
         return self._state[key]
 
     def read(self, variable: Any) -> Any:
@@ -64,11 +62,6 @@ class CaptureScope(seams.StateScope):
         if seams.is_on_read(variable):
             value = values.parts(value, variable.aggregation, seams.num_parts(variable))
         self.set_raw(variable, value)
-
-    def add_delta(self, variable: Any, delta: Any) -> Any:
-        value = self.read(variable) + delta
-        self.add_update((variable, value))
-        return value
 
     def made(self, variable: Any) -> None:
         self.new.append(variable)

@@ -78,7 +78,7 @@ class ConcreteFunction:
         """Runs the program, which returns before it has ended; variables have their new values."""
         if autodiff.tapes_recording():
             seams.note_reads(self.variables)
-            return self._run(self._without_donation(), [_stored(variable) for variable in self._written], arrays)
+            return self._run(self._without_donation(), [seams.stored(variable) for variable in self._written], arrays)
         return self._run(self._jitted, [_donated(variable) for variable in self._written], arrays)
 
     def call_unseen(self, arrays: list[Any]) -> Any:
@@ -92,7 +92,7 @@ class ConcreteFunction:
         return self._run(program, [_donated(variable) for variable in self._written], arrays)
 
     def _run(self, program: Callable[..., Any], written: list[Any], arrays: list[Any]) -> Any:
-        read = [_stored(variable) for variable in self._read]
+        read = [seams.stored(variable) for variable in self._read]
         if self._placement is not None:
             arrays = [self._here(array) for array in arrays]
             for states, indices in ((written, self._strangers_written), (read, self._strangers_read)):
@@ -102,7 +102,7 @@ class ConcreteFunction:
         report("custom loop", self._calls)
         results, states, wholes, done = program(written, read, arrays)
         for variable, state in zip(self._written, states, strict=True):
-            _store(variable, state)
+            seams.store(variable, state)
         for (_, variable), whole in zip(self._wholes, wholes, strict=True):
             seams.note_whole(variable, whole)
         if self._throttled:
@@ -170,7 +170,7 @@ class _Traced:
 def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Placement | None:
     found = of_arguments
     for variable in variables:
-        owner = seams.owner_of_variable(variable)
+        owner = seams.owner_of(variable)
         if owner is None:
             continue
         if found is not None and found.devices != owner.placement.devices:
@@ -190,27 +190,16 @@ def _wholes(parted: list[tuple[Any, Any]]) -> list[Any]:
 
 
 def _strangers(variables: list[Any]) -> list[int]:
-    return [index for index, variable in enumerate(variables) if seams.owner_of_variable(variable) is None]
+    return [index for index, variable in enumerate(variables) if seams.owner_of(variable) is None]
 
 
 def _needs_throttle(placement: Placement | None) -> bool:
     return placement is not None and placement.platform == "cpu" and placement.num_replicas > 1
 
 
-def _stored(variable: Any) -> Any:
-    return seams.parts_of(variable) if seams.is_on_read(variable) else variable._value
-
-
-def _store(variable: Any, state: Any) -> None:
-    if seams.is_on_read(variable):
-        seams.set_parts(variable, state)
-    else:
-        variable._value = state
-
-
 def _donated(variable: Any) -> Any:
     """The variable's array to be used up; a copy if somebody else holds it, who would find it deleted."""
-    stored = _stored(variable)
+    stored = seams.stored(variable)
     return jnp.array(stored, copy=True) if sys.getrefcount(stored) > _OWN_REFERENCES else stored
 
 

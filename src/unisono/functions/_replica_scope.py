@@ -80,7 +80,7 @@ class ReplicaScope(seams.StateScope):
             return self._of_merged(variable, value)
         if seams.is_on_read(variable) or self._replica.writes_alike:
             return value
-        if seams.owner_of_variable(variable) is not self._replica.strategy:
+        if seams.owner_of(variable) is not self._replica.strategy:
             raise ValueError(NOT_OWNED.format(name=variable.path, strategy=self._replica.strategy))
         aggregation = variable.aggregation
         if aggregation == "none":

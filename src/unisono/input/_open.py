@@ -34,7 +34,7 @@ from unisono.plans import (
     flatten,
     indexed,
 )
-from unisono.runtime import Placement, from_chief
+from unisono.runtime import Placement, from_chief, seeds_of_chief
 from unisono.seams import ArrayInput, adapt
 
 NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
@@ -107,9 +107,7 @@ def _array_feed(source: ArrayInput, placement: Placement) -> Feed:
         operations = (Shuffle(source.num_rows), *operations)
     # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
     of_rows = Plan(Range(range(source.num_rows)), operations)
-    if of_rows.seeds:
-        of_rows = of_rows.with_seeds([int(seed) for seed in from_chief(np.array(of_rows.seeds))])
-    found = indexed(of_rows)
+    found = indexed(of_rows.with_seeds(seeds_of_chief(of_rows.seeds)))
     assert found is not None, "a plan of one shuffle and one batch is indexed"
     plan, _ = found
     next_rows = _passes(plan, itertools.count().__next__, draws=False)

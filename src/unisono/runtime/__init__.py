@@ -7,6 +7,7 @@ from unisono.runtime._devices import device_name as device_name
 from unisono.runtime._devices import resolve_devices as resolve_devices
 from unisono.runtime._exchange import exchanged as exchanged
 from unisono.runtime._exchange import from_chief as from_chief
+from unisono.runtime._exchange import seeds_of_chief as seeds_of_chief
 from unisono.runtime._launches import Launches as Launches
 from unisono.runtime._memory import copies_fit as copies_fit
 from unisono.runtime._memory import residency as residency

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -38,6 +38,11 @@ def from_chief(array: Any) -> np.ndarray[Any, Any]:
     sent = np.asarray(_programs()[0](_lines(buffer)))
     received: np.ndarray[Any, Any] = sent[: host.nbytes].view(host.dtype).reshape(np.shape(array))
     return received
+
+
+def seeds_of_chief(seeds: Sequence[int]) -> list[int]:
+    """The chief's seeds, for as many of one's own. All of them have to call it, if they have any."""
+    return [int(seed) for seed in from_chief(np.array(seeds))] if seeds else []
 
 
 def _lines(line: np.ndarray[Any, Any]) -> jax.Array:

@@ -48,7 +48,7 @@ class Placement:
         """One replica on each of ``devices``."""
         return cls(jax.make_mesh((len(devices),), (_AXIS,), devices=devices, axis_types=(jax.sharding.AxisType.Auto,)))
 
-    @property
+    @functools.cached_property
     def devices(self) -> list[jax.Device]:
         """The devices, in the order of the replicas."""
         return list(self.mesh.devices.flat)
@@ -77,7 +77,7 @@ class Placement:
         """ "cpu", "gpu" or "tpu"."""
         return device_name(self.devices[0]).split(":")[0]
 
-    @property
+    @functools.cached_property
     def replicated(self) -> NamedSharding:
         """One whole copy on every device."""
         return NamedSharding(self.mesh, PartitionSpec())
@@ -108,7 +108,7 @@ class Placement:
         """The name by which a program over the mesh speaks of the replicas."""
         return _AXIS
 
-    @property
+    @functools.cached_property
     def one_for_each(self) -> NamedSharding:
         """An array cut along its first dimension, a part for every replica."""
         return NamedSharding(self.mesh, PartitionSpec(_AXIS))
@@ -193,5 +193,5 @@ class Placement:
 
         XLA pads and masks a number of rows that does not divide, exactly: nothing is dropped or repeated.
         """
-        rows = NamedSharding(self.mesh, PartitionSpec(_AXIS))
+        rows = self.one_for_each
         return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, rows) if leaf.ndim else leaf, batch)

@@ -13,7 +13,7 @@ import jax
 
 from unisono.runtime._progress import report_failure
 from unisono.runtime._roll_call import Meeting, bind_address, meet
-from unisono_launch.launch import ExitCode
+from unisono_launch.worker import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
 # A worker that is stopped, or whose network is gone, is noticed after this long.

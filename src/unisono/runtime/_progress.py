@@ -6,7 +6,7 @@ import functools
 import os
 
 from unisono.core import environment
-from unisono_launch.launch import FAILED, write_status
+from unisono_launch.worker import FAILED, write_status
 
 
 def report(phase: str, step: int) -> None:

@@ -47,16 +47,16 @@ from unisono.seams._metrics import is_stock as is_stock
 from unisono.seams._metrics import metrics_view as metrics_view
 from unisono.seams._metrics import only_stock_metrics as only_stock_metrics
 from unisono.seams._optimizers import sum_gradients as sum_gradients
+from unisono.seams._owner import owner_of as owner_of
 from unisono.seams._parts import is_on_read as is_on_read
 from unisono.seams._parts import note_whole as note_whole
 from unisono.seams._parts import num_parts as num_parts
 from unisono.seams._parts import on_read_variables as on_read_variables
-from unisono.seams._parts import parts_of as parts_of
-from unisono.seams._parts import set_parts as set_parts
+from unisono.seams._parts import store as store
+from unisono.seams._parts import stored as stored
 from unisono.seams._replica_seeds import seed_replicas as seed_replicas
 from unisono.seams._saving import save_on_chief as save_on_chief
 from unisono.seams._trainer import Methods as Methods
-from unisono.seams._trainer import owner_of as owner_of
 from unisono.seams._trainer import route_trainer as route_trainer
 from unisono.seams._variables import StateScope as StateScope
 from unisono.seams._variables import adopt as adopt
@@ -65,7 +65,6 @@ from unisono.seams._variables import in_stateless_scope as in_stateless_scope
 from unisono.seams._variables import note_reads as note_reads
 from unisono.seams._variables import outside_of_traces as outside_of_traces
 from unisono.seams._variables import own_variables as own_variables
-from unisono.seams._variables import owner_of_variable as owner_of_variable
 from unisono.seams._variables import pulling_data as pulling_data
 from unisono.seams._variables import raw_value as raw_value
 from unisono.seams._variables import watch_reads as watch_reads

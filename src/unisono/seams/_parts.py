@@ -11,10 +11,9 @@ import weakref
 from typing import Any
 
 from unisono import context
+from unisono.runtime import Placement
+from unisono.seams._owner import owner_of
 from unisono.values import placed_parts, placed_whole
-
-_OWNER = "_unisono_strategy"
-
 
 # By identity: variables cannot be hashed, since == compares their values.
 _known: dict[int, weakref.ref[Any]] = {}
@@ -33,7 +32,7 @@ def become_on_read(variable: Any) -> None:
 def on_read_variables(strategy: context.Placed) -> list[Any]:
     """All variables of ``strategy`` that have parts, in the order in which they were made."""
     alive = [reference() for reference in list(_known.values())]
-    return [variable for variable in alive if variable is not None and getattr(variable, _OWNER) is strategy]
+    return [variable for variable in alive if variable is not None and owner_of(variable) is strategy]
 
 
 @functools.cache
@@ -63,12 +62,20 @@ def note_whole(variable: Any, whole: Any) -> None:
 
 def num_parts(variable: Any) -> int:
     """How many there are, in all processes."""
-    return int(_placement(variable).num_replicas)
+    return _placement(variable).num_replicas
 
 
-def set_parts(variable: Any, parts: Any) -> None:
-    """Exchanges the parts."""
-    variable.__dict__.update(_parts=parts, _whole=None)
+def stored(variable: Any) -> Any:
+    """The array of a variable as a program over all replicas takes it: of one that has parts, all of them."""
+    return parts_of(variable) if is_on_read(variable) else variable._value
+
+
+def store(variable: Any, state: Any) -> None:
+    """Puts what such a program gives for :func:`stored` back, without a copy."""
+    if is_on_read(variable):
+        variable.__dict__.update(_parts=state, _whole=None)
+    else:
+        variable._value = state
 
 
 def _remember(variable: Any) -> None:
@@ -97,5 +104,7 @@ def _values(self: Any) -> tuple[Any, ...]:
     return tuple(part[0] for part in _placement(self).local_copies(parts_of(self)))
 
 
-def _placement(variable: Any) -> Any:
-    return getattr(variable, _OWNER).placement
+def _placement(variable: Any) -> Placement:
+    owner = owner_of(variable)
+    assert owner is not None, "only variables of a strategy have parts"
+    return owner.placement

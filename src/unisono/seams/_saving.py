@@ -12,7 +12,7 @@ from typing import Any
 import keras
 
 from unisono.runtime import processes
-from unisono.seams._trainer import owner_of
+from unisono.seams._owner import owner_of
 
 
 def save_on_chief() -> None:

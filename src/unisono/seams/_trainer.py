@@ -17,8 +17,7 @@ from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
 from unisono import context
-
-_OWNER = "_unisono_strategy"
+from unisono.seams._owner import owner_of, set_owner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +46,6 @@ It would train on one device only. Make it in the scope:
         model.compile(...)"""
 
 
-def owner_of(model: Any) -> context.Placed | None:
-    """The strategy in whose scope ``model`` was made, or None."""
-    owner: context.Placed | None = getattr(model, _OWNER, None)
-    return owner
-
-
 def route_trainer(methods: Methods) -> None:
     """Installs the hook."""
     _remember_owner()
@@ -67,7 +60,7 @@ def _remember_owner() -> None:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        setattr(self, _OWNER, context.current())
+        set_owner(self, context.current())
 
     JAXTrainer.__init__ = init
 

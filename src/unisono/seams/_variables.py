@@ -23,9 +23,8 @@ from keras.src.backend.jax.core import JaxVariable
 
 from unisono import context
 from unisono.runtime import from_chief
+from unisono.seams._owner import owner_of, set_owner
 from unisono.seams._parts import become_on_read
-
-_OWNER = "_unisono_strategy"
 
 _watchers: list[Callable[[Any, Any], None]] = []
 
@@ -52,7 +51,9 @@ class StateScope(keras.StatelessScope):
 
     def add_delta(self, variable: Any, delta: Any) -> Any:
         """Adds ``delta``; returns the new value."""
-        raise NotImplementedError
+        value = self.read(variable) + delta
+        self.add_update((variable, value))
+        return value
 
     def made(self, variable: Any) -> None:
         """Called with a variable that was made inside."""
@@ -71,7 +72,7 @@ def own_variables() -> None:
     @functools.wraps(original_init)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         owner = context.current()
-        setattr(self, _OWNER, owner)
+        set_owner(self, owner)
         if owner is not None and owner.placement.num_replicas > 1 and _synchronization(args, kwargs) == "on_read":
             become_on_read(self)
         scope = enclosing_scope()
@@ -84,7 +85,7 @@ def own_variables() -> None:
 
     @functools.wraps(original_assign)
     def direct_assign(self: Any, value: Any) -> None:
-        owner = getattr(self, _OWNER, None)
+        owner = owner_of(self)
         if owner is None:
             original_assign(self, value)
         else:
@@ -150,24 +151,18 @@ def outside_of_traces() -> Iterator[None]:
         global_state.set_global_attribute("stateless_scope", scope)
 
 
-def owner_of_variable(variable: Any) -> context.Placed | None:
-    """The strategy in whose scope ``variable`` was made, or None."""
-    owner: context.Placed | None = getattr(variable, _OWNER, None)
-    return owner
-
-
 def adopt(variables: Iterable[Any], strategy: context.Placed) -> None:
     """Moves variables that belong to nobody (an optimizer made outside the scope, say) to ``strategy``.
 
     Raises ``ValueError`` for one that belongs to another strategy.
     """
     for variable in variables:
-        owner = owner_of_variable(variable)
+        owner = owner_of(variable)
         if owner is None:
             value = variable._value
             if strategy.placement.spans_processes:
                 value = from_chief(value)
-            setattr(variable, _OWNER, strategy)
+            set_owner(variable, strategy)
             if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
                 become_on_read(variable)
             variable._value = strategy.placement.place_variable(value)
@@ -207,7 +202,7 @@ def _added(self: Any, value: Any, sign: int) -> Any:
 
 def _values(self: Any) -> tuple[Any, ...]:
     """The value of each replica. Only variables of a strategy have it."""
-    owner = owner_of_variable(self)
+    owner = owner_of(self)
     if owner is None:
         raise AttributeError(
             f"The variable {self.path!r} was made outside of every scope: it has a value, but no values. "

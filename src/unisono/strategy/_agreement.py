@@ -15,9 +15,6 @@ from unisono.values import Each, PerReplica, Together, for_program
 NO_SHAPE = """{name} has no data at all, and the shapes of its elements are not known without one: {spec}.
 Give every worker at least one element."""
 
-UNLIKE = """The workers have elements of different kinds: {found}.
-The same dataset function has to make the same kind of batches on every worker."""
-
 
 class Agreement:
     """What the processes say to each other before each step.
@@ -37,26 +34,26 @@ class Agreement:
     def step(self, local: Nest) -> Nest | None:
         """The step of all, out of what this process has: a nest with a value for each of its replicas, or None at its
         end. None when all have come to theirs."""
-        rows = self._rows(local)
-        every = exchanged(np.array([local is not None, *rows], np.int64))
-        if not every[:, 0].any():
+        has_data, rows = self._counted(local)
+        if not has_data.any():
             return None
-        if local is not None:
-            self._empty = map_leaves(_without_rows, local)
-        if every[:, 0].all() and (every[:, 1:] == every[0, 1]).all():
+        if has_data.all() and (rows == rows[0, 0]).all():
             return map_leaves(self._joined, local)
-        whole = self._whole(local, every[:, 1:].sum(axis=1))
-        shares = tuple(int(share) for share in every[:, 1:].reshape(-1))
+        whole = self._whole(local, rows.sum(axis=1))
+        shares = tuple(int(share) for share in rows.reshape(-1))
         return map_leaves(lambda leaf: None if leaf is None else self._together(leaf, shares), whole)
 
     def batch(self, local: Nest) -> Nest | None:
         """The same as one batch of all rows, on the host of every process."""
-        rows = exchanged(np.array([local is not None, sum(self._rows(local))], np.int64))
-        if not rows[:, 0].any():
-            return None
+        has_data, rows = self._counted(local)
+        return self._whole(local, rows.sum(axis=1)) if has_data.any() else None
+
+    def _counted(self, local: Nest) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Of each process, whether it has data, and how many rows each of its replicas has."""
+        every = exchanged(np.array([local is not None, *self._rows(local)], np.int64))
         if local is not None:
             self._empty = map_leaves(_without_rows, local)
-        return self._whole(local, rows[:, 1])
+        return every[:, 0], every[:, 1:]
 
     def _rows(self, local: Nest) -> list[int]:
         number = len(self._placement.local_devices)

@@ -43,7 +43,7 @@ class StrategyExtended:
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Whether the variable was made in the scope of this strategy."""
-        return seams.owner_of_variable(v) is self._strategy
+        return seams.owner_of(v) is self._strategy
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:

@@ -5,20 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import jax
-import keras
-
-from unisono.cluster_resolver import (
-    ClusterResolver,
-    Membership,
-    OpenMpiClusterResolver,
-    TorchrunClusterResolver,
-    detect,
-    membership,
-)
-from unisono.runtime import Placement, Processes, all_devices, join
-from unisono.seams import gloo_listens_at
+from unisono.cluster_resolver import ClusterResolver, detect
+from unisono.runtime import Placement, all_devices
 from unisono.strategy._communication import CommunicationOptions
+from unisono.strategy._joining import join_cluster
 from unisono.strategy._strategy import Strategy
 
 
@@ -48,20 +38,10 @@ class MultiWorkerMirroredStrategy(Strategy):
         options = communication_options or CommunicationOptions()
         self._resolver = cluster_resolver or detect(os.environ)
         if self._resolver is not None:
-            found = membership(self._resolver)
-            everyone = Processes(found.process_id, tuple(found.names))
-            alike = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.number}
-            gpus = _own_gpus(self._resolver, found)
-            join(found.coordinator, everyone, options.timeout_seconds, alike, gloo_listens_at, gpus)
+            join_cluster(self._resolver, options.timeout_seconds)
         super().__init__(Placement.over(all_devices()))
 
     @property
     def cluster_resolver(self) -> Any:
         """Who takes part, as the resolver says; None without a cluster."""
         return self._resolver
-
-
-def _own_gpus(resolver: ClusterResolver, found: Membership) -> list[int] | None:
-    """These launchers start a process for each GPU and leave it to the process to take its own."""
-    undivided = isinstance(resolver, TorchrunClusterResolver | OpenMpiClusterResolver)
-    return [found.local_rank] if undivided and found.local_size > 1 else None

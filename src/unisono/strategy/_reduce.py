@@ -15,7 +15,7 @@ from unisono import context
 from unisono.runtime import Placement
 from unisono.strategy._of_replica import OfReplica
 from unisono.strategy._reduce_op import ReduceOp
-from unisono.values import DistributedValues, PerReplica, Rows, Together, for_program, packed
+from unisono.values import DistributedValues, PerReplica, Rows, Together, for_program, leaves_and_tree, packed
 
 INSIDE_REPLICA = """`{method}` was called inside a function that runs on one replica, which has no values of others.
 There, write unisono.get_replica_context().{instead}(...)."""
@@ -47,7 +47,7 @@ def gather(placement: Placement, value: Any, axis: int) -> Any:
 
 def local_results(value: Any, number: int) -> tuple[Any, ...]:
     """A nest for each replica of this process, out of one nest for all of them."""
-    leaves, tree = jax.tree.flatten(value, is_leaf=lambda leaf: leaf is None)
+    leaves, tree = leaves_and_tree(value)
     if not any(isinstance(leaf, DistributedValues) for leaf in leaves):
         if isinstance(value, keras.Variable) and number > 1:
             return value.values  # type: ignore[no-any-return]
@@ -72,7 +72,7 @@ def _reduced(placement: Placement, operation: ReduceOp, leaf: Any, axis: Any) ->
         return leaf if axis is None else _over(operation, axis)(jnp.asarray(leaf))
     held = for_program(leaf, placement)
     if isinstance(held, Rows):
-        return _rows_program(operation, axis, held.number, held.scalars, placement)(held.array)
+        return _rows_program(operation, axis, held.scalars, placement)(held.array)
     if axis is None and held.is_batch:
         raise ValueError(UNLIKE_LENGTHS.format(shares=held.shares))
     # One replica has done the work of all: there is nothing to add to its value.
@@ -89,11 +89,9 @@ def _over(operation: ReduceOp, axis: Any) -> Callable[[Any], Any]:
 
 
 @functools.lru_cache(256)
-def _rows_program(
-    operation: ReduceOp, axis: Any, number: int, scalars: bool, placement: Placement
-) -> Callable[[Any], Any]:
+def _rows_program(operation: ReduceOp, axis: Any, scalars: bool, placement: Placement) -> Callable[[Any], Any]:
     def program(array: Any) -> Any:
-        stacked = Rows(array, number, scalars).stacked
+        stacked = Rows(array, scalars, placement).stacked
         axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
         inner = tuple(each + 1 if each >= 0 else each for each in axes)
         if not placement.packs_sums:

@@ -74,7 +74,7 @@ class Replicas:
         if leaf is None:
             return None
         if self._moves(leaf):
-            return PerReplica.holding(Rows(next(arrays), self.number, False, self.placement))
+            return PerReplica.holding(Rows(next(arrays), False, self.placement))
         return PerReplica.holding(Each(tuple(leaf[shares[number]] for number in self.local), self.placement))
 
     def _moves(self, leaf: Any) -> bool:

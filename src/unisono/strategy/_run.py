@@ -19,7 +19,7 @@ from jax.sharding import PartitionSpec
 from unisono import autodiff, context, functions, seams
 from unisono.context import Placed, Replica
 from unisono.strategy._of_replica import OfReplica
-from unisono.values import PerReplica, Rows, Together, for_program
+from unisono.values import PerReplica, Rows, Together, for_program, leaves_and_tree
 
 ALREADY_INSIDE = """`run` was called inside a function that already runs on one replica.
 Call it where code runs once for all replicas; what every replica should do, simply call."""
@@ -99,7 +99,7 @@ def _run_alone(strategy: Placed, function: Callable[..., Any], args: Any, kwargs
 
 def _run_traced(strategy: Placed, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     placement = strategy.placement
-    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=_is_none)
+    leaves, tree = leaves_and_tree((args, kwargs))
     held = [for_program(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
     uneven = next((leaf for leaf in held if isinstance(leaf, Together)), None)
     if uneven is None:
@@ -163,7 +163,7 @@ class _OneReplica:
         scope = functions.ReplicaScope(replica, self._outer, own, seams.current_trace())
         with context.running_on(replica), scope:
             result = self._function(leaves)
-            self._leaves, self._tree = jax.tree.flatten(jax.tree.map(_result, result), is_leaf=_is_none)
+            self._leaves, self._tree = leaves_and_tree(jax.tree.map(_result, result))
         self._outer.used.update(scope.used)
         written = scope.written.values()
         self.mirrored = [variable for variable in written if not seams.is_on_read(variable)]
@@ -179,7 +179,7 @@ class _OneReplica:
         """What `run` returns, of what the program of all replicas did."""
         placement, following = self._strategy.placement, iter(arrays)
         leaves = [
-            PerReplica.holding(Rows(next(following), placement.num_replicas, leaf.ndim == 0, placement))
+            PerReplica.holding(Rows(next(following), leaf.ndim == 0, placement))
             if isinstance(leaf, jax.Array)
             else None
             if leaf is None
@@ -218,7 +218,3 @@ def _result(leaf: Any) -> Any:
     if isinstance(leaf, keras.Variable):
         return leaf.value
     return jnp.asarray(leaf) if isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic) else leaf
-
-
-def _is_none(leaf: Any) -> bool:
-    return leaf is None

@@ -46,8 +46,9 @@ class Strategy:
         """How many replicas share a global batch. Where one replica sees all of a batch it is 1: in the step of `fit`,
         and in `run` on a batch that does not divide."""
         replica = context.replica()
-        here = replica is not None and replica.strategy is self
-        return replica.number if replica is not None and here else self._placement.num_replicas
+        if replica is not None and replica.strategy is self:
+            return replica.number
+        return self._placement.num_replicas
 
     @property
     def extended(self) -> StrategyExtended:

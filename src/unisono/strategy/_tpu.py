@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import keras
-
-from unisono.cluster_resolver import TPUClusterResolver, membership
-from unisono.runtime import Placement, Processes, join
-from unisono.seams import gloo_listens_at
+from unisono.cluster_resolver import TPUClusterResolver
+from unisono.runtime import Placement
+from unisono.strategy._joining import join_cluster
 from unisono.strategy._strategy import Strategy
 
 NO_ASSIGNMENT = """experimental_device_assignment: a replica is one TPU core here, in JAX's order; a model that is split
@@ -42,10 +39,7 @@ class TPUStrategy(Strategy):
         if experimental_device_assignment is not None:
             raise NotImplementedError(NO_ASSIGNMENT)
         self._resolver = tpu_cluster_resolver or TPUClusterResolver()
-        found = membership(self._resolver)
-        everyone = Processes(found.process_id, tuple(found.names))
-        alike = {"JAX": jax.__version__, "Keras": keras.__version__}
-        join(found.coordinator, everyone, None, alike, gloo_listens_at)
+        join_cluster(self._resolver)
         super().__init__(Placement.over(self._resolver.devices()))
 
     @property

@@ -6,6 +6,7 @@ from unisono.values._held import Each as Each
 from unisono.values._held import Held as Held
 from unisono.values._held import Rows as Rows
 from unisono.values._held import Together as Together
+from unisono.values._leaves import leaves_and_tree as leaves_and_tree
 from unisono.values._on_devices import moves as moves
 from unisono.values._on_devices import on_devices as on_devices
 from unisono.values._on_devices import stays_on_host as stays_on_host

@@ -10,6 +10,7 @@ import numpy as np
 
 from unisono.runtime import Placement
 from unisono.values._held import Each, Held, Rows, Together
+from unisono.values._on_devices import stays_on_host
 from unisono.values._per_replica import PerReplica
 
 _UNLIKE = """The replicas have values that one program cannot take: shapes {shapes}, dtypes {dtypes}.
@@ -26,15 +27,15 @@ Only numbers can be computed with on devices. Encode strings as integers first, 
 def for_program(value: PerReplica, placement: Placement) -> Rows | Together:
     """``value`` as one array: cut along its rows, or whole on every device if replicas have unequally many."""
     held: Held = value.held
-    if held.placement is not None and held.placement.devices != placement.devices:
-        raise ValueError(OF_ANOTHER.format(theirs=held.placement.mesh.devices, ours=placement.mesh.devices))
+    theirs = held.placement
+    if theirs is not None and theirs is not placement and theirs.devices != placement.devices:
+        raise ValueError(OF_ANOTHER.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
     if not isinstance(held, Each):
         return held
     values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in held.values]
     _check(values, placement)
-    number = placement.num_replicas
     if len({leaf.shape for leaf in values}) == 1:
-        return Rows(_joined(values, placement), number, values[0].ndim == 0, placement)
+        return Rows(_joined(values, placement), values[0].ndim == 0, placement)
     traced = any(isinstance(leaf, jax.core.Tracer) for leaf in values)
     whole: Any = jnp.concatenate(values) if traced else np.concatenate([np.asarray(leaf) for leaf in values])
     shares = tuple(leaf.shape[0] for leaf in values)
@@ -45,8 +46,11 @@ def fits_program(value: PerReplica) -> bool:
     """Whether the values differ in their number of rows at most."""
     if not isinstance(value.held, Each):
         return True
-    shapes = [np.shape(leaf) for leaf in value.values]
-    return len({shape[1:] for shape in shapes}) == 1 and len({len(shape) for shape in shapes}) == 1
+    return _differ_in_rows_only([np.shape(leaf) for leaf in value.values])
+
+
+def _differ_in_rows_only(shapes: list[tuple[int, ...]]) -> bool:
+    return len({(len(shape), *shape[1:]) for shape in shapes}) == 1
 
 
 def _joined(values: list[Any], placement: Placement) -> Any:
@@ -73,8 +77,8 @@ def _check(values: list[Any], placement: Placement) -> None:
             f"This PerReplica has {len(values)} values, the strategy {number} replicas in this process. "
             f"It belongs to another strategy."
         )
-    if any(leaf.dtype.kind in "OSUMm" for leaf in values):
+    if any(stays_on_host(leaf.dtype) for leaf in values):
         raise TypeError(_NO_ARRAYS.format(values=values))
     shapes, dtypes = [leaf.shape for leaf in values], [str(leaf.dtype) for leaf in values]
-    if len(set(dtypes)) > 1 or len({shape[1:] for shape in shapes}) > 1 or len({len(shape) for shape in shapes}) > 1:
+    if len(set(dtypes)) > 1 or not _differ_in_rows_only(shapes):
         raise ValueError(_UNLIKE.format(shapes=shapes, dtypes=dtypes))

@@ -31,15 +31,18 @@ class Rows:
 
     Attributes:
         array: the values of all replicas, one after the other.
-        number: how many replicas there are.
         scalars: whether a value is a number, and has no rows: ``array`` then has a row for each.
         placement: where the replicas live.
     """
 
     array: Any
-    number: int
     scalars: bool
-    placement: Placement | None = None
+    placement: Placement
+
+    @property
+    def number(self) -> int:
+        """How many replicas there are."""
+        return self.placement.num_replicas
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -72,7 +75,7 @@ class Together:
 
     value: Any
     shares: tuple[int, ...]
-    placement: Placement | None
+    placement: Placement
     is_batch: bool
 
     @property
@@ -84,7 +87,7 @@ class Together:
             every = [self.value[begin:end] for begin, end in pairwise(ends)]
         else:
             every = [self.value, *[jnp.zeros_like(self.value)] * (len(self.shares) - 1)]
-        if self.placement is None or not self.placement.spans_processes:
+        if not self.placement.spans_processes:
             return tuple(every)
         return tuple(every[number] for number in self.placement.local_replicas)
 

@@ -33,9 +33,15 @@ def visible_gpus(environ: Mapping[str, str], driver: Path = _DRIVER) -> list[str
     >>> visible_gpus({"CUDA_VISIBLE_DEVICES": "4,5"}), visible_gpus({"CUDA_VISIBLE_DEVICES": "-1"})
     (['4', '5'], [])
     """
+    named = named_gpus(environ)
+    return [str(index) for index, _ in enumerate(driver.glob("*"))] if named is None else named
+
+
+def named_gpus(environ: Mapping[str, str]) -> list[str] | None:
+    """The GPUs that `CUDA_VISIBLE_DEVICES` names; None if it is not set."""
     chosen = environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
-        return [str(index) for index, _ in enumerate(driver.glob("*"))]
+        return None
     names: list[str] = []
     for name in chosen.split(","):
         # CUDA's rule: the list ends at the first entry that is none. SLURM writes NoDevFiles where there is no GPU.

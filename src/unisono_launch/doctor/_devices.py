@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from unisono_launch.doctor._finding import Finding
 from unisono_launch.doctor._units import counted, in_gigabytes
+from unisono_launch.worker import cpu_threads
 
 NAME = "devices"
 
@@ -68,7 +68,7 @@ def _about_unseen(environ: Mapping[str, str], root: Path) -> tuple[str, str] | N
 
 
 def _about_threads(facts: dict[str, Any]) -> tuple[str, str] | None:
-    """The rule of `unisono.core.nproc_for`.
+    """The rule of `cpu_threads`.
 
     `UNISONO_CPU_DEVICES` and `set_cpu_devices` follow it by themselves; JAX's own ways to several CPU devices do not.
     It is no error: 3,000 steps on 8 devices and 2 cores were seen to end with NPROC=2.
@@ -76,6 +76,5 @@ def _about_threads(facts: dict[str, Any]) -> tuple[str, str] | None:
     devices, threads = facts["num_cpu_devices"], facts["num_cpu_threads"]
     if devices < 2 or threads >= 2 * devices:
         return None
-    enough = max(2 * devices, os.cpu_count() or 1)
-    remedy = f"export NPROC={enough}   # or let Unisono do it: export UNISONO_CPU_DEVICES={devices}"
+    remedy = f"export NPROC={cpu_threads(devices)}   # or let Unisono do it: export UNISONO_CPU_DEVICES={devices}"
     return _FEW_THREADS.format(devices=devices, threads=threads), remedy

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Final, Literal, NoReturn
 
-from unisono_launch.launch._exit_codes import ExitCode
 from unisono_launch.launch._options import Options, UsageError
+from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run [flags] (script.py | -m module) [its arguments]"
 

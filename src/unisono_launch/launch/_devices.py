@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from unisono_launch.cluster import named_gpus
 from unisono_launch.launch._options import UsageError
+from unisono_launch.worker import cpu_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,7 @@ class Devices:
             return {}
         # Where nobody said "cpu", what the shell says is what the user wants.
         devices = _number(environ, "UNISONO_CPU_DEVICES", self.cpus_each) if self.kind == "as found" else self.cpus_each
-        # NPROC: XLA:CPU's pool. With fewer threads than twice the devices its collectives can deadlock.
-        threads = max(2 * devices, os.cpu_count() or 1, _number(environ, "NPROC", 1))
+        threads = max(cpu_threads(devices), _number(environ, "NPROC", 1))
         return {"JAX_PLATFORMS": "cpu", "UNISONO_CPU_DEVICES": str(devices), "NPROC": str(threads)}
 
     def _gpus_of(self, rank: int, size: int, environ: Mapping[str, str]) -> dict[str, str]:
@@ -83,12 +83,9 @@ def visible_gpus(environ: Mapping[str, str], root: Path = Path("/")) -> list[str
     >>> visible_gpus({"CUDA_VISIBLE_DEVICES": "4,5"}), visible_gpus({"CUDA_VISIBLE_DEVICES": "-1"})
     (['4', '5'], [])
     """
-    named = environ.get("CUDA_VISIBLE_DEVICES")
+    named = named_gpus(environ)
     if named is not None:
-        # CUDA's rule: the list ends at the first entry that is none. SLURM writes NoDevFiles where there is no GPU.
-        entries = [entry.strip() for entry in named.split(",")]
-        valid = [bool(entry) and not entry.startswith("-") and entry != "NoDevFiles" for entry in entries]
-        return entries[: valid.index(False)] if False in valid else entries
+        return named
     folders = list((root / "proc/driver/nvidia/gpus").glob("*"))
     nodes = [node for node in (root / "dev").glob("nvidia[0-9]*") if node.name[6:].isdecimal()]
     return [str(number) for number in range(len(folders) or len(nodes))]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from unisono_launch.launch._attempt import Result
 from unisono_launch.launch._environment import Layout
-from unisono_launch.launch._status import FAILED, read_status
 from unisono_launch.launch._traceback import last_lines, last_traceback
 from unisono_launch.launch._verdict import Account, Cause
+from unisono_launch.worker import FAILED, read_status
 
 
 def headline(cause: Cause, layout: Layout) -> str:

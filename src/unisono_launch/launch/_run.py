@@ -19,7 +19,6 @@ from unisono_launch.launch._attempt import Result, run_attempt
 from unisono_launch.launch._devices import divide, find_devices
 from unisono_launch.launch._environment import Layout
 from unisono_launch.launch._events import ENDING, Events, Signalled, signals_as_events
-from unisono_launch.launch._exit_codes import ExitCode
 from unisono_launch.launch._guarding import Guard, guarded
 from unisono_launch.launch._machines import find_machines
 from unisono_launch.launch._options import Options, UsageError
@@ -28,6 +27,7 @@ from unisono_launch.launch._report import headline, num_ooms, report, short
 from unisono_launch.launch._run_folder import make_run_folder
 from unisono_launch.launch._screen import Screen
 from unisono_launch.launch._verdict import Cause, find_cause
+from unisono_launch.worker import ExitCode
 
 _HASTY: Final = 10.0  # a worker that asks to be started again sooner than this has to wait, longer each time
 _LONGEST_PAUSE: Final = 30.0

@@ -15,10 +15,9 @@ from typing import Final, Literal
 
 from unisono_launch.launch._environment import Layout
 from unisono_launch.launch._events import ENDING, Crashed, Event, Signalled
-from unisono_launch.launch._exit_codes import ExitCode
-from unisono_launch.launch._status import FAILED, read_status
 from unisono_launch.launch._verdict import Account
 from unisono_launch.launch._worker import Worker
+from unisono_launch.worker import FAILED, ExitCode, read_status
 
 _SETTLING: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
 _ENDING: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing

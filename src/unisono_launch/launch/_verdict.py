@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from unisono_launch.launch._exit_codes import ExitCode
 from unisono_launch.launch._traceback import last_lines, last_traceback
+from unisono_launch.worker import ExitCode
 
 # What a worker says that suffers from the loss of another. Seen with JAX 0.10.2 and gloo; NCCL's as it documents them.
 _ECHO: Final = re.compile(

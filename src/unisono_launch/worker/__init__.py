@@ -1,0 +1,9 @@
+"""What a worker and its launcher both know: how far it is, how it ends, how many threads it needs. Imports nothing."""
+
+from unisono_launch.worker._cpu_threads import cpu_threads as cpu_threads
+from unisono_launch.worker._exit_codes import PREEMPTED as PREEMPTED
+from unisono_launch.worker._exit_codes import ExitCode as ExitCode
+from unisono_launch.worker._status import FAILED as FAILED
+from unisono_launch.worker._status import Status as Status
+from unisono_launch.worker._status import read_status as read_status
+from unisono_launch.worker._status import write_status as write_status
