@@ -1,0 +1,88 @@
+"""Jobs behind the training: one at a time, and none is forgotten."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+_GRACE_SECONDS = 30.0  # that a process which failed waits for its last write
+
+
+class Writer:
+    """Runs jobs in a thread, one at a time. For one thread to call.
+
+    What a job raises is raised to the caller, once, by whatever is called next. At the end of the interpreter a running
+    job is waited for; after an uncaught exception for 30 seconds at most, as the job may be waiting for what failed.
+
+    >>> written = []
+    >>> writer = Writer()
+    >>> writer.start(lambda: written.append("step-5"))
+    >>> writer.wait()
+    >>> written, writer.busy
+    (['step-5'], False)
+    """
+
+    def __init__(self) -> None:
+        self._job: _Job | None = None
+
+    def start(self, job: Callable[[], None]) -> None:
+        """Runs `job` behind. If one is running, waits for it first; if that one failed, raises and starts nothing."""
+        self.wait()
+        self._job = _Job(job)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is running."""
+        return self._job is not None and not self._job.done.is_set()
+
+    def check(self) -> None:
+        """Raises what the last job raised, if it has ended so and nobody was told yet. Does not wait."""
+        if self._job is not None and not self.busy:
+            job, self._job = self._job, None
+            job.settle()
+
+    def wait(self) -> None:
+        """Waits for the running job, if there is one, then `check`."""
+        if self._job is not None:
+            self._job.done.wait()
+        self.check()
+
+    def close(self) -> None:
+        """The last call: waits and raises as `wait` does. Nothing is held open, so calling it twice does no harm."""
+        self.wait()
+
+
+class _Job:
+    """One run of one function in a thread of its own."""
+
+    def __init__(self, run: Callable[[], None]) -> None:
+        self.done = threading.Event()
+        self._error: BaseException | None = None
+        self._process = os.getpid()
+        # A daemon, and a handler at exit: for any other thread the interpreter would wait without limit.
+        atexit.register(self._at_exit)
+        threading.Thread(target=self._work, args=(run,), name="unisono-writer", daemon=True).start()
+
+    def _work(self, run: Callable[[], None]) -> None:
+        try:
+            run()
+        except BaseException as error:  # raised by settle(), where somebody sees it
+            self._error = error
+        finally:
+            self.done.set()
+
+    def settle(self) -> None:
+        atexit.unregister(self._at_exit)
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _at_exit(self) -> None:
+        if os.getpid() != self._process:  # a fork has the handler, but not the thread
+            return
+        failed = getattr(sys, "last_value", None) is not None
+        if self.done.wait(_GRACE_SECONDS if failed else None):
+            self.settle()  # what it raises here is printed
