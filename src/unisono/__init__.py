@@ -15,6 +15,8 @@ model.fit(x, y, batch_size=256)
 from unisono import _prepare as _prepare  # isort: skip  (chooses Keras's backend; everything below imports Keras)
 
 from unisono import _install as _install
+from unisono import callbacks as callbacks
+from unisono import checkpoint as checkpoint
 from unisono import cluster_resolver as cluster_resolver
 from unisono import config as config
 from unisono import data as data

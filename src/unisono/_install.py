@@ -1,11 +1,13 @@
 """Puts the hooks into Keras. Runs once, when this module is imported."""
 
 from unisono.autodiff import note_read
+from unisono.callbacks import WEIGHTS_FOLDERS
 from unisono.functions import cond
 from unisono.seams import (
     own_variables,
     route_branches,
     route_trainer,
+    route_weights,
     save_on_chief,
     scale_losses,
     seed_maps,
@@ -26,3 +28,4 @@ synchronize_batch_norm()
 route_branches(cond)
 route_trainer(METHODS)
 save_on_chief()
+route_weights(WEIGHTS_FOLDERS)

@@ -63,12 +63,16 @@ def test_seeds_that_nobody_gave_are_carried_over(make: Any) -> None:
     assert restored(dataset(), state) == rest(iterator)
 
 
-def test_the_seeds_of_the_dataset_itself_stay_as_they_are() -> None:
-    other = Dataset.range(9).shuffle(9, seed=2)
-    iterator = iter(other)
-    iterator.set_state(kept(iter(Dataset.range(9).shuffle(9, seed=1))))
-    assert rest(iterator) == [x.tolist() for x in Dataset.range(9).shuffle(9, seed=1)]
-    assert other.plan.seeds == (2,)
+@pytest.mark.parametrize("make", [lambda: Dataset.range(20), lambda: stream(20)], ids=["rows", "stream"])
+def test_passes_after_a_restored_one_are_those_that_followed_it(make: Any) -> None:
+    first: Dataset = make().shuffle(10).batch(3)
+    passes = [rest(iter(first))]
+    iterator = iter(first)
+    next(iterator)
+    state = kept(iterator)
+    passes = [rest(iterator), rest(iter(first)), rest(iter(first))]
+    again: Dataset = make().shuffle(10).batch(3)
+    assert [restored(again, state), rest(iter(again)), rest(iter(again))] == passes
 
 
 def test_a_state_of_another_plan_is_refused_with_both_plans() -> None:

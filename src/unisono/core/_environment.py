@@ -16,24 +16,30 @@ class Environment:
     """What the environment of this process says.
 
     Attributes:
+        attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
         datasets: ``UNISONO_DATASETS``, a folder with ``mnist.npz`` and others.
         keras_backend: ``KERAS_BACKEND`` as it was found.
+        run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
         status: ``UNISONO_STATUS``, the file in which the launcher wants to read how far this process is.
     """
 
+    attempt: int
     cpu_devices: int | None
     datasets: str | None
     keras_backend: str | None
+    run_dir: str | None
     status: str | None
 
 
 def environment() -> Environment:
     """Reads the environment now; raises ``ValueError`` where a value makes no sense."""
     return Environment(
+        attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
         datasets=os.environ.get("UNISONO_DATASETS") or None,
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
+        run_dir=os.environ.get("UNISONO_RUN_DIR") or None,
         status=os.environ.get("UNISONO_STATUS") or None,
     )
 

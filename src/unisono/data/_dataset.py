@@ -711,13 +711,15 @@ class Dataset:
             self._agreed._agreed = self._agreed
         return self._agreed
 
-    def as_it_was(self, seeds: Sequence[int], num_by_row: int | None) -> Dataset:
-        """The same dataset with the seeds and the executor of a state that was taken of it."""
-        if list(seeds) == list(self._plan.seeds) and num_by_row == self.execution.num_by_row:
-            return self
-        dataset = self.with_seeds(seeds)
-        dataset.execution = execution(dataset.plan, dataset._traced, num_by_row)
-        return dataset
+    def go_on(self, seeds: Sequence[int], num_by_row: int | None, next_iteration: int) -> None:
+        """Makes this dataset that of an earlier run: its seeds, its executor, and the number of its next pass."""
+        other_seeds = list(seeds) != list(self._plan.seeds)
+        if other_seeds:
+            self._plan, self._agreed = self._plan.with_seeds(seeds), None
+            self.__dict__.pop("_traced", None)
+        if other_seeds or self.execution.num_by_row != num_by_row:
+            self.execution = execution(self._plan, self._traced, num_by_row)
+        self._iterations = itertools.count(next_iteration)
 
     def as_numpy_iterator(self) -> Iterator[Nest]:
         """The elements of a new pass, with NumPy's numbers instead of arrays without dimensions.

@@ -100,13 +100,17 @@ class DatasetIterator:
         }
 
     def set_state(self, state: State) -> None:
-        """Goes to where `get_state` was called. Seeds that nobody gave are those of the run that it comes from."""
+        """Goes to where `get_state` was called.
+
+        Seeds that nobody gave are then those of the run that the state comes from, and the next pass over the dataset
+        is the one that followed there.
+        """
         theirs, ours = state["plan"], str(self._dataset.plan)
         if theirs != ours or state["version"] != _VERSION:
             raise ValueError(WRONG_STATE.format(theirs=theirs, ours=ours))
         self.close()
-        self._dataset = self._dataset.as_it_was(state["seeds"], state["by_row"])
         self._iteration, self._end = state["iteration"], None
+        self._dataset.go_on(state["seeds"], state["by_row"], self._iteration + 1)
         self._opened().set_state(state["place"])
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.input._readers import Reader
+from unisono.plans import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,10 @@ class Pass(abc.ABC):
         """
 
     @abc.abstractmethod
+    def place(self) -> State:
+        """Where the pass stands: after the last window. What `open_feed` takes to go on from there."""
+
+    @abc.abstractmethod
     def close(self) -> None:
         """Gives back what the pass holds (a user's iterator, threads). Safe to call twice."""
 
@@ -78,9 +83,19 @@ class Feed(abc.ABC):
     def opens_ahead(self) -> bool:
         """Whether a pass may be opened, by another thread, while the one before it is being used."""
 
+    @property
+    @abc.abstractmethod
+    def doubt(self) -> str | None:
+        """Why a pass that is opened at a place may go on with other batches; None if it surely does not."""
+
+    @property
+    @abc.abstractmethod
+    def differs_by_process(self) -> bool:
+        """Whether each process has data, and so places, of its own."""
+
     @abc.abstractmethod
     def open(self) -> Pass:
-        """Begins the next pass."""
+        """Begins the next pass. The first one of a feed that was opened at a place begins there."""
 
     @abc.abstractmethod
     def close(self) -> None:

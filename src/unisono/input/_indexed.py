@@ -16,8 +16,9 @@ import numpy as np
 
 from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
+from unisono.input._order import NumberedRows, PassOrder
 from unisono.input._readers import Reader, RowsReader, StackReader
-from unisono.plans import PassRows, lengthened, read_only
+from unisono.plans import PassRows, State, lengthened, read_only
 from unisono.runtime import Copies, Placement, copies_fit, residency
 
 
@@ -28,11 +29,13 @@ class IndexedFeed(Feed):
         arrays: the rows.
         batch_size: the rows of an ordinary batch; of the only one, if a pass has one.
         num_batches: batches in one pass, None if passes follow each other without end.
-        next_rows: gives the rows of the next pass.
+        order: gives the rows of the next pass.
         transform: runs on each batch inside the program.
         placement: the devices.
         tables: for each leaf of the arrays, which column of the row numbers is its.
-        num_origins: columns of the identities that ``next_rows`` gives; 0 if it gives none.
+        num_origins: columns of the identities that ``order`` gives; 0 if it gives none.
+        origin: what the data is, for the places of its passes.
+        place: where the first pass begins; None at its beginning.
     """
 
     def __init__(
@@ -41,26 +44,31 @@ class IndexedFeed(Feed):
         *,
         batch_size: int,
         num_batches: int | None,
-        next_rows: Callable[[], PassRows],
+        order: PassOrder,
         transform: Callable[..., Any] | None,
         placement: Placement,
         tables: tuple[int, ...] | None = None,
         num_origins: int = 0,
+        origin: State = None,
+        place: State = None,
     ):
         self._batch_size = batch_size
         self._num_batches = num_batches
-        self._next_rows = next_rows
+        self._order = order
         self._transform = transform
         self._placement = placement
         self._tables = tables
         self._num_origins = num_origins
-        self._resident = _lives_on_device(arrays, placement)
-        self._first_rows: PassRows | None = None
+        self._origin = origin
+        self._batches_before = 0 if place is None else place["batches"]
+        # Rows gathered in the program and rows gathered before it make two programs, whose sums may differ in a bit.
+        self._resident = _lives_on_device(arrays, placement) if place is None else place["resident"]
+        self._first_rows: NumberedRows | None = None
         self._copies: Copies | None = None
         if self._resident:
             # The order of the first pass is made while the data travels: some milliseconds each.
             with ThreadPoolExecutor(1, thread_name_prefix="unisono-first-pass") as thread:
-                first_rows = thread.submit(next_rows)
+                first_rows = thread.submit(order.next)
                 self._copies = placement.lend_copies(jax.tree.map(_whole, arrays))
             self._arrays = self._copies.arrays
             self._first_rows = first_rows.result()
@@ -94,14 +102,25 @@ class IndexedFeed(Feed):
     def opens_ahead(self) -> bool:
         return True
 
+    @property
+    def doubt(self) -> str | None:
+        return None
+
+    @property
+    def differs_by_process(self) -> bool:
+        return False
+
     def open(self) -> Pass:
         first, self._first_rows = self._first_rows, None
-        rows = first or self._next_rows()
+        number, rows = first or self._order.next()
+        before, self._batches_before = self._batches_before, 0
+        batches = _Batches(rows, self._batch_size, before)
+        where = {"origin": self._origin, "resident": self._resident, "number": list(number)}
         if self._resident:
             reader = RowsReader(self._transform, self._tables)
-            return _ResidentPass(self._arrays, rows, self._batch_size, reader, self._placement)
+            return _ResidentPass(self._arrays, batches, where, reader, self._placement)
         return _HostPass(
-            self._arrays, self._tables, rows, self._batch_size, StackReader(self._transform), self._placement
+            self._arrays, self._tables, batches, where, self._batch_size, StackReader(self._transform), self._placement
         )
 
     def close(self) -> None:
@@ -116,12 +135,12 @@ class IndexedFeed(Feed):
 class _Batches:
     """The batches of a pass in order, in runs of ordinary ones and single odd ones."""
 
-    def __init__(self, pass_rows: PassRows, batch_size: int):
+    def __init__(self, pass_rows: PassRows, batch_size: int, position: int):
         self.pass_rows = pass_rows
         self.rows, self.offsets = pass_rows.batches.rows, pass_rows.batches.offsets
         self.sizes = np.diff(self.offsets)
         self.ordinary = self.sizes == batch_size
-        self.position = 0
+        self.position = position
 
     def next_run(self, most: int) -> tuple[int, int, bool] | None:
         """(first batch, how many, whether ordinary) of the next run; None at the end."""
@@ -143,10 +162,10 @@ class _Batches:
 
 
 class _ResidentPass(Pass):
-    def __init__(self, data: Any, rows: PassRows, batch_size: int, reader: Reader, placement: Placement):
+    def __init__(self, data: Any, batches: _Batches, where: State, reader: Reader, placement: Placement):
         self._data, self._reader, self._placement = data, reader, placement
-        self._batches = _Batches(rows, batch_size)
-        ordinary = self._batches.ordinary
+        self._batches, self._where = batches, where
+        ordinary, rows = batches.ordinary, batches.pass_rows
         # A table of row numbers with one line for each ordinary batch; which line is whose.
         kept = np.repeat(ordinary, self._batches.sizes)
         num_lines = int(ordinary.sum())
@@ -167,6 +186,9 @@ class _ResidentPass(Pass):
         assert table is not None, "an ordinary batch has a line in the table"
         return Window((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
 
+    def place(self) -> State:
+        return {**self._where, "batches": self._batches.position}
+
     def close(self) -> None:
         pass
 
@@ -176,13 +198,14 @@ class _HostPass(Pass):
         self,
         data: Any,
         tables: tuple[int, ...] | None,
-        rows: PassRows,
+        batches: _Batches,
+        where: State,
         batch_size: int,
         reader: Reader,
         placement: Placement,
     ):
         self._data, self._tables, self._reader, self._placement = data, tables, reader, placement
-        self._batches = _Batches(rows, batch_size)
+        self._batches, self._where = batches, where
         self._capacity = capacity_for(jax.tree.map(_row_spec(batch_size), data))
         self._stack: Any = None
         self._used = self._held = 0
@@ -217,6 +240,9 @@ class _HostPass(Pass):
             for leaf, which in pairs
         ]
         return jax.tree.unflatten(tree, placed)
+
+    def place(self) -> State:
+        return {**self._where, "batches": self._batches.position - (self._held - self._used)}
 
     def close(self) -> None:
         self._stack = None

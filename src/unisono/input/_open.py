@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 
 from unisono.data import Dataset
-from unisono.data._execution import with_background_thread
 from unisono.data._trace import FOREIGN_KINDS, Traced, trace_indexed
+from unisono.input._batches import ForeignBatches, PlanBatches
 from unisono.input._feed import Feed
 from unisono.input._indexed import IndexedFeed
+from unisono.input._order import PassOrder
 from unisono.input._stream import StreamFeed
 from unisono.input._transform import Transform
 from unisono.plans import (
@@ -25,12 +26,11 @@ from unisono.plans import (
     Interleave,
     Operation,
     PaddedBatch,
-    PassBatches,
-    PassRows,
     Plan,
     Range,
     Rebatch,
     Shuffle,
+    State,
     flatten,
     indexed,
 )
@@ -39,6 +39,16 @@ from unisono.seams import ArrayInput, adapt
 
 NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
 Add .batch(global_batch_size) to it; the batch is shared by all replicas."""
+
+
+OTHER_DATA = """The data is not the one of the run that goes on.
+  there: {theirs}
+  here:  {ours}
+Go on with the data and the batch size of that run, or begin a new run in another folder."""
+
+DOUBT = """{kind} knows no places. To go on after an interruption its batches are read again from the beginning and
+dropped up to the place, so the run goes on exactly only if it gives the same batches again. A unisono.data.Dataset,
+or arrays, go on at once and exactly."""
 
 
 def open_feed(
@@ -51,11 +61,17 @@ def open_feed(
     steps: int | None = None,
     shuffle: bool | Literal["batch"] = False,
     class_weight: dict[int, float] | None = None,
+    place: State = None,
 ) -> Feed:
-    """A feed of whatever `fit`, `evaluate` and `predict` accept. ``batch_size`` is the global batch."""
+    """A feed of whatever `fit`, `evaluate` and `predict` accept. ``batch_size`` is the global batch.
+
+    With a ``place`` the first pass begins there, in the order of the run that it comes from.
+    """
     _check_batch_size(batch_size)
     exchanged = getattr(x, "exchanged_batches", None)
     if exchanged is not None:
+        origin = {"kind": "batches of several workers", "data": repr(x)}
+        _check_origin(place, origin)
         return StreamFeed(
             exchanged,
             num_batches=None,
@@ -63,6 +79,9 @@ def open_feed(
             endless=False,
             transform=Transform(class_weight=tuple(class_weight.items())) if class_weight else None,
             placement=placement,
+            origin=origin,
+            place=place,
+            differs_by_process=True,
         )
     x = getattr(x, "global_batches", x)  # a distributed dataset
     if isinstance(x, Dataset):
@@ -70,7 +89,7 @@ def open_feed(
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
             if value is not None:
                 raise ValueError(f"A Dataset holds its own {name}: leave `{name}` out of the call.")
-        return _dataset_feed(x, tuple((class_weight or {}).items()), placement)
+        return _dataset_feed(x, tuple((class_weight or {}).items()), placement, place)
     source = adapt(
         x,
         y,
@@ -81,25 +100,35 @@ def open_feed(
         class_weight=class_weight,
     )
     if isinstance(source, ArrayInput):
-        return _array_feed(source, placement)
+        return _array_feed(source, placement, place)
+    origin = {"kind": "batches", "data": type(x).__name__}
+    _check_origin(place, origin)
     return StreamFeed(
-        source.batches,
+        functools.partial(ForeignBatches, source.batches),
         num_batches=source.num_batches,
         restartable=source.restartable,
         endless=False,
         transform=None,
         placement=placement,
+        origin=origin,
+        place=place,
+        doubt=DOUBT.format(kind=type(x).__name__),
     )
 
 
 def feed_of_one(batch: Any, placement: Placement) -> Feed:
     """A feed with exactly this batch, for the `_on_batch` methods."""
     return StreamFeed(
-        lambda: iter([batch]), num_batches=1, restartable=True, endless=False, transform=None, placement=placement
+        functools.partial(ForeignBatches, lambda: iter([batch])),
+        num_batches=1,
+        restartable=True,
+        endless=False,
+        transform=None,
+        placement=placement,
     )
 
 
-def _array_feed(source: ArrayInput, placement: Placement) -> Feed:
+def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
     if source.num_rows == 0:
         raise ValueError("The data is empty: its arrays have 0 rows. Pass at least one row.")
     operations: tuple[Operation, ...] = (Batch(source.batch_size),)
@@ -107,43 +136,69 @@ def _array_feed(source: ArrayInput, placement: Placement) -> Feed:
         operations = (Shuffle(source.num_rows), *operations)
     # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
     of_rows = Plan(Range(range(source.num_rows)), operations)
-    found = indexed(of_rows.with_seeds(seeds_of_chief(of_rows.seeds)))
+    origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "shuffle": source.shuffle}
+    _check_origin(place, origin)
+    if place is None:
+        origin["seeds"] = seeds_of_chief(of_rows.seeds)
+        origin["within"] = int(from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
+    else:
+        origin = place["origin"]
+    found = indexed(of_rows.with_seeds(origin["seeds"]))
     assert found is not None, "a plan of one shuffle and one batch is indexed"
     plan, _ = found
-    next_rows = _passes(plan, itertools.count().__next__, draws=False)
-    if source.shuffle == "batch":
-        next_rows = _shuffled_within(next_rows, np.random.RandomState(int(from_chief(np.random.randint(2**31)))))
-    return _indexed_feed(plan, source.arrays, next_rows, None, placement)
+    first = None if place is None else place["number"]
+    order = PassOrder(
+        plan,
+        itertools.count(0 if first is None else first[0] + 1).__next__,
+        draws=False,
+        shuffled_within=origin["within"],
+        first=first,
+    )
+    return _indexed_feed(plan, source.arrays, order, None, placement, origin, place)
 
 
-def _dataset_feed(dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement) -> Feed:
+def _dataset_feed(
+    dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement, place: State
+) -> Feed:
     if _gives_single_rows(dataset.plan):
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
+    origin: dict[str, Any] = {"kind": "dataset", "data": str(dataset.plan)}
+    _check_origin(place, origin)
+    if place is not None:
+        origin = place["origin"]
+        iteration = place["number"][0] if "number" in place else place["base"]["iteration"]
+        dataset.go_on(origin["seeds"], origin["by_row"], iteration + 1)
+    origin |= {"seeds": list(dataset.plan.seeds), "by_row": dataset.execution.num_by_row}
     execution = dataset.execution
     plan = execution.beginning
     if plan is not None and execution.complete and plan.batch is not None and _fits_a_step(plan):
         traces = trace_indexed(plan)
         if all(isinstance(each, Traced) for each in traces):
             transform = Transform.of(plan, traces, class_weight)  # type: ignore[arg-type]
-            next_rows = _passes(plan, dataset.next_iteration, transform.draws)
-            return _indexed_feed(plan, plan.arrays, next_rows, transform, placement)
+            first = None if place is None else place["number"]
+            order = PassOrder(plan, dataset.next_iteration, draws=transform.draws, first=first)
+            return _indexed_feed(plan, plan.arrays, order, transform, placement, origin, place)
     cardinality = dataset.cardinality()
     return StreamFeed(
-        lambda: _host_batches(dataset),
+        functools.partial(PlanBatches, dataset),
         num_batches=cardinality if cardinality >= 0 else None,
         restartable=True,
         endless=cardinality == INFINITE_CARDINALITY,
         transform=Transform(class_weight=class_weight) if class_weight else None,
         placement=placement,
+        origin=origin,
+        place=place,
     )
 
 
 def _indexed_feed(
     plan: IndexedPlan,
     arrays: Any,
-    next_rows: Callable[[], PassRows],
+    order: PassOrder,
     transform: Transform | None,
     placement: Placement,
+    origin: State,
+    place: State,
 ) -> Feed:
     assert plan.batch is not None, "training takes batches"
     if plan.num_batches == 0:
@@ -155,30 +210,21 @@ def _indexed_feed(
         arrays,
         batch_size=plan.batch.batch_size if plan.num_batches != 1 else len(plan.pass_batches((0,)).rows),
         num_batches=plan.num_batches,
-        next_rows=next_rows,
+        order=order,
         transform=transform or None,
         placement=placement,
         tables=plan.tables if plan.num_tables > 1 else None,
         num_origins=len(plan.origins) if transform is not None and transform.draws else 0,
+        origin=origin,
+        place=place,
     )
 
 
-def _passes(plan: IndexedPlan, next_iteration: Callable[[], int], draws: bool) -> Callable[[], PassRows]:
-    if plan.num_batches is not None:
-        return lambda: plan.pass_rows((next_iteration(),), identified=draws)
-    stream, windows = next_iteration(), itertools.count()
-    return lambda: plan.pass_rows((stream,), next(windows), identified=draws)
-
-
-def _shuffled_within(next_rows: Callable[[], PassRows], random: np.random.RandomState) -> Callable[[], PassRows]:
-    """`shuffle="batch"`: the batches keep their rows, in a random order."""
-
-    def rows() -> PassRows:
-        batches = next_rows().batches
-        keys = np.repeat(np.arange(len(batches)), np.diff(batches.offsets)) + random.uniform(size=len(batches.rows))
-        return PassRows(PassBatches(batches.rows[np.argsort(keys)], batches.offsets))
-
-    return rows
+def _check_origin(place: State, origin: dict[str, Any]) -> None:
+    """Refuses the place of another input."""
+    if place is not None and {name: place["origin"].get(name) for name in origin} != origin:
+        theirs, ours = ({name: each.get(name) for name in origin} for each in (place["origin"], origin))
+        raise ValueError(OTHER_DATA.format(theirs=theirs, ours=ours))
 
 
 def _fits_a_step(plan: IndexedPlan) -> bool:
@@ -192,16 +238,6 @@ def _gives_single_rows(plan: Plan) -> bool:
     if any(isinstance(operation, makes_batches) for operation in plan.operations):
         return False
     return isinstance(plan.source, ArraySlices | Range | Files) and plan.source.cardinality != 1
-
-
-def _host_batches(dataset: Dataset) -> Iterator[Any]:
-    """Batches computed by a thread while the devices train, closed when the pass is."""
-    elements = with_background_thread(dataset.execution.plan).open((dataset.next_iteration(),))
-    try:
-        for element in elements:
-            yield element()
-    finally:
-        elements.close()
 
 
 def _check_batch_size(batch_size: int | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,39 @@ def from_chief(array: Any) -> np.ndarray[Any, Any]:
     sent = np.asarray(_programs()[0](_lines(buffer)))
     received: np.ndarray[Any, Any] = sent[: host.nbytes].view(host.dtype).reshape(np.shape(array))
     return received
+
+
+def told_by_chief(tell: Callable[[], Any]) -> Any:
+    """What ``tell`` returns on the chief, which alone calls it: anything JSON can say. All have to call this.
+
+    What it raises there is raised everywhere: if one process went on, it would wait for the others for ever.
+    """
+    if processes().number == 1:
+        return tell()
+    said: Any = None
+    failure: BaseException | None = None
+    if processes().is_chief:
+        try:
+            said = {"said": tell()}
+        except Exception as error:
+            said, failure = {"failed": type(error).__name__, "message": str(error)}, error
+    encoded = np.frombuffer(json.dumps(said).encode(), np.uint8)
+    length = int(from_chief(np.int64(encoded.size)))
+    heard = json.loads(from_chief(encoded if processes().is_chief else np.zeros(length, np.uint8)).tobytes())
+    if failure is not None:
+        raise failure
+    if "failed" in heard:
+        raise RuntimeError(f"{processes().names[0]} failed with {heard['failed']}: {heard['message']}")
+    return heard["said"]
+
+
+def told_by_all(said: Any) -> list[Any]:
+    """What each process says, in order: anything JSON can say. All of them have to call it."""
+    encoded = np.frombuffer(json.dumps(said).encode(), np.uint8)
+    lengths = exchanged(np.int64(encoded.size))
+    padded = np.zeros(1 << (int(lengths.max()) - 1).bit_length(), np.uint8)
+    padded[: encoded.size] = encoded
+    return [json.loads(line[:length].tobytes()) for line, length in zip(exchanged(padded), lengths, strict=True)]
 
 
 def seeds_of_chief(seeds: Sequence[int]) -> list[int]:

@@ -17,7 +17,7 @@ from unisono_launch.worker import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
 # A worker that is stopped, or whose network is gone, is noticed after this long.
-_HEARTBEAT_SECONDS: Final = 10
+_HEARTBEAT_SECONDS: Final = 8
 # A worker that has ended waits for the others at the exit, which may still be saving.
 _SHUTDOWN_SECONDS: Final = 600
 

@@ -11,12 +11,18 @@ from unisono.seams._build import finish_optimizer as finish_optimizer
 from unisono.seams._build import first_epoch as first_epoch
 from unisono.seams._build import logs_in_order as logs_in_order
 from unisono.seams._build import validates_after as validates_after
+from unisono.seams._callback_states import callback_state as callback_state
+from unisono.seams._callback_states import prepare_for_resume as prepare_for_resume
+from unisono.seams._callback_states import profiled_batches as profiled_batches
+from unisono.seams._callback_states import restore_callback_state as restore_callback_state
 from unisono.seams._callbacks import BatchHooks as BatchHooks
 from unisono.seams._callbacks import StepGrid as StepGrid
+from unisono.seams._callbacks import StepMark as StepMark
 from unisono.seams._callbacks import batch_hooks as batch_hooks
 from unisono.seams._callbacks import callback_list as callback_list
 from unisono.seams._callbacks import closing as closing
 from unisono.seams._callbacks import pythonify as pythonify
+from unisono.seams._callbacks import settle as settle
 from unisono.seams._callbacks import step_grids as step_grids
 from unisono.seams._callbacks import wants_every_batch as wants_every_batch
 from unisono.seams._data import ArrayInput as ArrayInput
@@ -47,6 +53,7 @@ from unisono.seams._metrics import is_stock as is_stock
 from unisono.seams._metrics import metrics_view as metrics_view
 from unisono.seams._metrics import only_stock_metrics as only_stock_metrics
 from unisono.seams._optimizers import sum_gradients as sum_gradients
+from unisono.seams._optimizers import trained_by as trained_by
 from unisono.seams._owner import owner_of as owner_of
 from unisono.seams._parts import is_on_read as is_on_read
 from unisono.seams._parts import note_whole as note_whole
@@ -55,6 +62,10 @@ from unisono.seams._parts import on_read_variables as on_read_variables
 from unisono.seams._parts import store as store
 from unisono.seams._parts import stored as stored
 from unisono.seams._replica_seeds import seed_replicas as seed_replicas
+from unisono.seams._saving import DecidingCheckpoint as DecidingCheckpoint
+from unisono.seams._saving import WeightsFolders as WeightsFolders
+from unisono.seams._saving import is_folder_path as is_folder_path
+from unisono.seams._saving import route_weights as route_weights
 from unisono.seams._saving import save_on_chief as save_on_chief
 from unisono.seams._trainer import Methods as Methods
 from unisono.seams._trainer import route_trainer as route_trainer

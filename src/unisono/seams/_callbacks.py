@@ -8,6 +8,7 @@ frequency in `save_freq` or `update_freq`, and those that save count in `_batche
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +29,8 @@ _HOOKS = {
 
 _LOG_WRITERS = (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)
 
-NO_BACKUP = """BackupAndRestore over several workers is not there yet. Save with ModelCheckpoint, and load the weights
-on every worker before `fit`."""
+OWN_BACKUP = """{kind} is a subclass of Keras's BackupAndRestore, which every worker would write into the same files.
+Use unisono.callbacks.BackupAndRestore, or fit(resume="runs/NAME")."""
 
 
 class CallbackList(_KerasCallbackList):
@@ -67,11 +68,17 @@ def callback_list(
 
 def _for_worker(callbacks: Any) -> list[Any]:
     callbacks = list(tree.flatten(callbacks)) if callbacks else []
-    if any(isinstance(callback, keras.callbacks.BackupAndRestore) for callback in callbacks):
-        raise NotImplementedError(NO_BACKUP)
+    for callback in callbacks:
+        if isinstance(callback, keras.callbacks.BackupAndRestore):
+            raise NotImplementedError(OWN_BACKUP.format(kind=type(callback).__name__))
     if processes().is_chief:
         return list(callbacks)
-    return [callback for callback in callbacks if not isinstance(callback, _LOG_WRITERS)]
+    return [callback for callback in callbacks if not _writes_logs(callback)]
+
+
+def _writes_logs(callback: Any) -> bool:
+    """Whether it would write on every worker; ours see to that themselves."""
+    return isinstance(callback, _LOG_WRITERS) and not type(callback).__module__.startswith("unisono.callbacks.")
 
 
 @contextlib.contextmanager
@@ -83,6 +90,11 @@ def closing(callbacks: Any) -> Iterator[None]:
         if isinstance(callbacks, CallbackList):
             callbacks.close()
         raise
+
+
+def settle(callbacks: Any) -> None:
+    """Waits for batch hooks that Keras runs in threads: after it, callbacks have seen all steps so far."""
+    callbacks._flush_futures()
 
 
 def pythonify(logs: Any) -> dict[str, Any]:
@@ -113,7 +125,7 @@ def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
 
 @dataclass(frozen=True)
 class StepGrid:
-    """Steps at which a callback acts: every ``every`` steps, ``seen`` of which had passed when `fit` began."""
+    """Steps at which something acts: every ``every`` steps, ``seen`` of which had passed at step 0."""
 
     every: int
     seen: int = 0
@@ -123,15 +135,27 @@ class StepGrid:
         return self.every - (self.seen + done) % self.every
 
 
-def step_grids(callbacks: Iterable[Any]) -> Sequence[StepGrid]:
-    """The grids on which a call has to end."""
-    grids = []
+@dataclass(frozen=True)
+class StepMark:
+    """One step at which something acts."""
+
+    step: int
+
+    def steps_left(self, done: int) -> int:
+        """How many steps may run before it has."""
+        return self.step - done if done < self.step else sys.maxsize
+
+
+def step_grids(callbacks: Iterable[Any], done: int = 0) -> Sequence[StepGrid | StepMark]:
+    """The steps at which a call has to end, for a training of which ``done`` steps were run before."""
+    grids: list[StepGrid | StepMark] = []
     for callback in callbacks:
-        seen = int(getattr(callback, "_batches_seen_since_last_saving", 0))
-        for name in ("save_freq", "update_freq"):
+        since_saving = getattr(callback, "_batches_seen_since_last_saving", done)
+        for name, seen in (("save_freq", since_saving - done), ("update_freq", 0)):
             value = getattr(callback, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                 grids.append(StepGrid(value, seen))
+        grids += [StepMark(step) for step in getattr(callback, "call_ends", ()) if step > 0]
     return grids
 
 
@@ -140,4 +164,4 @@ def _is_users(callback: Any, hook: str) -> bool:
     if utils.is_default(function):
         return False
     module = getattr(getattr(function, "__func__", function), "__module__", "") or ""
-    return not (module == "keras" or module.startswith("keras.src."))
+    return not (module == "keras" or module.startswith(("keras.src.", "unisono.callbacks.")))

@@ -1,7 +1,8 @@
 """Hook: an optimizer that is applied on each replica applies the sum of all gradients, and so the same on all.
 
 Checked against Keras 3.15.1: `BaseOptimizer.apply` and `LossScaleOptimizer.apply` are where gradients come in;
-`apply_gradients` calls `apply`. The sum is taken before clipping, unscaling and all else, as Keras 2 did.
+`apply_gradients` calls `apply`. The sum is taken before clipping, unscaling and all else, as Keras 2 did. Once it is
+built, an optimizer keeps the variables that it trains in `_trainable_variables`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def sum_gradients() -> None:
         return original(self, grads_and_vars)
 
     BaseOptimizer.apply_gradients = apply_gradients
+
+
+def trained_by(optimizer: Any) -> list[Any]:
+    """The variables that an optimizer trains; none before it is built."""
+    return list(getattr(optimizer, "_trainable_variables", ()))
 
 
 def _summing(original: Any) -> Any:

@@ -46,6 +46,12 @@ It would train on one device only. Make it in the scope:
         model.compile(...)"""
 
 
+NO_STRATEGY = """`{name}` of `{method}` is for models of a strategy, and this one was made outside of every scope.
+Make it in one; a single device will do:
+    with unisono.OneDeviceStrategy("cpu:0").scope():
+        model = ..."""
+
+
 def route_trainer(methods: Methods) -> None:
     """Installs the hook."""
     _remember_owner()
@@ -85,16 +91,24 @@ def _watch_compile(methods: Methods) -> None:
 
 def _routed(original: Any, ours: Any) -> Any:
     signature = inspect.signature(original)
+    added = {
+        name
+        for name, parameter in inspect.signature(ours).parameters.items()
+        if parameter.default is not parameter.empty and name not in signature.parameters
+    }
 
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
         if owner_of(self) is None:
+            if own:
+                raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=original.__name__))
             return original(self, *args, **kwargs)
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         del arguments["self"]
         arguments.update(arguments.pop("kwargs", {}))
-        return ours(self, **arguments)
+        return ours(self, **arguments, **own)
 
     return method

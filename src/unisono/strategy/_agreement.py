@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -94,12 +94,6 @@ class Agreement:
             return np.zeros((0, *leaf.shape[1:]), jax.dtypes.canonicalize_dtype(leaf.dtype))
 
         return map_leaves(empty, spec)
-
-
-def agreed(steps: Iterator[Nest], decide: Callable[[Nest], Nest | None]) -> Iterator[Nest]:
-    """All steps, until every process has come to its end."""
-    while (step := decide(next(steps, None))) is not None:
-        yield step
 
 
 def _values(leaf: Any) -> tuple[Any, ...]:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from unisono.data import Dataset, DatasetIterator
-from unisono.plans import Nest, Parallel, Plan
+from unisono.input import Batches
+from unisono.plans import Nest, Parallel, Plan, State
 from unisono.seams import pulling_data
-from unisono.strategy._agreement import Agreement, agreed
+from unisono.strategy._agreement import Agreement
 from unisono.strategy._distributed_iterator import DistributedIterator
 from unisono.strategy._step import Step
+
+
+class ExchangedBatches(Batches):
+    """All rows of all processes, step by step, until every process has come to the end of its data."""
+
+    def __init__(self, steps: DatasetIterator, agreement: Agreement) -> None:
+        self._steps, self._agreement = steps, agreement
+
+    def __next__(self) -> Nest:
+        batch = self._agreement.batch(next(self._steps, None))
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def get_state(self) -> State:
+        return self._steps.get_state()
+
+    def close(self) -> None:
+        self._steps.close()
 
 
 class DistributedDataset:
@@ -39,14 +59,22 @@ class DistributedDataset:
         return self._step.global_batches(self._dataset)
 
     @property
-    def exchanged_batches(self) -> Callable[[], Iterator[Nest]] | None:
-        """A pass over the same, where every process has data of its own: none of them could make them alone."""
+    def exchanged_batches(self) -> Callable[[State], ExchangedBatches] | None:
+        """A pass over the same, where every process has data of its own: none of them could make them alone.
+
+        It begins at the place that is passed, of an earlier such pass; with None at the beginning of the next one.
+        """
         agreement = self._agreement
         if agreement is None:
             return None
-        return lambda: agreed(
-            DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration()), agreement.batch
-        )
+
+        def begin(state: State) -> ExchangedBatches:
+            iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
+            if state is not None:
+                iterator.set_state(state)
+            return ExchangedBatches(iterator, agreement)
+
+        return begin
 
     @property
     def element_spec(self) -> Nest:

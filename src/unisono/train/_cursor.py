@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from unisono.input import Feed, Pass, Window
+from unisono.plans import State
 
 RAN_OUT = """The input ran out of data after {got} of {wanted} steps of this epoch, so the epoch ends here.
 Give it at least steps_per_epoch * epochs batches, for example with `.repeat()`, or leave steps_per_epoch out."""
@@ -33,9 +34,10 @@ class Cursor:
         feed: the data.
         steps: steps per epoch, None for whole passes.
         name: what the user calls ``steps``, for errors.
+        place: where the cursor of an earlier run stood; the feed was opened at the same place.
     """
 
-    def __init__(self, feed: Feed, steps: int | None, name: str):
+    def __init__(self, feed: Feed, steps: int | None, name: str, place: State = None):
         problem = _problem(feed, steps, name)
         if problem is not None:
             feed.close()
@@ -43,12 +45,19 @@ class Cursor:
         self._feed = feed
         self._steps = steps
         self._pass: Pass | None = None
+        self._last_place: State = None
         self._seen_in_pass = 0
         self._seen_in_epoch = 0
         self._passes = 0
         self._batches_given = 0
         self._thread: ThreadPoolExecutor | None = None
         self._next_pass: Future[Pass] | None = None
+        if place is not None:
+            self._open_pass()
+            self._seen_in_pass = place["seen_in_pass"]
+            self._seen_in_epoch = place["seen_in_epoch"]
+            if place["ended"]:
+                self._end_pass()
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -65,12 +74,37 @@ class Cursor:
         """Steps handed out in this epoch."""
         return self._seen_in_epoch
 
-    def begin_epoch(self, *, another_follows: bool = False) -> None:
-        """The next window is the first of a new epoch. The pass of the epoch after it is prepared meanwhile."""
-        self._seen_in_epoch = 0
-        used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
-        if self._steps is None or used_up:
-            self._end_pass()
+    def place(self) -> State:
+        """Where the data stands, as JSON: that of the feed, and what was counted."""
+        if self._last_place is None:
+            self._open_pass()
+        return {
+            "feed": self._last_place if self._pass is None else self._pass.place(),
+            "ended": self._pass is None,
+            "seen_in_pass": self._seen_in_pass,
+            "seen_in_epoch": self._seen_in_epoch,
+        }
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the data may not go on exactly from a place."""
+        return self._feed.doubt
+
+    @property
+    def differs_by_process(self) -> bool:
+        """Whether each process has places of its own."""
+        return self._feed.differs_by_process
+
+    def begin_epoch(self, *, another_follows: bool = False, within: bool = False) -> None:
+        """The next window is the first of a new epoch. The pass of the epoch after it is prepared meanwhile.
+
+        ``within``: the epoch has begun in an earlier run, and goes on.
+        """
+        if not within:
+            self._seen_in_epoch = 0
+            used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
+            if self._seen_in_pass and (self._steps is None or used_up):
+                self._end_pass()
         if another_follows and self._steps is None and self._feed.opens_ahead:
             self._open_pass()
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
@@ -94,7 +128,9 @@ class Cursor:
 
     def close(self) -> None:
         """Gives back what the current pass and the feed hold."""
-        self._end_pass()
+        if self._pass is not None:
+            self._pass.close()
+            self._pass = None
         self._feed.close()
         if self._thread is not None:
             self._thread.shutdown()
@@ -111,6 +147,7 @@ class Cursor:
 
     def _end_pass(self) -> None:
         if self._pass is not None:
+            self._last_place = self._pass.place()
             self._pass.close()
             self._batches_given = self._seen_in_pass
             self._pass, self._seen_in_pass = None, 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from unisono import seams
+from unisono.callbacks import exchanged
 from unisono.input import Feed, open_feed
+from unisono.plans import State
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
@@ -21,21 +24,28 @@ class Evaluation:
         feed: the data.
         steps: how many batches; None for all.
         name: what the user calls ``steps``.
+        place: where the evaluations of an earlier run had come; the feed was opened there.
     """
 
-    def __init__(self, session: Session, feed: Feed, steps: int | None, name: str):
+    def __init__(self, session: Session, feed: Feed, steps: int | None, name: str, place: State = None):
         self._session = session
         self._feed = feed
         self._steps = steps
         self._name = name
+        self._place = place
+        self._opened_at = place
         self.num_steps = Cursor(feed, steps, name).steps_per_epoch
+
+    def place(self) -> State:
+        """How far evaluations have come in the data: where the last one that ended left it; None before the first."""
+        return self._place
 
     def close(self) -> None:
         """Gives the data back, for an evaluation that may never have run."""
         self._feed.close()
 
-    def run(self, callbacks: Any) -> dict[str, Any]:
-        """One evaluation, from the first batch; returns the logs."""
+    def run(self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, watch: None) -> dict[str, Any]:
+        """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
         model = self._session.model
         seams.build_for_training(model, self._feed.batch_spec)
         model.stop_evaluating = False
@@ -45,13 +55,16 @@ class Evaluation:
         self._session.adopt(variables)
         pace = self._session.pace(callbacks, "test", self._feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
-        cursor = Cursor(self._feed, self._steps, self._name)
+        opened_at, self._opened_at = self._opened_at, None
+        cursor = Cursor(self._feed, self._steps, self._name, opened_at)
         try:
             logs, _ = loop.epoch(
                 cursor,
                 hooks=seams.batch_hooks(callbacks, "test"),
                 stopped=lambda: model.stop_evaluating,
+                after_call=after_call,
             )
+            self._place = cursor.place() | {"ended": True}
         finally:
             cursor.close()
         logs = seams.pythonify(fetch(logs or {}))
@@ -86,7 +99,9 @@ def evaluate(
             steps=steps,
         )
         evaluation = Evaluation(session, feed, steps, "steps")
-        callbacks = seams.callback_list(callbacks, model, verbose=verbose, epochs=1, steps=evaluation.num_steps)
+        callbacks = seams.callback_list(
+            exchanged(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
+        )
         with seams.closing(callbacks):
             logs = evaluation.run(callbacks)
     return logs if return_dict else seams.logs_in_order(model, logs)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import keras
 
 from unisono import seams
+from unisono.callbacks import exchanged
+from unisono.core import environment
 from unisono.input import open_feed
-from unisono.runtime import sync_check
+from unisono.runtime import Notice, sync_check
+from unisono.store import Stored
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
 from unisono.train._in_sync import check_in_sync
+from unisono.train._keeper import Keeper
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
+from unisono.train._resume import Resume, count_fit, resume_of
 from unisono.train._session import Session
 from unisono.train._state import variables_of
 from unisono.train._steps import first_bad_step
+from unisono.train._training import Training, input_place
 
 
 def fit(
@@ -39,13 +47,20 @@ def fit(
     validation_steps: int | None,
     validation_batch_size: int | None,
     validation_freq: Any,
+    resume: Any = None,
 ) -> Any:
-    """Trains; arguments and result are Keras's. ``batch_size`` is the global batch."""
+    """Trains; arguments and result are Keras's. ``batch_size`` is the global batch.
+
+    ``resume`` is the folder of a run, True for the one of `unisono run`, or a :class:`Resume`.
+    """
     session = Session.of(model, "fit")
     epochs, steps_per_epoch = _capped(epochs, steps_per_epoch)
     if validation_split and validation_data is None:
         (x, y, sample_weight), validation_data = seams.split_for_validation(x, y, sample_weight, validation_split)
-    with session.entered():
+    callbacks = exchanged(callbacks)
+    with session.entered(), kept(resume_of(resume, callbacks)) as keeper:
+        saved = keeper.saved if keeper else None
+        place = input_place(saved)
         feed = open_feed(
             session.shared(x),
             y,
@@ -55,12 +70,14 @@ def fit(
             steps=steps_per_epoch,
             shuffle=shuffle,
             class_weight=class_weight,
+            place=place and place["feed"],
         )
-        cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch")
+        cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch", place)
         validation = None
         try:
             if validation_data is not None:
                 val_x, val_y, val_weight = seams.unpack(validation_data)
+                val_place = saved.state["validation"] if saved else None
                 validation = Evaluation(
                     session,
                     open_feed(
@@ -70,16 +87,24 @@ def fit(
                         sample_weight=val_weight,
                         batch_size=validation_batch_size or (batch_size if _takes_batch_size(val_x) else None),
                         steps=validation_steps,
+                        place=val_place and val_place["feed"],
                     ),
                     validation_steps,
                     "validation_steps",
+                    val_place,
                 )
             seams.build_for_training(model, feed.batch_spec)
             callbacks = seams.callback_list(
                 callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
             )
-            with seams.closing(callbacks):
-                _train(session, cursor, callbacks, epochs, initial_epoch, validation, validation_freq)
+            variables = variables_of(model, "train")
+            session.adopt(variables)
+            training = Training(model, session.placement, variables, cursor, validation, callbacks)
+            if saved and _has_ended(saved, epochs):
+                training.restore(saved)
+            else:
+                with seams.closing(callbacks):
+                    _train(session, training, epochs, initial_epoch, validation_freq, keeper)
             cursor.close()
             feed.give_back()  # after an exception this is left out: a program may still be reading
         finally:
@@ -91,55 +116,112 @@ def fit(
 
 def _train(
     session: Session,
-    cursor: Cursor,
-    callbacks: Any,
+    training: Training,
     epochs: int,
     initial_epoch: int,
-    validation: Evaluation | None,
     validation_freq: Any,
+    keeper: Keeper | None,
 ) -> None:
-    model = session.model
+    model, cursor, callbacks, validation = session.model, training.cursor, training.callbacks, training.validation
+    saved = keeper.saved if keeper else None
     model.stop_training = False
+    if saved or (keeper and environment().attempt):
+        reached = (saved.state["epoch"], saved.state["step"]) if saved else (0, 0)
+        for callback in callbacks.callbacks:
+            seams.prepare_for_resume(callback, *reached)
     callbacks.on_train_begin()
-    variables = variables_of(model, "train")
-    session.adopt(variables)
+    training.epoch = seams.first_epoch(model, initial_epoch)
+    if saved:
+        training.restore(saved)
     loop = Loop(
         model,
         "train",
         session.placement,
-        variables,
+        training.variables,
         session.pace(callbacks, "train", cursor.batch_spec),
-        grids=seams.step_grids(callbacks.callbacks),
+        grids=[*seams.step_grids(callbacks.callbacks, training.step), *(keeper.grids if keeper else [])],
+        done=training.step,
     )
     hooks = seams.batch_hooks(callbacks, "train")
     start_epoch = epoch_start_for(model, session.placement)
+    if keeper:
+        keeper.begin(training)
+
+    def after_call(logs: Any, watch: Any) -> None:
+        training.step, training.logs, training.watch = loop.steps, logs, watch
+        if keeper:
+            keeper.after_call(training)
+
+    def after_validation_call(logs: Any, watch: Any) -> None:
+        if keeper:
+            keeper.after_validation_call(training)
+
     epoch_logs: dict[str, Any] = {}
     try:
-        for epoch in range(seams.first_epoch(model, initial_epoch), epochs):
+        for epoch in range(training.epoch, epochs):
+            within = training.within
             watch = start_epoch()
             callbacks.on_epoch_begin(epoch)
+            if saved and within:
+                training.restore(saved)  # once more: the beginning of an epoch has changed metrics and callbacks
+                watch = training.watch
+            training.within = True
             logs, watch = loop.epoch(
                 cursor,
                 another_follows=epoch + 1 < epochs,
+                within=within,
                 watch=watch,
                 hooks=hooks,
                 stopped=lambda: model.stop_training,
+                after_call=after_call,
             )
-            logs, watch = fetch((logs, watch))
+            logs, watch = fetch((training.logs if logs is None else logs, watch))
             _report_bad_loss(epoch, watch, logs)
             if sync_check():
                 check_in_sync(model)
             epoch_logs = dict(logs or {})
             if validation is not None and seams.validates_after(model, epoch, validation_freq):
-                val_logs = validation.run(callbacks)
+                training.before_validation()
+                val_logs = validation.run(callbacks, after_validation_call)
                 epoch_logs.update({f"val_{name}": value for name, value in val_logs.items()})
             callbacks.on_epoch_end(epoch, epoch_logs)
+            training.end_epoch(epoch_logs, stopped=model.stop_training)
             if model.stop_training:
                 break
+            if keeper:
+                keeper.after_epoch(training)
     finally:
         if epochs > 0:
             seams.finish_optimizer(model)
     callbacks.on_train_end(logs=epoch_logs)
+    if keeper:
+        keeper.finish(training, epochs)
+
+
+@contextlib.contextmanager
+def kept(resume: Resume | None) -> Iterator[Keeper | None]:
+    """A keeper, if the training is to be kept, which hears SIGTERM until the training has ended."""
+    if resume is None:
+        yield None
+        return
+    with Notice() as notice:
+        keeper = Keeper(resume, notice)
+        try:
+            yield keeper
+        except BaseException as error:
+            try:
+                keeper.close()
+            except Exception as while_writing:
+                error.add_note(f"Besides, the last save could not be written: {while_writing}")
+            raise
+        keeper.close()
+        count_fit(resume)
+
+
+def _has_ended(saved: Stored, epochs: int) -> bool:
+    """Whether there is nothing left to train: it had come to its end, and no more epochs are asked for than then."""
+    finished = saved.state["finished"]
+    return finished is not None and epochs <= finished
 
 
 def _report_bad_loss(epoch: int, watch: Any, logs: Any) -> None:

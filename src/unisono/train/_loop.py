@@ -21,7 +21,7 @@ import jax
 
 from unisono.input import Window
 from unisono.runtime import Launches, Placement, report
-from unisono.seams import BatchHooks, StepGrid
+from unisono.seams import BatchHooks, StepGrid, StepMark
 from unisono.train._cursor import Cursor
 from unisono.train._pace import Pace
 from unisono.train._programs import program_for
@@ -43,6 +43,7 @@ class Loop:
         variables: what the step reads and writes.
         pace: how many steps per call.
         grids: where a call has to end.
+        done: steps that were run before, by an earlier run that goes on here.
     """
 
     def __init__(
@@ -52,12 +53,13 @@ class Loop:
         placement: Placement,
         variables: Variables,
         pace: Pace,
-        grids: Sequence[StepGrid] = (),
+        grids: Sequence[StepGrid | StepMark] = (),
+        done: int = 0,
     ):
         self._model, self._kind, self._placement = model, kind, placement
         self._variables, self._pace, self._grids = variables, pace, grids
         self._launches = Launches()
-        self._steps = 0
+        self._steps = done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._clock: float | None = None
 
@@ -67,11 +69,16 @@ class Loop:
         *,
         watch: Any = None,
         another_follows: bool = False,
+        within: bool = False,
         hooks: BatchHooks,
         stopped: Callable[[], bool],
+        after_call: Callable[[Any, Any], None] = lambda logs, watch: None,
     ) -> tuple[Any, Any]:
-        """Runs one epoch (or one evaluation); returns the logs of its last step and the watch."""
-        cursor.begin_epoch(another_follows=another_follows)
+        """Runs one epoch (or one evaluation); returns the logs of its last step and the watch.
+
+        ``within``: the epoch was begun by an earlier run. ``after_call`` gets the logs and the watch after every call.
+        """
+        cursor.begin_epoch(another_follows=another_follows, within=within)
         self._clock = None
         logs: Any = None
         while not stopped():
@@ -82,8 +89,18 @@ class Loop:
             hooks.begin(first)
             logs, watch = self.run(window, watch)
             hooks.end(cursor.position - 1, logs)
+            after_call(logs, watch)
         self._launches.drain()
         return logs, watch
+
+    @property
+    def steps(self) -> int:
+        """Steps that were started, those of earlier runs included."""
+        return self._steps
+
+    def drain(self) -> None:
+        """Waits until all of them have ended."""
+        self._launches.drain()
 
     def run(self, window: Window, watch: Any = None) -> tuple[Any, Any]:
         """Runs one window. Returns the result of its last step, which may still be on its way."""

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from unisono import seams
+from unisono.callbacks import exchanged
 from unisono.input import open_feed
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop
@@ -25,7 +26,9 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     with session.entered():
         feed = open_feed(session.shared(x), placement=session.placement, batch_size=batch_size, steps=steps)
         cursor = Cursor(feed, steps, "steps")
-        callbacks = seams.callback_list(callbacks, model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch)
+        callbacks = seams.callback_list(
+            exchanged(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch
+        )
         with seams.closing(callbacks):
             try:
                 seams.build_for_prediction(model, seams.unpack(feed.batch_spec)[0])

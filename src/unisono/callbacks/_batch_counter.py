@@ -1,0 +1,44 @@
+"""How many steps a `fit` has done, from the numbers that batch hooks are called with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class BatchCounter:
+    """Counts steps where a hook is called once for several of them, across epochs and across a resume.
+
+    >>> counter = BatchCounter()
+    >>> counter.begin_epoch(0)
+    >>> counter.end_batch(3), counter.end_batch(9)  # four steps in one call, then six
+    (4, 10)
+    >>> counter.begin_epoch(1)
+    >>> counter.end_batch(3)
+    14
+    """
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self._epoch = -1
+        self._last_batch = -1
+
+    def begin_epoch(self, epoch: int) -> None:
+        """An epoch that goes on after a resume is none that begins: its batches keep their numbers."""
+        if epoch != self._epoch:
+            self._epoch, self._last_batch = epoch, -1
+
+    def end_batch(self, batch: int) -> int:
+        """``batch``, counted from 0 in its epoch, has run. Returns how many have in all."""
+        if batch <= self._last_batch:  # an epoch that nobody announced
+            self._last_batch = -1
+        self.steps += batch - self._last_batch
+        self._last_batch = batch
+        return self.steps
+
+    def get_state(self) -> dict[str, int]:
+        """All there is to it."""
+        return {"steps": self.steps, "epoch": self._epoch, "last_batch": self._last_batch}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes on from ``state``."""
+        self.steps, self._epoch, self._last_batch = state["steps"], state["epoch"], state["last_batch"]

@@ -1,0 +1,212 @@
+"""When to save: policies as objects, which decide by how far the training has come and keep nothing in mind."""
+
+from __future__ import annotations
+
+import abc
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Final, Literal, final
+
+# What of Keras's metrics is better when it is larger. All else is a loss or an error.
+_LARGER_IS_BETTER: Final = ("acc", "auc", "precision", "recall", "f1", "fbeta", "fmeasure", "iou", "io_u", "r2")
+
+NOT_LOGGED = """Best: the logs have no {monitor!r}, so nothing is saved for it. They have {names}."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What a policy decides by.
+
+    Attributes:
+        step: how many steps are done in all.
+        saved_step: how many were at the last save, or at the start.
+        seconds: since the last save began, or since the start.
+        epochs: how many epochs are done, where one has just ended; None within an epoch.
+        logs: those of the epoch that has just ended; empty within one.
+        earlier: those of the epochs before it.
+    """
+
+    step: int
+    saved_step: int
+    seconds: float
+    epochs: int | None = None
+    logs: Mapping[str, float] = field(default_factory=dict)
+    earlier: Sequence[Mapping[str, float]] = ()
+
+
+class SavePolicy(abc.ABC):
+    """When to save. It holds nothing that changes: what it decides by is in the `Progress` that it is shown."""
+
+    @abc.abstractmethod
+    def due(self, progress: Progress) -> bool:
+        """Whether to save now."""
+
+    def worth_keeping(self, progress: Progress) -> str | None:
+        """A mark such as "best val_loss": the newest checkpoint that has it is never deleted. None for most."""
+        del progress
+        return None
+
+    @property
+    def every(self) -> int | None:
+        """A call of several steps has to end at multiples of this; None if it does not matter."""
+        return None
+
+
+@final
+@dataclass(frozen=True)
+class EverySteps(SavePolicy):
+    """At every multiple of ``steps``.
+
+    >>> EverySteps(100).due(Progress(step=200, saved_step=150, seconds=1.0))
+    True
+    """
+
+    steps: int
+
+    def __post_init__(self) -> None:
+        _check_count("EverySteps", "steps", self.steps)
+
+    def due(self, progress: Progress) -> bool:
+        return progress.step // self.steps > progress.saved_step // self.steps
+
+    @property
+    def every(self) -> int:
+        return self.steps
+
+
+@final
+@dataclass(frozen=True)
+class EverySeconds(SavePolicy):
+    """When ``seconds`` have passed since the last save began, so that no more than that can be lost.
+
+    >>> EverySeconds(30).due(Progress(step=7, saved_step=2, seconds=30.5))
+    True
+    """
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        is_number = isinstance(self.seconds, int | float) and not isinstance(self.seconds, bool)
+        if not is_number or not 0 < self.seconds < math.inf:
+            raise ValueError(f"EverySeconds: expected a number of seconds above 0, got {self.seconds!r}.")
+
+    def due(self, progress: Progress) -> bool:
+        return progress.seconds >= self.seconds and progress.step > progress.saved_step
+
+
+@final
+@dataclass(frozen=True)
+class EveryEpoch(SavePolicy):
+    """At the end of every epoch, or of every ``epochs`` of them.
+
+    >>> EveryEpoch(2).due(Progress(step=40, saved_step=0, seconds=9.0, epochs=4))
+    True
+    """
+
+    epochs: int = 1
+
+    def __post_init__(self) -> None:
+        _check_count("EveryEpoch", "epochs", self.epochs)
+
+    def due(self, progress: Progress) -> bool:
+        return progress.epochs is not None and progress.epochs % self.epochs == 0
+
+
+@final
+@dataclass(frozen=True)
+class Best(SavePolicy):
+    """At the end of an epoch whose ``monitor`` is better than that of all epochs before it. The best one is kept.
+
+    Args:
+        monitor: a name in the logs, such as "val_loss".
+        mode: "min" or "max"; "auto" takes "max" for names that say accuracy, AUC, precision, recall and the like.
+
+    >>> policy = Best("val_accuracy")
+    >>> progress = Progress(
+    ...     step=40, saved_step=20, seconds=9.0, epochs=2, logs={"val_accuracy": 0.9}, earlier=[{"val_accuracy": 0.8}]
+    ... )
+    >>> policy.due(progress), policy.worth_keeping(progress)
+    (True, 'best val_accuracy')
+    """
+
+    monitor: str
+    mode: Literal["auto", "min", "max"] = "auto"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.monitor, str) or not self.monitor or "," in self.monitor:
+            raise ValueError(f'Best: expected the name of a value in the logs, as "val_loss", got {self.monitor!r}.')
+        if self.mode not in ("auto", "min", "max"):
+            raise ValueError(f'Best: mode must be "auto", "min" or "max", got {self.mode!r}.')
+
+    def due(self, progress: Progress) -> bool:
+        if progress.epochs is None:
+            return False
+        if self.monitor not in progress.logs:
+            if not any(self.monitor in logs for logs in progress.earlier):
+                names = ", ".join(map(repr, progress.logs)) or "nothing"
+                warnings.warn(NOT_LOGGED.format(monitor=self.monitor, names=names), stacklevel=2)
+            return False
+        before = [self._badness(logs[self.monitor]) for logs in progress.earlier if self.monitor in logs]
+        return self._badness(progress.logs[self.monitor]) < min(before, default=math.inf)
+
+    def worth_keeping(self, progress: Progress) -> str | None:
+        return f"best {self.monitor}" if self.monitor in progress.logs and self.due(progress) else None
+
+    def _badness(self, value: float) -> float:
+        value = float(value)
+        if math.isnan(value):
+            return math.inf
+        return -value if self._prefers_larger else value
+
+    @property
+    def _prefers_larger(self) -> bool:
+        return self.mode == "max" or (self.mode == "auto" and any(word in self.monitor for word in _LARGER_IS_BETTER))
+
+
+@final
+@dataclass(frozen=True, init=False)
+class AnyOf(SavePolicy):
+    """When one of them says so.
+
+    >>> AnyOf(EverySteps(200), EverySteps(300), EverySeconds(60)).every
+    100
+    """
+
+    policies: tuple[SavePolicy, ...]
+
+    def __init__(self, *policies: SavePolicy) -> None:
+        if not policies or not all(isinstance(policy, SavePolicy) for policy in policies):
+            raise TypeError(f"AnyOf: expected policies, as AnyOf(EveryEpoch(), EverySeconds(60)), got {policies!r}.")
+        object.__setattr__(self, "policies", policies)
+
+    def due(self, progress: Progress) -> bool:
+        return any(policy.due(progress) for policy in self.policies)
+
+    def worth_keeping(self, progress: Progress) -> str | None:
+        marks = [mark for policy in self.policies if (mark := policy.worth_keeping(progress))]
+        return ", ".join(dict.fromkeys(marks)) or None
+
+    @property
+    def every(self) -> int | None:
+        steps = [policy.every for policy in self.policies if policy.every is not None]
+        return reduce(math.gcd, steps) if steps else None
+
+
+def newest_marked(marks: Mapping[int, str | None]) -> set[int]:
+    """Of checkpoints by their number, with the mark of each, those that must not be deleted: the newest with each mark.
+
+    >>> sorted(newest_marked({1: "best loss", 2: None, 3: "best loss, best auc", 4: "best auc"}))
+    [3, 4]
+    """
+    newest: dict[str, int] = {}
+    for number in sorted(marks):
+        newest.update(dict.fromkeys((marks[number] or "").split(", "), number))
+    return {number for mark, number in newest.items() if mark}
+
+
+def _check_count(kind: str, name: str, value: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{kind}: {name} must be a whole number of at least 1, got {value!r}.")

@@ -1,0 +1,160 @@
+"""Saves a `fit` while it runs, and leaves when the process is told to.
+
+Every process holds the same state, so the chief alone writes. All of them decide alike: by steps and epochs each for
+itself, by the clock and by signals in a round (`runtime/_rounds.py`).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any, Final
+
+import numpy as np
+
+from unisono.checkpoint import Progress, loaded_by_chief
+from unisono.runtime import Notice, Preempted, Rounds, processes
+from unisono.seams import StepGrid
+from unisono.store import CheckpointError, Shelf, Stored, Writer, commit, remove
+from unisono.train._resume import Resume, folder_of_next_fit
+from unisono.train._training import Training
+
+_SAVE: Final = 1
+_LEAVE: Final = 2
+
+ALL_BAD = """None of the saves in {folder} can be read, so the run cannot go on:
+{reasons}
+To begin anew, delete that folder or name another one."""
+
+LEFT = "SIGTERM: everything is saved in {folder}, and the process ends to be started again."
+
+
+class Keeper:
+    """Of one `fit`.
+
+    Args:
+        resume: where and when.
+        notice: tells whether this process was told to end.
+
+    Attributes:
+        saved: what an earlier run left; None if this is the first one.
+    """
+
+    def __init__(self, resume: Resume, notice: Notice):
+        self._resume, self._notice = resume, notice
+        self._shelf = Shelf(folder_of_next_fit(resume), "save")
+        self.saved: Stored | None = loaded_by_chief(self._newest)
+        # Saves that stay: the one that this run goes on from, and the newest of each mark.
+        self._spared = {} if self.saved is None else {**self.saved.state["marked"], "resumed": _number(self.saved)}
+        self._writer = Writer()
+        self._rounds = Rounds()
+        self._saved_step, self._saved_at = 0, time.monotonic()
+        self._warned = False
+
+    @property
+    def grids(self) -> list[StepGrid]:
+        """Where a call has to end."""
+        return [] if self._resume.policy.every is None else [StepGrid(self._resume.policy.every)]
+
+    def begin(self, training: Training) -> None:
+        """The training is about to run its first step. A new one is saved at once: what cannot be saved is then known
+        before it has cost anything, and a restart before the second save has the same order of data."""
+        self._saved_step, self._saved_at = training.step, time.monotonic()
+        if self.saved is None:
+            self._save(training)
+
+    def after_call(self, training: Training) -> None:
+        """Some steps were run."""
+        self._writer.check()
+        policy = self._resume.policy
+        certain = policy.due(self._progress(training, seconds=0.0))
+        wishes = _LEAVE if self._notice.given else 0
+        if not certain and processes().is_chief and not self._writer.busy:
+            wishes |= _SAVE if policy.due(self._progress(training)) else 0
+        wished = self._rounds.hold(wishes) or 0
+        if wished & _LEAVE:
+            self._leave(training)
+        elif certain or wished & _SAVE:
+            self._save(training)
+
+    def after_validation_call(self, training: Training) -> None:
+        """Some steps of a validation were run. The training stands at the end of its epoch."""
+        if (self._rounds.hold(_LEAVE if self._notice.given else 0) or 0) & _LEAVE:
+            self._leave(training)
+
+    def after_epoch(self, training: Training) -> None:
+        """An epoch has ended, and the callbacks were told."""
+        self._writer.check()
+        progress = self._progress(training, seconds=0.0, ended=True)
+        if self._resume.policy.due(progress):
+            self._save(training, mark=self._resume.policy.worth_keeping(progress))
+
+    def finish(self, training: Training, epochs: int) -> None:
+        """The training has come to its end, and the last save is what a new start of the script begins with."""
+        self._save(training, finished=epochs)
+        self._writer.wait()
+        if processes().is_chief and self._resume.delete_at_end:
+            for number in self._shelf.steps():
+                remove(self._shelf.path(number))
+
+    def close(self) -> None:
+        """Waits for a save that is being written."""
+        self._writer.close()
+
+    def _leave(self, training: Training) -> None:
+        self._save(training)
+        self._writer.wait()
+        raise Preempted(LEFT.format(folder=self._resume.directory))
+
+    def _save(self, training: Training, *, finished: int | None = None, mark: str | None = None) -> None:
+        self._saved_step, self._saved_at = training.step, time.monotonic()
+        doubt = training.cursor.doubt
+        if doubt is not None and not self._warned and processes().is_chief:
+            warnings.warn(doubt, stacklevel=2)
+        self._warned = True
+        training.settle()
+        state = training.state(finished=finished)
+        if not processes().is_chief:
+            return
+        arrays, step = training.arrays(), training.step
+        self._writer.start(lambda: self._write(arrays, state, step, mark))
+
+    def _write(
+        self, arrays: dict[str, np.ndarray[Any, Any]], state: dict[str, Any], step: int, mark: str | None
+    ) -> None:
+        number = max([0, *self._shelf.steps()]) + 1
+        spared = self._spared | (dict.fromkeys(mark.split(", "), number) if mark else {})
+        state["marked"] = {name: each for name, each in spared.items() if name != "resumed"}
+        commit(self._shelf.path(number), arrays=arrays, state=state, step=step, info={"kept": mark} if mark else {})
+        self._spared = spared
+        self._shelf.prune(self._resume.keep, spare=spared.values())
+
+    def _newest(self) -> Stored | None:
+        """What to go on from. Those that cannot be read are named; if none can, that is an error: to begin anew is not
+        what was asked for."""
+        stored, bad = self._shelf.newest_good()
+        if stored is None and bad:
+            raise CheckpointError(ALL_BAD.format(folder=self._shelf.folder, reasons="\n".join(map(str, bad))))
+        for each in bad:
+            warnings.warn(f"{each} The one before it is used: {stored and stored.folder.name}.", stacklevel=2)
+        return stored
+
+    def _progress(
+        self,
+        training: Training,
+        *,
+        seconds: float | None = None,
+        ended: bool = False,
+    ) -> Progress:
+        return Progress(
+            step=training.step,
+            saved_step=self._saved_step,
+            seconds=time.monotonic() - self._saved_at if seconds is None else seconds,
+            epochs=training.epoch if ended else None,
+            logs=training.earlier[-1] if ended else {},
+            earlier=training.earlier[:-1] if ended else training.earlier,
+        )
+
+
+def _number(saved: Stored) -> int:
+    return int(saved.folder.name.rpartition("-")[2])

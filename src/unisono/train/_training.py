@@ -1,0 +1,168 @@
+"""All that decides how a `fit` goes on, as arrays and JSON, and back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from unisono import seams
+from unisono.checkpoint import named_variables
+from unisono.runtime import Placement, processes, told_by_all
+from unisono.store import Stored
+from unisono.train._cursor import Cursor
+from unisono.train._evaluate import Evaluation
+from unisono.train._state import Variables
+
+OTHER_VARIABLES = """{folder} was saved of a model that has other variables.
+{problems}
+Build and compile the same model to go on with that run, or begin a new run in another folder."""
+
+OTHER_WORKERS = """{folder} was saved by {before} workers, each of which reads data of its own, and {now} go on.
+Where each of them stood in its data means nothing to another number. Go on with {before}, or give all of them the same
+data (AutoShardPolicy.DATA, which is the default): that goes on with any number."""
+
+NO_CALLBACK = """{folder} holds the state of {name}, and there is no such callback now. It is left out."""
+
+
+@dataclass(eq=False)
+class Training:
+    """One `fit`: what it is made of, and how far it is.
+
+    Attributes:
+        epoch: the epoch that runs, or the next one.
+        within: whether it has begun.
+        step: steps of all epochs.
+        logs: of the last step of the epoch that runs.
+        watch: over its loss.
+        earlier: logs of all epochs that have ended.
+        stopped: whether a callback ended the training.
+    """
+
+    model: Any
+    placement: Placement
+    variables: Variables
+    cursor: Cursor
+    validation: Evaluation | None
+    callbacks: Any
+    epoch: int = 0
+    within: bool = False
+    step: int = 0
+    logs: Any = None
+    watch: Any = None
+    earlier: list[dict[str, float]] = field(default_factory=list)
+    stopped: bool = False
+    _seeds: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+
+    def settle(self) -> None:
+        """Waits until callbacks have seen all steps so far."""
+        seams.settle(self.callbacks)
+
+    def before_validation(self) -> None:
+        """Remembers the seeds, which a validation may use up: if it does not come to its end it is run again."""
+        self._seeds = {
+            name: np.array(variable._value, copy=True)
+            for name, variable in self._named().items()
+            if np.issubdtype(variable._value.dtype, np.integer) and not variable.trainable
+        }
+
+    def end_epoch(self, logs: Mapping[str, Any], *, stopped: bool) -> None:
+        """The epoch that runs has ended with these logs."""
+        self.earlier.append({name: float(value) for name, value in logs.items() if np.ndim(value) == 0})
+        self.epoch, self.within, self.logs, self.watch = self.epoch + 1, False, None, None
+        self.stopped, self._seeds = stopped, {}
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Copies of all variables and of what callbacks keep, on the host."""
+        named = self._named()
+        values = jax.device_get([variable._value for variable in named.values()])
+        # On CPU device_get gives views of memory that the next call will be given to write into.
+        arrays = {name: np.array(value, copy=True) for name, value in zip(named, values, strict=True)} | self._seeds
+        for name, callback in self._callbacks().items():
+            kept = seams.callback_state(callback)
+            if kept is not None:
+                arrays |= {f"callbacks/{name}/{key}": np.array(array) for key, array in kept[1].items()}
+        return arrays
+
+    def state(self, *, finished: int | None) -> dict[str, Any]:
+        """The rest. All processes have to call it. ``finished``: the number of epochs that were asked for, if the
+        training has come to its end."""
+        place = self.cursor.place()
+        states = {name: seams.callback_state(callback) for name, callback in self._callbacks().items()}
+        return {
+            "epoch": self.epoch,
+            "within": self.within,
+            "step": self.step,
+            "logs": seams.pythonify(jax.device_get(self.logs or {})),
+            "watch": None if self.watch is None else int(jax.device_get(self.watch)),
+            "earlier": self.earlier,
+            "stopped": self.stopped,
+            "finished": finished,
+            "input": told_by_all(place) if self.cursor.differs_by_process else place,
+            "validation": None if self.validation is None else self.validation.place(),
+            "callbacks": {name: kept[0] for name, kept in states.items() if kept is not None},
+        }
+
+    def restore(self, saved: Stored) -> None:
+        """Becomes what was saved. The data was opened at its place before."""
+        self._restore_variables(saved)
+        state = saved.state
+        self.epoch, self.within, self.step = state["epoch"], state["within"], state["step"]
+        self.logs, self.earlier, self.stopped = state["logs"], list(state["earlier"]), state["stopped"]
+        self.watch = None if state["watch"] is None else self.placement.place_copies(np.int32(state["watch"]))
+        callbacks = self._callbacks()
+        for name, kept in state["callbacks"].items():
+            prefix = f"callbacks/{name}/"
+            arrays = {key.removeprefix(prefix): saved.arrays[key] for key in saved.arrays if key.startswith(prefix)}
+            if name in callbacks:
+                seams.restore_callback_state(callbacks[name], kept, arrays)
+            elif processes().is_chief:  # the others have fewer, and none of them writes
+                warnings.warn(NO_CALLBACK.format(folder=saved.folder, name=name), stacklevel=2)
+
+    def _restore_variables(self, saved: Stored) -> None:
+        named = self._named()
+        values = {name: array for name, array in saved.arrays.items() if not name.startswith("callbacks/")}
+        problems = _problems(named, values)
+        if problems:
+            raise ValueError(OTHER_VARIABLES.format(folder=saved.folder, problems="\n".join(problems)))
+        for name, variable in named.items():
+            variable._value = self.placement.place_variable(values[name])
+
+    def _named(self) -> dict[str, Any]:
+        named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
+        return named
+
+    def _callbacks(self) -> dict[str, Any]:
+        """By class and number: workers that are not the chief lack some, so that places in the list do not tell."""
+        numbered: dict[str, Any] = {}
+        for callback in self.callbacks.callbacks:
+            kind = type(callback).__name__
+            number = sum(name.rpartition("-")[0] == kind for name in numbered)
+            numbered[f"{kind}-{number}"] = callback
+        return numbered
+
+
+def input_place(saved: Stored | None) -> Any:
+    """Where this process's data stood."""
+    if saved is None:
+        return None
+    place = saved.state["input"]
+    if not isinstance(place, list):
+        return place
+    if len(place) != processes().number:
+        raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(place), now=processes().number))
+    return place[processes().index]
+
+
+def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
+    problems = [f"  {name} was not saved" for name in named if name not in values]
+    problems += [f"  {name} was saved, and is not there now" for name in values if name not in named]
+    for name, variable in named.items():
+        here, there = variable._value, values.get(name)
+        if there is not None and (here.shape != there.shape or here.dtype != there.dtype):
+            problems.append(f"  {name} has {here.dtype}{list(here.shape)}, saved was {there.dtype}{list(there.shape)}")
+    return problems
