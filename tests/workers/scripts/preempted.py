@@ -1,0 +1,45 @@
+"""Trains on data of which each worker has its own, and lets worker 1 be told to end in a given step.
+
+Usage: preempted.py FOLDER STEP (-1: nobody is told)
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import unisono  # isort: skip  (before keras)
+import keras
+import numpy as np
+
+folder, told_in = Path(sys.argv[1]), int(sys.argv[2])
+strategy = unisono.MultiWorkerMirroredStrategy()
+index = unisono.runtime.processes().index
+keras.utils.set_random_seed(5)
+
+
+def own_rows(context):
+    random = np.random.default_rng(context.input_pipeline_id)
+    x = random.normal(size=(40 + 8 * context.input_pipeline_id, 6)).astype("float32")
+    dataset = unisono.data.Dataset.from_tensor_slices((x, x[:, :3].argmax(1)))
+    return dataset.shuffle(64).batch(4)
+
+
+class Steps(keras.callbacks.Callback):
+    steps = 0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.steps += 1
+        if index == 1 and self.steps == told_in:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+with strategy.scope():
+    layers = [keras.layers.Dense(8, "relu"), keras.layers.Dropout(0.2), keras.layers.Dense(3, "softmax")]
+    model = keras.Sequential(layers)
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+data = strategy.distribute_datasets_from_function(own_rows)
+steps = Steps()
+history = model.fit(data, epochs=4, verbose=0, callbacks=[steps], resume=folder / "run")
+arrays = [np.asarray(variable.value) for variable in [*model.variables, *model.optimizer.variables]]
+np.savez(folder / f"worker-{index}.npz", *arrays, loss=history.history["loss"], steps=steps.steps)
