@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,13 @@ PRELUDE = """
 import os, signal, socket, subprocess, sys, threading, time
 from pathlib import Path
 rank, size, attempt = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "UNISONO_ATTEMPT"))
+
+def until(*files):
+    "Waits for files that others make."
+    deadline = time.monotonic() + 30
+    while not all(Path(file).exists() for file in files):
+        assert time.monotonic() < deadline, f"{files} did not appear"
+        time.sleep(0.01)
 
 def suffer_with(culprit):
     "The culprit listens; the others hang on a connection to it, and fail when it closes."
@@ -43,6 +51,7 @@ class Launcher:
     def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
         self.process = process
         self.folder = folder
+        self._read = b""  # of standard error, before its end
 
     def wait_for(self, *files: str) -> None:
         """Waits until the scripts have made these files."""
@@ -52,13 +61,35 @@ class Launcher:
             assert self.process.poll() is None, self.process.communicate()
             time.sleep(0.01)
 
+    def wait_for_port(self, port: int) -> None:
+        """Waits until something listens at this port of the loopback interface."""
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                return
+            except OSError:
+                assert time.monotonic() < deadline, f"nobody listens at {port}"
+                time.sleep(0.01)
+
+    def wait_for_text(self, text: str) -> None:
+        """Waits until the launcher has written this to standard error."""
+        assert self.process.stderr is not None
+        os.set_blocking(self.process.stderr.fileno(), False)
+        deadline = time.monotonic() + DEADLINE
+        while text.encode() not in self._read:
+            self._read += self.process.stderr.read() or b""
+            assert time.monotonic() < deadline, self._read
+            time.sleep(0.01)
+        os.set_blocking(self.process.stderr.fileno(), True)
+
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
     def finish(self) -> tuple[int, str, str]:
         """Exit code, standard output and standard error."""
         out, err = self.process.communicate(timeout=DEADLINE)
-        return self.process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+        return self.process.returncode, out.decode(errors="replace"), (self._read + err).decode(errors="replace")
 
 
 Start = Callable[..., Launcher]
@@ -71,7 +102,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
     running: list[subprocess.Popen[bytes]] = []
 
     def start(script: str, *flags: str, args: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Launcher:
-        (tmp_path / "script.py").write_text(PRELUDE + textwrap.dedent(script))
+        text = PRELUDE + textwrap.dedent(script)
+        if not (tmp_path / "script.py").exists() or (tmp_path / "script.py").read_text() != text:
+            (tmp_path / "script.py").write_text(text)  # not while a worker reads it
         process = subprocess.Popen(
             [sys.executable, "-m", "unisono_launch", "run", *flags, "script.py", *args],
             cwd=tmp_path,

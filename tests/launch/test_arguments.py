@@ -43,8 +43,23 @@ def test_torchruns_flags_keep_their_names_in_both_spellings():
     assert parse(words.replace("_", "-").split()) == options
 
 
-def test_a_fixed_range_of_machines_is_a_number():
+def test_a_fixed_range_is_a_number():
     assert parse(["--nnodes", "2:2", "--node-rank", "0", "--master-addr", "a", "train.py"]).nnodes == 2
+    assert parse(["-n", "2:2", "train.py"]).num_workers == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "restarts"),
+    [
+        ("train.py", 0),
+        ("--max-restarts 2 train.py", 2),
+        ("-n 1:2 train.py", 3),
+        ("--nnodes 1:2 train.py", 3),
+        ("-n 1:2 --max-restarts 0 train.py", 0),
+    ],
+)
+def test_a_job_whose_size_may_change_starts_again_unless_told_otherwise(words, restarts):
+    assert parse(words.split()).restarts == restarts
 
 
 # Each error says what to type.
@@ -59,7 +74,17 @@ ERRORS = [
     ("package", "'package' is a folder. Name a script in it, or a module: -m package.module"),
     ("-n 0 train.py", "-n 0 starts no worker. Give at least one, as in -n 2."),
     ("-n two train.py", "-n two is not a number of workers. Give one, as in -n 2, or -n auto."),
-    ("--nnodes 1:4 train.py", "a job of changing size is not supported. Give one number: --nnodes 4"),
+    ("-n 4:1 train.py", "-n 4:1: the least comes first. Write -n 1:4"),
+    ("-n 0:2 train.py", "-n 0:2 starts no worker"),
+    ("-n 1:two train.py", "-n 1:two is not a number of workers. Give one, as in -n 2, or -n auto, or -n 1:2 for one"),
+    ("-n 1:2 --nnodes 2 train.py", "every machine has the same number of workers. Give one, as in -n 2"),
+    ("-n 1:2 --nnodes 1:2 train.py", "every machine has the same number of workers"),
+    ("--nnodes 4:1 train.py", "--nnodes 4:1: the least comes first. Write --nnodes 1:4"),
+    ("--nnodes 0:4 train.py", "--nnodes 0:4 is no machine at all"),
+    ("--nnodes 1: train.py", "--nnodes 1: is not a number of machines"),
+    ("--nnodes 1:4 --node-rank 4 train.py", "is not one of 4 machines. Give 0 on the first, 3 on the last."),
+    ("--nnodes 1:4 --master-port 1 train.py", "--master-port 1 is not a port from 2 to 65532"),
+    ("--join-window -1 train.py", "--join-window -1.0 is not a number of seconds. Give one, as in --join-window 30."),
     ("--nnodes some train.py", "--nnodes some is not a number of machines. Give one, as in --nnodes 2."),
     ("--nnodes 0 train.py", "--nnodes 0 is no machine at all. Give at least 1."),
     ("--node-rank 1 train.py", "--node-rank 1 says nothing without --nnodes. Add --nnodes N."),

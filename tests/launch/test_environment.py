@@ -6,6 +6,8 @@ import socket
 
 import pytest
 
+from .environments import SLURM
+
 pytestmark = pytest.mark.timeout(60)
 
 HOST = socket.gethostname()
@@ -95,15 +97,7 @@ def test_two_machines_find_the_same_ports_and_names(start, tmp_path):
 
 
 def test_slurm_tells_all_that_is_needed(run, tmp_path):
-    slurm = {
-        "SLURM_JOB_ID": "200505",
-        "SLURM_STEP_ID": "0",
-        "SLURM_PROCID": "1",
-        "SLURM_STEP_NUM_TASKS": "2",
-        "SLURM_STEP_NODELIST": "gnode[10,20]",
-        "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
-    }
-    code, out, err = run(DUMP + "\nprint('hello')", "-n", "2", env=slurm)
+    code, out, err = run(DUMP + "\nprint('hello')", "-n", "2", env=SLURM)
     assert code == 0
     assert sorted(out.splitlines()) == ["[worker 2] hello", "[worker 3] hello"]
     environ = read(tmp_path, 3)

@@ -18,6 +18,14 @@ WAYS = {
     "crash": ("os.kill(os.getpid(), signal.SIGSEGV)", "crashed with SIGSEGV", 69),
 }
 
+# Worker 1 fails, and its peer takes no notice, nor SIGTERM.
+DEAF_PEER = """
+    if rank == 1:
+        sys.exit(3)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(60)
+"""
+
 
 @pytest.mark.parametrize(
     ("way", "culprit"),
@@ -53,16 +61,7 @@ def test_the_worker_that_failed_first_is_named_and_not_its_victims(run, way, cul
 def test_a_job_whose_peers_do_not_end_ends_within_ten_seconds(run):
     """Nobody reacts to anything: the worst case."""
     began = time.monotonic()
-    code, _, err = run(
-        """
-        if rank == 1:
-            sys.exit(3)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(60)
-        """,
-        "-n",
-        "2",
-    )
+    code, _, err = run(DEAF_PEER, "-n", "2")
     assert time.monotonic() - began < 10
     assert code == 3
     assert "worker 0 was told to end (SIGKILL)" in err
@@ -71,18 +70,7 @@ def test_a_job_whose_peers_do_not_end_ends_within_ten_seconds(run):
 @pytest.mark.slow
 def test_the_grace_period_can_be_shorter(run):
     began = time.monotonic()
-    code, _, _ = run(
-        """
-        if rank == 1:
-            sys.exit(3)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(60)
-        """,
-        "-n",
-        "2",
-        "--grace",
-        "0.1",
-    )
+    code, _, _ = run(DEAF_PEER, "-n", "2", "--grace", "0.1")
     assert code == 3
     assert time.monotonic() - began < 4
 

@@ -7,17 +7,11 @@ import pytest
 
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import Options, UsageError
+from unisono_launch.launch._options import Options, Span, UsageError
+
+from .environments import SLURM
 
 PROGRAM = ("-m", "module")
-SLURM = {
-    "SLURM_JOB_ID": "200505",
-    "SLURM_STEP_ID": "0",
-    "SLURM_PROCID": "1",
-    "SLURM_STEP_NUM_TASKS": "2",
-    "SLURM_STEP_NODELIST": "gnode[10,20]",
-    "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
-}
 KUBERNETES = {
     "JOB_COMPLETION_INDEX": "1",
     "HOSTNAME": "train-1",
@@ -74,7 +68,7 @@ def test_a_cluster_is_found(environ, hosts, port, job):
     machines = found(environ)
     assert (machines.rank, machines.hosts, machines.known) == (1, hosts, True)
     assert (machines.address, machines.port, machines.job) == (hosts[0], port, job)
-    assert found(environ, nnodes=2) == machines
+    assert found(environ, nnodes=2) == found(environ, nnodes=Span(1, 4)) == machines
     assert found(environ, master_port=5).port == 5
 
 
@@ -93,6 +87,9 @@ def test_a_job_inside_of_a_worker_is_one_of_its_own():
         ({}, {"nnodes": 2, "node_rank": 0}, "needs --master-addr A too"),
         ({}, {"nnodes": 2, "master_addr": "a"}, "needs --node-rank R too"),
         ({}, {"master_addr": "a"}, "needs --nnodes N and --node-rank R too"),
+        ({}, {"nnodes": Span(1, 2)}, "--nnodes 1:2, and neither SLURM nor"),
+        ({}, {"nnodes": Span(1, 2), "node_rank": 0}, "needs --master-addr A too"),
+        (SLURM, {"nnodes": Span(3, 4)}, "--nnodes 3:4, but SLURM_.* names 2 machines. Leave --nnodes out."),
         (SLURM, {"nnodes": 3}, "--nnodes 3, but SLURM_.* names 2 machines. Leave --nnodes out."),
         ({"TF_CONFIG": "{"}, {}, "(?s)TF_CONFIG is not JSON.*Or say that this machine is alone: --nnodes 1"),
         (

@@ -56,8 +56,7 @@ def test_a_launcher_that_is_killed_leaves_nobody(start, tmp_path):
 def test_workers_die_with_the_launcher_even_without_the_guard(start, tmp_path):
     launcher = start("Path(f'pids-{rank}').write_text(str(os.getpid())); time.sleep(600)", "-n", "2")
     launcher.wait_for("pids-0", "pids-1")
-    (guard,) = (pid for pid in children_of(launcher.process.pid) if "_guard.py" in command_of(pid))
-    os.kill(guard, signal.SIGKILL)
+    os.kill(guard_of(launcher.process.pid), signal.SIGKILL)
     launcher.send(signal.SIGKILL)
     assert_all_gone(pids(tmp_path), within=2)
 
@@ -66,8 +65,7 @@ def test_workers_die_with_the_launcher_even_without_the_guard(start, tmp_path):
 def test_the_guard_is_not_disturbed_by_what_schedulers_send_to_all(start, tmp_path):
     launcher = start(WITH_CHILDREN + "    time.sleep(600)", "-n", "2")
     launcher.wait_for("pids-0", "pids-1")
-    (guard,) = (pid for pid in children_of(launcher.process.pid) if "_guard.py" in command_of(pid))
-    os.kill(guard, signal.SIGTERM)
+    os.kill(guard_of(launcher.process.pid), signal.SIGTERM)
     launcher.send(signal.SIGKILL)
     assert_all_gone(pids(tmp_path), within=2)
 
@@ -98,6 +96,11 @@ def test_a_job_inside_of_a_worker_ends_with_it(start, tmp_path):
     launcher.wait_for("pids-0", "pids-1")
     launcher.send(signal.SIGKILL)
     assert_all_gone(pids(tmp_path), within=5)
+
+
+def guard_of(launcher: int) -> int:
+    (guard,) = (pid for pid in children_of(launcher) if "_guard.py" in command_of(pid))
+    return guard
 
 
 def children_of(parent: int) -> list[int]:

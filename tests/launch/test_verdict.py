@@ -50,6 +50,11 @@ CASES = {
     "lost somewhere": ([account(0, -6, 1.0, FATAL), account(1, -6, 1.1, FATAL)], (0, 69)),
     "a connection of its own": ([account(0, 1, 1.0, "OSError: Connection reset by peer"), account(1, 0, 3)], (0, 1)),
     "preempted": ([account(0, 75, 1.0), account(1, 1, 1.1, GLOO)], (0, 75)),
+    "lost with its machine": (
+        [account(0, 1, 1.2, GLOO), account(1, -9, 1.0, instead="was lost with its machine")],
+        (1, 69),
+    ),
+    "left with its machine": ([account(0, 75, 1.2), account(1, 75, 1.0, instead="left with its machine")], (1, 75)),
     "failed before it was preempted": ([account(0, 75, 2.0), account(1, 1, 1.0, OWN)], (1, 1)),
 }
 
@@ -58,3 +63,27 @@ CASES = {
 def test_the_cause_is_found(accounts, expected):
     cause = find_cause(accounts)
     assert (None if cause is None else (cause.rank, cause.code)) == expected
+
+
+# Whether a worker of known number was lost: what may make a job go on with fewer.
+LOSSES = {
+    "killed": True,
+    "the coordinator was killed": True,
+    "a crash of its own": True,
+    "stopped": True,
+    "stuck, by name": True,
+    "lost on another machine": True,
+    "lost with its machine": True,
+    "lost somewhere": False,
+    "the first in time": False,
+    "a connection of its own": False,
+    "preempted": False,
+    "left with its machine": False,
+}
+
+
+@pytest.mark.parametrize("case", LOSSES)
+def test_only_a_worker_that_is_known_to_be_gone_is_a_loss(case):
+    cause = find_cause(CASES[case][0])
+    assert cause is not None
+    assert cause.is_loss == LOSSES[case]

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final, Literal, NoReturn
 
-from unisono_launch.launch._options import Options, UsageError
+from unisono_launch.launch._options import Options, Span, UsageError
 from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run [flags] (script.py | -m module) [its arguments]"
@@ -17,6 +17,7 @@ examples:
   unisono run train.py --lr 0.1                         one worker with all devices of this machine
   unisono run -n 4 --devices cpu:2 train.py             four workers with two CPU devices each
   unisono run -n 4 --devices gpu:0,1,2,3 train.py       four workers with one GPU each
+  unisono run -n 2:4 train.py                           four workers, or fewer when some are lost for good
   unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
   srun unisono run train.py                             SLURM, one task for each machine: the rest is found
 
@@ -76,7 +77,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_num_workers,
         default=1,
         metavar="N",
-        help="workers on this machine (1); auto: one for each GPU, else one; gpu: one for each GPU",
+        help="workers on this machine (1); MIN:MAX: fewer when some are lost for good; "
+        "auto: one for each GPU, else one; gpu: one for each GPU",
     )
     add(
         "--devices",
@@ -84,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="D",
         help="cpu:K gives each worker K CPU devices, gpu:0,1 divides these GPUs, auto all (auto)",
     )
-    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says)")
+    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says); MIN:MAX: those that come")
     add("--node-rank", "--node_rank", type=int, metavar="R", help="number of this machine, from 0")
     add("--master-addr", "--master_addr", metavar="A", help="address of the first machine")
     add("--master-port", "--master_port", type=int, metavar="P", help="port there (29500, or what the cluster says)")
@@ -92,9 +94,16 @@ def _parser() -> argparse.ArgumentParser:
         "--max-restarts",
         "--max_restarts",
         type=int,
-        default=0,
         metavar="R",
-        help="how often all start again after a failure (0)",
+        help="how often all start again after a failure (0; with MIN:MAX 3)",
+    )
+    add(
+        "--join-window",
+        "--join_window",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="so long --nnodes MIN:MAX waits for machines before each attempt (120)",
     )
     add("--run-dir", "--run_dir", metavar="DIR", help="folder for logs and what the script stores (runs/NAME)")
     add("--name", metavar="NAME", help="name of the run (script and time)")
@@ -131,24 +140,33 @@ def _split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str]
     return flags, program
 
 
-def _num_workers(text: str) -> int | Literal["auto", "gpu"]:
+def _num_workers(text: str) -> int | Span | Literal["auto", "gpu"]:
     if text == "auto":
         return "auto"
     if text == "gpu":
         return "gpu"
     try:
-        return int(text)
+        return _number_or_span(text)
     except ValueError:
-        raise UsageError(f"-n {text} is not a number of workers. Give one, as in -n 2, or -n auto.") from None
+        raise UsageError(
+            f"-n {text} is not a number of workers. Give one, as in -n 2, or -n auto, or -n 1:2 for one or two."
+        ) from None
 
 
-def _nnodes(text: str) -> int:
-    least, _, most = text.partition(":")
-    if not least.isdecimal() or (most and not most.isdecimal()):
-        raise UsageError(f"--nnodes {text} is not a number of machines. Give one, as in --nnodes 2.")
-    if most and least != most:
-        raise UsageError(f"--nnodes {text}: a job of changing size is not supported. Give one number: --nnodes {most}")
-    return int(least)
+def _nnodes(text: str) -> int | Span:
+    try:
+        return _number_or_span(text)
+    except ValueError:
+        raise UsageError(
+            f"--nnodes {text} is not a number of machines. Give one, as in --nnodes 2, or --nnodes 1:2 for one or two."
+        ) from None
+
+
+def _number_or_span(text: str) -> int | Span:
+    least, colon, most = text.partition(":")
+    if not colon or least == most:
+        return int(least)
+    return Span(int(least), int(most))
 
 
 class _Parser(argparse.ArgumentParser):

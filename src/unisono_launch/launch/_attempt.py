@@ -7,12 +7,12 @@ import os
 import queue
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from unisono_launch.launch._environment import Layout, worker_environment
-from unisono_launch.launch._events import ENDING, Crashed, Events, Signalled
+from unisono_launch.launch._events import ENDING, Crashed, Events, How, Signalled
 from unisono_launch.launch._guard import kill, leftovers
 from unisono_launch.launch._guarding import Guard
 from unisono_launch.launch._output import Output
@@ -35,6 +35,8 @@ class Result:
     began: float
     ended: float
     """When the last worker was gone. Both by `time.monotonic`."""
+    reached: Mapping[str, int]
+    """The highest step of each phase, as far as it was seen."""
 
 
 def run_attempt(
@@ -46,14 +48,19 @@ def run_attempt(
     events: Events,
     screen: Screen,
     guard: Guard,
+    notify: Callable[[How], None],
 ) -> Result:
-    """Starts the workers, watches them, ends them together. However this returns, no process of it is left."""
+    """Starts the workers, watches them, ends them together. However this returns, no process of it is left.
+
+    `notify` is called as soon as the attempt is ending: the job may have other machines.
+    """
     began = time.monotonic()
     workers: list[Worker] = []
     output = Output(screen, prefixed=layout.num_workers > 1, crashed=lambda error: events.put(Crashed(error)))
-    supervisor = Supervisor(workers, layout, grace=grace, say=output.say)
+    supervisor = Supervisor(workers, layout, grace=grace, say=output.say, notify=notify)
     with _nothing_left(workers, supervisor, output, layout.job, guard):
         _start(workers, layout, program, environ, events, output, guard)
+        supervisor.advance()
         while not supervisor.over:
             with contextlib.suppress(queue.Empty):
                 supervisor.handle(events.get(timeout=supervisor.patience))
@@ -61,7 +68,9 @@ def run_attempt(
     ended = time.monotonic()
     _show_the_rest(output, supervisor, events)
     accounts = tuple(supervisor.account(worker, output.errors(worker.rank)) for worker in workers)
-    return Result(accounts=accounts, signal=supervisor.signal, began=began, ended=ended)
+    return Result(
+        accounts=accounts, signal=supervisor.signal, began=began, ended=ended, reached=dict(supervisor.reached)
+    )
 
 
 def _start(

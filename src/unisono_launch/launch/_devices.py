@@ -30,7 +30,7 @@ class Devices:
     def variables(self, rank: int, size: int, environ: Mapping[str, str]) -> dict[str, str]:
         """What worker `rank` of `size` workers of this machine has in its environment to see its devices only."""
         if self.kind == "gpu":
-            return self._gpus_of(rank, size, environ)
+            return self._gpu_variables(rank, size, environ)
         if self.kind == "as found" and (size == 1 or _has_tpu()):
             return {}
         # Where nobody said "cpu", what the shell says is what the user wants.
@@ -38,28 +38,36 @@ class Devices:
         threads = max(cpu_threads(devices), _number(environ, "NPROC", 1))
         return {"JAX_PLATFORMS": "cpu", "UNISONO_CPU_DEVICES": str(devices), "NPROC": str(threads)}
 
-    def _gpus_of(self, rank: int, size: int, environ: Mapping[str, str]) -> dict[str, str]:
+    def gpus_of(self, rank: int, size: int) -> tuple[str, ...]:
+        """The GPUs of worker `rank` of `size`. Each has equally many; a rest that cannot be divided is nobody's.
+
+        >>> Devices(kind="gpu", gpus=("0", "1", "2", "3")).gpus_of(2, 3)
+        ('2',)
+        """
         each = len(self.gpus) // size
-        variables = {"CUDA_VISIBLE_DEVICES": ",".join(self.gpus[rank * each : (rank + 1) * each])}
+        return self.gpus[rank * each : (rank + 1) * each]
+
+    def _gpu_variables(self, rank: int, size: int, environ: Mapping[str, str]) -> dict[str, str]:
+        variables = {"CUDA_VISIBLE_DEVICES": ",".join(self.gpus_of(rank, size))}
         if environ.get("JAX_PLATFORMS") == "cpu":  # left over in the shell, and against what was asked
             variables["JAX_PLATFORMS"] = ""
         return variables
 
 
-def find_devices(asked: str, environ: Mapping[str, str], root: Path = Path("/")) -> Devices:
-    """Reads `--devices`: "cpu:2", "gpu:0,1", "gpu" or "auto"."""
+def find_devices(asked: str, environ: Mapping[str, str], root: Path = Path("/"), *, strict: bool = True) -> Devices:
+    """Reads `--devices`: "cpu:2", "gpu:0,1", "gpu" or "auto". Unless `strict`, GPUs that are not there are left out."""
     if match := re.fullmatch(r"cpu(?::([1-9]\d*))?", asked):
         return Devices(kind="cpu", cpus_each=int(match[1] or 1))
     gpus = visible_gpus(environ, root)
     if asked == "auto":
         return Devices(kind="gpu", gpus=tuple(gpus)) if gpus else Devices(kind="as found")
     if asked == "gpu":
-        if not gpus:
+        if strict and not gpus:
             raise UsageError("--devices gpu: no GPU is visible here. Use CPUs: --devices cpu:1")
         return Devices(kind="gpu", gpus=tuple(gpus))
     if not re.fullmatch(r"gpu:\d+(,\d+)*", asked):
         raise UsageError(f"--devices {asked} is not understood. Write cpu:2, gpu:0,1 or auto.")
-    return Devices(kind="gpu", gpus=_chosen(asked, gpus))
+    return Devices(kind="gpu", gpus=_chosen(asked, gpus, strict=strict))
 
 
 def divide(devices: Devices, num_workers: int | Literal["auto", "gpu"]) -> int:
@@ -91,7 +99,7 @@ def visible_gpus(environ: Mapping[str, str], root: Path = Path("/")) -> list[str
     return [str(number) for number in range(len(folders) or len(nodes))]
 
 
-def _chosen(asked: str, gpus: list[str]) -> tuple[str, ...]:
+def _chosen(asked: str, gpus: list[str], *, strict: bool) -> tuple[str, ...]:
     """The GPUs of "gpu:0,1": places in the list of visible ones, as everywhere in CUDA."""
     places = [int(place) for place in asked.removeprefix("gpu:").split(",")]
     repeated = sorted({place for place in places if places.count(place) > 1})
@@ -100,12 +108,12 @@ def _chosen(asked: str, gpus: list[str]) -> tuple[str, ...]:
     if not gpus:  # none was found, but the driver may show them elsewhere (WSL, Jetson): JAX will tell
         return tuple(str(place) for place in places)
     missing = [place for place in places if place >= len(gpus)]
-    if missing:
+    if missing and strict:
         raise UsageError(
             f"--devices {asked}: there is no GPU {missing[0]}. Visible are {len(gpus)} ({', '.join(gpus)}), "
             f"so write gpu:{','.join(str(place) for place in range(len(gpus)))} for all of them."
         )
-    return tuple(gpus[place] for place in places)
+    return tuple(gpus[place] for place in places if place < len(gpus))
 
 
 def _has_tpu(root: Path = Path("/")) -> bool:

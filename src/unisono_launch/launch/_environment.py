@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono_launch.cluster import join_address
+from unisono_launch.launch._admission import SECRET
 from unisono_launch.launch._devices import Devices
 from unisono_launch.launch._guard import MARK
 from unisono_launch.launch._machines import Machines
@@ -76,7 +77,8 @@ def worker_environment(layout: Layout, rank: int, environ: Mapping[str, str]) ->
         "names": machines.names(layout.local_size),
         "local": {"rank": local_rank, "size": layout.local_size},
     }
-    inherited = {name: value for name, value in environ.items() if name != "TF_CONFIG"}
+    # Workers do not need the secret of the launchers, and may print what they have.
+    inherited = {name: value for name, value in environ.items() if name not in ("TF_CONFIG", SECRET)}
     return {
         **inherited,
         **_tf_config(layout, rank),

@@ -8,7 +8,9 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import Final
+from typing import Final, Literal
+
+from unisono_launch.worker import ExitCode
 
 # Asks the job to end. Ctrl-C; a scheduler; a terminal that was closed.
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -37,7 +39,31 @@ class Crashed:
     error: BaseException
 
 
-Event = Exited | Signalled | Crashed
+How = Literal["failed", "preempted", "signalled"]
+"""Why an attempt ends. "preempted": a worker has saved and left, and its peers do the same if they are let."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """On another machine of the job the attempt is ending: our workers have to end too."""
+
+    attempt: int
+    how: How
+
+
+@dataclass(frozen=True)
+class Woken:
+    """Something has come from another machine; who waits for it looks it up."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A thread has something to tell the user. It must not write to the screen itself."""
+
+    text: str
+
+
+Event = Exited | Signalled | Crashed | Elsewhere | Woken | Note
 # A SimpleQueue, because a signal handler may put into it whatever the main thread is doing with it.
 Events = queue.SimpleQueue[Event]
 
@@ -58,3 +84,8 @@ def signals_as_events(events: Events) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def code_of(number: signal.Signals) -> ExitCode:
+    """With which code a launcher ends that a signal ended."""
+    return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.TERMINATED

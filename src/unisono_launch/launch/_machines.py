@@ -10,7 +10,7 @@ from typing import Final
 
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._guard import MARK
-from unisono_launch.launch._options import Options, UsageError
+from unisono_launch.launch._options import Options, Span, UsageError
 
 _PORT: Final = 29500  # torchrun's
 
@@ -90,7 +90,7 @@ def _by_flags(options: Options) -> Machines:
         flags = {"--nnodes N": nnodes, "--node-rank R": rank, "--master-addr A": address}
         missing = [flag for flag, value in flags.items() if value is None]
         raise UsageError(f"A job over several machines needs {' and '.join(missing)} too.")
-    hosts = [""] * nnodes
+    hosts = [""] * (nnodes.most if isinstance(nnodes, Span) else nnodes)
     hosts[0] = address
     hosts[rank] = socket.gethostname()
     return Machines(
@@ -113,7 +113,7 @@ def _by_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None
         if found is not None and found.role == "evaluator":
             raise UsageError(f"{found.source}: this is the evaluator, which trains with nobody. Start it with python.")
         return None
-    if options.nnodes not in (None, found.num_processes):
+    if not _fits(options.nnodes, found.num_processes):
         raise UsageError(
             f"--nnodes {options.nnodes}, but {found.source} names {found.num_processes} machines. Leave --nnodes out."
         )
@@ -128,6 +128,12 @@ def _by_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None
         source=found.source,
         job=environ.get("SLURM_JOB_ID"),
     )
+
+
+def _fits(asked: int | Span | None, num_machines: int) -> bool:
+    if isinstance(asked, Span):
+        return asked.least <= num_machines <= asked.most
+    return asked in (None, num_machines)
 
 
 def _host(name: str) -> str:

@@ -20,6 +20,7 @@ from unisono_launch.launch._options import UsageError
 
 # Below what Linux gives to outgoing connections (32768 to 60999), so nobody holds such a port by chance.
 _RANGE: Final = range(20000, 32768)
+_NEIGHBOURS: Final = 50
 
 
 @contextlib.contextmanager
@@ -52,6 +53,20 @@ def this_port(port: int) -> Iterator[int]:
         yield port
 
 
+@contextlib.contextmanager
+def next_port(first: int) -> Iterator[int]:
+    """The first port from `first` on that nobody has: for launchers that tell each other which one it is."""
+    with contextlib.ExitStack() as held:
+        for port in range(first, min(first + _NEIGHBOURS, 65536)):
+            if _take(port, held):
+                yield port
+                return
+    raise UsageError(
+        f"Port {first} of this machine and the {_NEIGHBOURS - 1} after it are taken. "
+        "Give another, on every machine of this job the same: --master-port P"
+    )
+
+
 def _take(port: int, held: contextlib.ExitStack) -> bool:
     with contextlib.ExitStack() as name:
         try:
@@ -66,7 +81,7 @@ def _take(port: int, held: contextlib.ExitStack) -> bool:
 
 
 def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
-    """The ports of an attempt over several machines, on each the same: launchers do not talk to each other.
+    """The ports of an attempt over several machines, on each the same, also where launchers do not talk to each other.
 
     JAX uses the first one only; the others stand in TF_CONFIG.
 
@@ -75,3 +90,12 @@ def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
     """
     wanted = [first + attempt + 100 * i for i in range(count)]
     return [port if port < 65536 else port - 32768 for port in wanted]
+
+
+def meeting_port(master_port: int) -> int:
+    """Where the launchers of a job of changing size meet: one below the workers' ports, which go up with attempts.
+
+    >>> meeting_port(29500)
+    29499
+    """
+    return master_port - 1

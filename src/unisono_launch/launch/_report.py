@@ -34,7 +34,7 @@ def report(cause: Cause, layout: Layout, result: Result, *, ooms: int) -> str:
     if others:
         lines.append(f"  The others: {'; '.join(others)}.")
     teller = cause.rank if cause.witness is None else cause.witness.rank
-    if teller in layout.ranks:
+    if any(account.rank == teller for account in result.accounts):
         lines.append(f"  Log: {short(layout.log(teller))}")
     # The words of an only worker are what stands above, as it wrote them.
     return "\n".join([*lines, *(_words(cause) if layout.num_workers > 1 else [])])

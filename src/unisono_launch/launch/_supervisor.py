@@ -1,9 +1,13 @@
 """The decisions of one attempt: who has failed, and when the others must end.
 
     running ──a worker fails──> settling ──1 s──> ending ──4 s──> killed
-       └─────SIGINT, SIGTERM──────────────────────> ending ──grace──> killed
+       ├──one leaves with 75──> leaving ──grace──> ending ──4 s──> killed
+       └─────SIGINT, SIGTERM────────────────────> ending ──grace──> killed
 
-Peers of a lost worker normally end while we settle. A worker that ends with code 0 is no failure, early or not.
+Peers of a lost worker normally end while we settle. Those of one that was preempted (code 75) are saving at the same
+step, and leave by themselves if they are let; when one of them fails meanwhile, it is a failure like any other. A
+worker that ends with code 0 is no failure, early or not. What happens on other machines of the job (`Elsewhere`) counts
+as if it happened here.
 """
 
 from __future__ import annotations
@@ -14,10 +18,10 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from unisono_launch.launch._environment import Layout
-from unisono_launch.launch._events import ENDING, Crashed, Event, Signalled
+from unisono_launch.launch._events import ENDING, Crashed, Elsewhere, Event, How, Note, Signalled
 from unisono_launch.launch._verdict import Account
 from unisono_launch.launch._worker import Worker
-from unisono_launch.worker import FAILED, ExitCode, read_status
+from unisono_launch.worker import FAILED, ExitCode, Status, read_status
 
 _SETTLING: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
 _ENDING: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing
@@ -30,14 +34,25 @@ _LOOKING: Final = 1.0  # between looks at what makes no event
 class Supervisor:
     """Watches running workers until all have ended, or until nothing more can be done about them."""
 
-    def __init__(self, workers: Sequence[Worker], layout: Layout, *, grace: float, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        workers: Sequence[Worker],
+        layout: Layout,
+        *,
+        grace: float,
+        say: Callable[[str], None],
+        notify: Callable[[How], None],
+    ) -> None:
         self.signal: signal.Signals | None = None
         """By which the launcher was asked to end."""
+        self.reached: dict[str, int] = {}
+        """The highest step that was seen of each phase."""
         self._workers = workers
         self._layout = layout
         self._grace = grace
         self._say = say
-        self._stage: Literal["running", "settling", "ending", "killed", "over"] = "running"
+        self._notify = notify
+        self._stage: Literal["running", "leaving", "settling", "ending", "killed", "over"] = "running"
         self._deadline = float("inf")
         self._last_look = time.monotonic()
         self._stopped_since: dict[int, float] = {}
@@ -64,32 +79,21 @@ class Supervisor:
         """Takes notice of an event. The end of a worker speaks for itself."""
         if isinstance(event, Crashed):
             raise event.error
-        if not isinstance(event, Signalled):
-            return
-        if event.number not in ENDING:
-            for worker in self._workers:
-                worker.send(event.number)
-        elif self.signal is None:
-            self.signal = event.number
-            if self._stage == "running":
-                self._say(
-                    f"unisono: {event.number.name}. Workers have {self._grace:g} s to end. Ctrl-C kills them now."
-                )
-                # A closed terminal is nothing that a script expects; what it can do on SIGTERM is right then too.
-                self._tell(signal.SIGTERM if event.number == signal.SIGHUP else event.number, self._grace)
-        elif event.number == signal.SIGINT:  # somebody is in a hurry
-            self.kill()
+        if isinstance(event, Note):
+            self._say(event.text)
+        elif isinstance(event, Elsewhere) and event.attempt == self._layout.attempt:
+            self._follow(event.how)
+        elif isinstance(event, Signalled):
+            self._signal(event)
 
     def advance(self) -> None:
         """Looks at the workers and the clock, and does what is due."""
-        if self._stage == "running":
+        if self._stage in ("running", "leaving"):
             self._look()
-            ended_badly = any(worker.ending and worker.ending.code != 0 for worker in self._workers)
-            if ended_badly or self._failed or self._stopped:
-                self._settle()
-        elif time.monotonic() < self._deadline:
+            self._notice()
+        if time.monotonic() < self._deadline:
             return
-        elif self._stage == "settling":
+        if self._stage in ("leaving", "settling"):
             self._late = {worker.rank for worker in self._workers if worker.alive}
             self._tell(signal.SIGTERM, min(self._grace, _ENDING))
         elif self._stage == "ending":
@@ -106,7 +110,7 @@ class Supervisor:
     def account(self, worker: Worker, errors: str) -> Account:
         """What is known of a worker at the end."""
         ended = worker.ending
-        said = self._said_failed(worker)
+        said = self._said_failed(worker, self._status(worker))
         by_itself = ended is not None and not worker.told
         code = ended.code if ended is not None else -signal.SIGKILL
         return Account(
@@ -119,9 +123,31 @@ class Supervisor:
             errors=errors,
         )
 
-    def _said_failed(self, worker: Worker) -> float | None:
-        """When a worker said that it failed; None if it did not, or only after we had told it to end."""
+    def _signal(self, event: Signalled) -> None:
+        if event.number not in ENDING:
+            for worker in self._workers:
+                worker.send(event.number)
+        elif self.signal is None:
+            self.signal = event.number
+            if self._stage == "running":
+                self._say(
+                    f"unisono: {event.number.name}. Workers have {self._grace:g} s to end. Ctrl-C kills them now."
+                )
+                self._notify("signalled")
+                # A closed terminal is nothing that a script expects; what it can do on SIGTERM is right then too.
+                self._tell(signal.SIGTERM if event.number == signal.SIGHUP else event.number, self._grace)
+        elif event.number == signal.SIGINT:  # somebody is in a hurry
+            self.kill()
+
+    def _status(self, worker: Worker) -> Status | None:
+        """What a worker says of itself; its step is kept in mind, since a later record may tell less."""
         status = read_status(self._layout.status(worker.rank))
+        if status is not None and status.phase != FAILED:
+            self.reached[status.phase] = max(status.step, self.reached.get(status.phase, 0))
+        return status
+
+    def _said_failed(self, worker: Worker, status: Status | None) -> float | None:
+        """When a worker said that it failed; None if it did not, or only after we had told it to end."""
         if status is None or status.phase != FAILED:
             return None
         said = time.monotonic() - (time.time() - status.written)
@@ -140,9 +166,34 @@ class Supervisor:
                 self._stopped_since.pop(worker.rank, None)
             elif now - self._stopped_since.setdefault(worker.rank, now) >= _STOPPED:
                 self._stopped.add(worker.rank)
-            said = self._said_failed(worker) if worker.alive else None
+            said = self._said_failed(worker, self._status(worker)) if worker.alive else None
             if said is not None and now - said > _FAILED:
                 self._failed = True
+
+    def _notice(self) -> None:
+        """Sees who has failed or left, and lets the other machines know."""
+        codes = {worker.ending.code for worker in self._workers if worker.ending} - {0}
+        if codes - {ExitCode.PREEMPTED} or self._failed or self._stopped:
+            self._settle()
+            self._notify("failed")
+        elif codes and self._stage == "running":
+            self._leave()
+            self._notify("preempted")
+
+    def _follow(self, how: How) -> None:
+        """Does what an event on another machine demands."""
+        if self._stage not in ("running", "leaving"):
+            return
+        if how == "signalled":
+            self._tell(signal.SIGTERM, self._grace)
+        elif how == "failed":
+            self._settle()
+        elif self._stage == "running":
+            self._leave()
+
+    def _leave(self) -> None:
+        """Somebody was preempted: the others get the time to leave by themselves that they would get after SIGTERM."""
+        self._stage, self._deadline = "leaving", time.monotonic() + max(self._grace, _SETTLING)
 
     def _settle(self) -> None:
         """Somebody failed: the others get a moment to end by themselves. Who is stopped now is whom they miss."""

@@ -50,6 +50,8 @@ class Account:
     """It was still there when its peers had had time to end."""
     errors: str = ""
     """The end of its standard error."""
+    instead: str = ""
+    """What it did, where its code does not say it: "was lost with its machine"."""
 
     @property
     def ended_by(self) -> str:
@@ -79,6 +81,13 @@ class Cause:
     witness: Account | None
     """Whose standard error tells more."""
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether a worker was lost, and it is known which: killed, crashed or stuck. Not one that failed or left."""
+        if self.code not in (ExitCode.LOST, ExitCode.STUCK):
+            return False
+        return self.witness is None or self.witness.rank != self.rank or not self.witness.is_echo
+
 
 def find_cause(accounts: Sequence[Account]) -> Cause | None:
     """The cause of the failure; None if all workers ended well.
@@ -96,6 +105,9 @@ def find_cause(accounts: Sequence[Account]) -> Cause | None:
     first = failed[0]
     if first.is_echo:
         return _cause_elsewhere(failed, accounts)
+    if first.instead:
+        code = first.code if first.code == ExitCode.PREEMPTED else ExitCode.LOST
+        return Cause(code=code, rank=first.rank, what=first.instead, witness=None)
     if first.code < 0:
         crashed = -first.code in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL)
         what = f"{'crashed with' if crashed else 'was killed by'} {first.ended_by}"
