@@ -5,6 +5,8 @@ Here the interruption is an exception and the second run a second model in this 
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pytest
 import unisono
 from unisono.checkpoint import EveryEpoch, EverySteps
 from unisono.data import Dataset
+from unisono.runtime import Preempted
 from unisono.train import Resume
 from unisono.train import _resume as resume_module
 
@@ -186,6 +189,24 @@ def test_it_goes_on_after_an_interruption_between_steps(
         broken.fit(**arrays(), **arguments, resume=resume, callbacks=[Interrupt(hook=hook)])
     new_process()
     again.fit(**arrays(), **arguments, resume=resume)
+    assert_same(whole, again)
+
+
+def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
+    class Tell(keras.callbacks.Callback):
+        def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+            if batch == 1 and len(self.model.history.epoch) == 1:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    arguments = {"epochs": 3, "verbose": 0, "validation_data": (X, Y), "validation_batch_size": 8}
+    whole, told, again = new_model(), new_model(), new_model()
+    seed()
+    whole.fit(**arrays(), **arguments)
+    seed()
+    with pytest.raises(Preempted):
+        told.fit(**arrays(), **arguments, resume=tmp_path / "run", callbacks=[Tell()])
+    assert told.history.epoch == [0]
+    again.fit(**arrays(), **arguments, resume=tmp_path / "run")
     assert_same(whole, again)
 
 

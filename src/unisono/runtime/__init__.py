@@ -1,6 +1,9 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and where arrays live."""
 
 from unisono.runtime._cpu_devices import set_cpu_devices as set_cpu_devices
+from unisono.runtime._determinism import deterministic as deterministic
+from unisono.runtime._determinism import is_deterministic as is_deterministic
+from unisono.runtime._determinism import keep_programs as keep_programs
 from unisono.runtime._devices import all_devices as all_devices
 from unisono.runtime._devices import default_devices as default_devices
 from unisono.runtime._devices import device_name as device_name

@@ -90,7 +90,7 @@ def join(
         raise RuntimeError(OTHER_JOB.format(number=_joined.number, name=_joined.names[_joined.index]))
     if processes.number == 1 or coordinator is None:
         return
-    _check_not_started()
+    check_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
     address = meet(Meeting(coordinator, processes.index, processes.names, seconds), alike)
     listen_at(address)
@@ -112,12 +112,13 @@ def join(
     _leave_at_once_on_errors()
 
 
-def _check_not_started() -> None:
+def check_not_started(message: str) -> None:
+    """Raises ``RuntimeError`` with this message if JAX has started in this process."""
     name = "jax_num_cpu_devices"
     try:
         jax.config.update(name, getattr(jax.config, name))  # changes nothing, and is refused once JAX has started
     except RuntimeError:
-        raise RuntimeError(TOO_LATE) from None
+        raise RuntimeError(message) from None
 
 
 def _leave_at_once_on_errors() -> None:

@@ -48,6 +48,7 @@ class Cursor:
         self._last_place: State = None
         self._seen_in_pass = 0
         self._seen_in_epoch = 0
+        self._epoch_is_over = False
         self._passes = 0
         self._batches_given = 0
         self._thread: ThreadPoolExecutor | None = None
@@ -55,7 +56,7 @@ class Cursor:
         if place is not None:
             self._open_pass()
             self._seen_in_pass = place["seen_in_pass"]
-            self._seen_in_epoch = place["seen_in_epoch"]
+            self._seen_in_epoch, self._epoch_is_over = place["seen_in_epoch"], place["epoch_is_over"]
             if place["ended"]:
                 self._end_pass()
 
@@ -83,6 +84,7 @@ class Cursor:
             "ended": self._pass is None,
             "seen_in_pass": self._seen_in_pass,
             "seen_in_epoch": self._seen_in_epoch,
+            "epoch_is_over": self._epoch_is_over,
         }
 
     @property
@@ -101,7 +103,7 @@ class Cursor:
         ``within``: the epoch has begun in an earlier run, and goes on.
         """
         if not within:
-            self._seen_in_epoch = 0
+            self._seen_in_epoch, self._epoch_is_over = 0, False
             used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
             if self._seen_in_pass and (self._steps is None or used_up):
                 self._end_pass()
@@ -113,7 +115,7 @@ class Cursor:
     def window(self, most: int) -> Window | None:
         """The next steps of this epoch, at most ``most``; None at its end."""
         ahead = None if self._steps is None else self._steps - self._seen_in_epoch
-        if ahead == 0:
+        if ahead == 0 or self._epoch_is_over:
             return None
         window = self._open_pass().window(most if ahead is None else min(most, ahead), ahead)
         if window is None and self._feed.endless:
@@ -153,6 +155,7 @@ class Cursor:
             self._pass, self._seen_in_pass = None, 0
 
     def _ran_out(self) -> None:
+        self._epoch_is_over = True
         self._end_pass()
         if self._steps is not None:
             warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 import warnings
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from unisono.checkpoint import Progress, loaded_by_chief
-from unisono.runtime import Notice, Preempted, Rounds, processes
+from unisono.runtime import Notice, Preempted, Rounds, is_deterministic, keep_programs, processes
 from unisono.seams import StepGrid
 from unisono.store import CheckpointError, Shelf, Stored, Writer, commit, remove
 from unisono.train._resume import Resume, folder_of_next_fit
@@ -42,6 +43,8 @@ class Keeper:
 
     def __init__(self, resume: Resume, notice: Notice):
         self._resume, self._notice = resume, notice
+        if is_deterministic():
+            keep_programs(Path(resume.directory).absolute() / "programs")
         self._shelf = Shelf(folder_of_next_fit(resume), "save")
         self.saved: Stored | None = loaded_by_chief(self._newest)
         # Saves that stay: the one that this run goes on from, and the newest of each mark.
