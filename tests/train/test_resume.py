@@ -195,7 +195,7 @@ def test_it_goes_on_after_an_interruption_between_steps(
 def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
     class Tell(keras.callbacks.Callback):
         def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
-            if batch == 1 and len(self.model.history.epoch) == 1:
+            if batch == 1 and len(self.model.history.epoch) == 0:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     arguments = {"epochs": 3, "verbose": 0, "validation_data": (X, Y), "validation_batch_size": 8}
@@ -205,7 +205,7 @@ def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_proc
     seed()
     with pytest.raises(Preempted):
         told.fit(**arrays(), **arguments, resume=tmp_path / "run", callbacks=[Tell()])
-    assert told.history.epoch == [0]
+    assert told.history.epoch == []
     again.fit(**arrays(), **arguments, resume=tmp_path / "run")
     assert_same(whole, again)
 

@@ -107,7 +107,7 @@ class Cursor:
             used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
             if self._seen_in_pass and (self._steps is None or used_up):
                 self._end_pass()
-        if another_follows and self._steps is None and self._feed.opens_ahead:
+        if another_follows and self._steps is None and self._feed.opens_ahead and not self._epoch_is_over:
             self._open_pass()
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
             self._next_pass = self._thread.submit(self._feed.open)
