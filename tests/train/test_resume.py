@@ -22,6 +22,8 @@ from unisono.runtime import Preempted
 from unisono.train import Resume
 from unisono.train import _resume as resume_module
 
+pytestmark = pytest.mark.slow
+
 ROWS = 45
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(ROWS, 6)).astype("float32")
@@ -118,6 +120,10 @@ def new_process() -> Iterator[Callable[[], None]]:
     resume_module._ended.clear()
 
 
+# Of the interruptions between steps, those that are tried by default.
+BETWEEN = [("validation", EverySteps(2)), ("epoch_begin", EverySteps(1)), ("epoch_end", EveryEpoch())]
+
+
 def arrays() -> dict[str, Any]:
     return {"x": X, "y": Y, "batch_size": 8}
 
@@ -150,7 +156,12 @@ def augmented() -> dict[str, Any]:
     return {"x": Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).map(add_noise).batch(8)}
 
 
-INPUTS = [arrays, within_batches, rows, stream, without_end, stream_without_end, augmented]
+INPUTS = [
+    arrays,
+    stream_without_end,
+    augmented,
+    *(pytest.param(make, marks=pytest.mark.full) for make in (rows, stream, within_batches, without_end)),
+]
 
 
 @pytest.mark.parametrize("data", INPUTS, ids=lambda make: make.__name__)
@@ -174,8 +185,14 @@ def test_every_input_goes_on_at_the_next_step(
         assert_same(whole, model)
 
 
-@pytest.mark.parametrize("hook", ["validation", "epoch_begin", "epoch_end"])
-@pytest.mark.parametrize("policy", [EverySteps(2), EverySteps(1), EveryEpoch()], ids=str)
+@pytest.mark.parametrize(
+    ("hook", "policy"),
+    [
+        pytest.param(hook, policy, id=f"{hook}-{policy}", marks=[] if (hook, policy) in BETWEEN else pytest.mark.full)
+        for hook in ("validation", "epoch_begin", "epoch_end")
+        for policy in (EverySteps(2), EverySteps(1), EveryEpoch())
+    ],
+)
 def test_it_goes_on_after_an_interruption_between_steps(
     hook: str, policy: Any, tmp_path: Path, new_process: Callable[[], None]
 ) -> None:

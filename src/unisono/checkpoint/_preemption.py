@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -125,6 +126,7 @@ class PreemptionCheckpointHandler:
         self._notice.__exit__()
 
     def _leave(self, *args: Any, **kwargs: Any) -> None:
+        self._notice.heeded = True
         self.close()
         if self._config.save_fn is not None:
             self._config.save_fn(*args, **kwargs)
@@ -134,7 +136,10 @@ class PreemptionCheckpointHandler:
         if self._config.exit_fn is not None:
             self._config.exit_fn()
         else:
-            raise Preempted(LEFT.format(directory=self._manager.directory))
+            left = LEFT.format(directory=self._manager.directory)
+            if processes().is_chief:
+                print(left, file=sys.stderr)
+            raise Preempted(left)
 
     def _watch(self) -> None:
         watcher = self._config.termination_watcher_fn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from types import FrameType
@@ -25,10 +26,15 @@ class Notice:
     """While it is entered, SIGTERM does not end the process but sets :attr:`given`. A second one ends it as ever.
 
     Python hands signals to the main thread alone; entered in another one, it hears nothing.
+
+    Attributes:
+        given: whether the process was told to end.
+        heeded: set by who acts on it. A notice that nobody heeded until the end of the block is given once more, to
+            whom it would have gone without the block.
     """
 
     def __init__(self) -> None:
-        self.given = False
+        self.given = self.heeded = False
         self._before: Any = None
         self._installed = False
 
@@ -37,8 +43,11 @@ class Notice:
             self._before, self._installed = signal.signal(signal.SIGTERM, self._on_signal), True
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         self._restore()
+        if self.given and not self.heeded and kind is None:
+            self.heeded = True
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.given = True

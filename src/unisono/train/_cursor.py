@@ -27,6 +27,10 @@ INFINITE = """The data has no end, so `{name}` must say how many steps make an e
 Pass {name}=..., or leave `.repeat()` out."""
 
 
+OTHER_STEPS = """{name} was {there} in the run that goes on, and is {here} now.
+Go on with {name}={there}, or begin a new run in another folder."""
+
+
 class Cursor:
     """Hands out the windows of one epoch after the other.
 
@@ -54,6 +58,8 @@ class Cursor:
         self._thread: ThreadPoolExecutor | None = None
         self._next_pass: Future[Pass] | None = None
         if place is not None:
+            if place["steps"] != steps:
+                raise ValueError(OTHER_STEPS.format(name=name, there=place["steps"], here=steps))
             self._open_pass()
             self._seen_in_pass = place["seen_in_pass"]
             self._seen_in_epoch, self._epoch_is_over = place["seen_in_epoch"], place["epoch_is_over"]
@@ -82,6 +88,7 @@ class Cursor:
         return {
             "feed": self._last_place if self._pass is None else self._pass.place(),
             "ended": self._pass is None,
+            "steps": self._steps,
             "seen_in_pass": self._seen_in_pass,
             "seen_in_epoch": self._seen_in_epoch,
             "epoch_is_over": self._epoch_is_over,

@@ -40,6 +40,11 @@ class Evaluation:
         """How far evaluations have come in the data: where the last one that ended left it; None before the first."""
         return self._place
 
+    @property
+    def differs_by_process(self) -> bool:
+        """Whether each process has places of its own."""
+        return self._feed.differs_by_process
+
     def close(self) -> None:
         """Gives the data back, for an evaluation that may never have run."""
         self._feed.close()

@@ -13,7 +13,7 @@ from unisono import seams
 from unisono.callbacks import exchanged
 from unisono.core import environment
 from unisono.input import open_feed
-from unisono.runtime import Notice, sync_check
+from unisono.runtime import Notice, processes, sync_check
 from unisono.store import Stored
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
@@ -25,7 +25,7 @@ from unisono.train._resume import Resume, count_fit, resume_of
 from unisono.train._session import Session
 from unisono.train._state import variables_of
 from unisono.train._steps import first_bad_step
-from unisono.train._training import Training, input_place
+from unisono.train._training import Training, place_in
 
 
 def fit(
@@ -60,7 +60,7 @@ def fit(
     callbacks = exchanged(callbacks)
     with session.entered(), kept(resume_of(resume, callbacks)) as keeper:
         saved = keeper.saved if keeper else None
-        place = input_place(saved)
+        place = place_in(saved, "input")
         feed = open_feed(
             session.shared(x),
             y,
@@ -77,7 +77,7 @@ def fit(
         try:
             if validation_data is not None:
                 val_x, val_y, val_weight = seams.unpack(validation_data)
-                val_place = saved.state["validation"] if saved else None
+                val_place = place_in(saved, "validation")
                 validation = Evaluation(
                     session,
                     open_feed(
@@ -100,6 +100,8 @@ def fit(
             variables = variables_of(model, "train")
             session.adopt(variables)
             training = Training(model, session.placement, variables, cursor, validation, callbacks)
+            if saved and verbose and processes().is_chief:
+                print(_going_on(saved, epochs))
             if saved and _has_ended(saved, epochs):
                 training.restore(saved)
             else:
@@ -181,7 +183,8 @@ def _train(
                 check_in_sync(model)
             epoch_logs = dict(logs or {})
             if validation is not None and seams.validates_after(model, epoch, validation_freq):
-                training.before_validation()
+                if keeper:
+                    training.before_validation()
                 val_logs = validation.run(callbacks, after_validation_call)
                 epoch_logs.update({f"val_{name}": value for name, value in val_logs.items()})
             callbacks.on_epoch_end(epoch, epoch_logs)
@@ -216,6 +219,14 @@ def kept(resume: Resume | None) -> Iterator[Keeper | None]:
             raise
         keeper.close()
         count_fit(resume)
+
+
+def _going_on(saved: Stored, epochs: int) -> str:
+    if _has_ended(saved, epochs):
+        return f"Training had come to its end: {saved.folder} is restored."
+    place = place_in(saved, "input")
+    steps = f", after {place['seen_in_epoch']} steps of it" if saved.state["within"] else ""
+    return f"Training goes on with epoch {saved.state['epoch'] + 1}{steps}: {saved.folder} is restored."
 
 
 def _has_ended(saved: Stored, epochs: int) -> bool:

@@ -6,15 +6,16 @@ itself, by the clock and by signals in a round (`runtime/_rounds.py`).
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from unisono.checkpoint import Progress, loaded_by_chief
-from unisono.runtime import Notice, Preempted, Rounds, is_deterministic, keep_programs, processes
+from unisono.runtime import Notice, Preempted, Rounds, exchanged, is_deterministic, keep_programs, processes
 from unisono.seams import StepGrid
 from unisono.store import CheckpointError, Shelf, Stored, Writer, commit, remove
 from unisono.train._resume import Resume, folder_of_next_fit
@@ -99,6 +100,8 @@ class Keeper:
         if processes().is_chief and self._resume.delete_at_end:
             for number in self._shelf.steps():
                 remove(self._shelf.path(number))
+        if exchanged(np.uint8(self._notice.given)).any():
+            self._raise_preempted()
 
     def close(self) -> None:
         """Waits for a save that is being written."""
@@ -107,7 +110,14 @@ class Keeper:
     def _leave(self, training: Training) -> None:
         self._save(training)
         self._writer.wait()
-        raise Preempted(LEFT.format(folder=self._resume.directory))
+        self._raise_preempted()
+
+    def _raise_preempted(self) -> NoReturn:
+        self._notice.heeded = True
+        left = LEFT.format(folder=self._resume.directory)
+        if processes().is_chief:
+            print(left, file=sys.stderr)
+        raise Preempted(left)
 
     def _save(self, training: Training, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
@@ -116,10 +126,10 @@ class Keeper:
             warnings.warn(doubt, stacklevel=2)
         self._warned = True
         training.settle()
-        state = training.state(finished=finished)
+        state, of_callbacks = training.state(finished=finished)
         if not processes().is_chief:
             return
-        arrays, step = training.arrays(), training.step
+        arrays, step = training.arrays() | of_callbacks, training.step
         self._writer.start(lambda: self._write(arrays, state, step, mark))
 
     def _write(

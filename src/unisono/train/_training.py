@@ -12,6 +12,7 @@ import numpy as np
 
 from unisono import seams
 from unisono.checkpoint import named_variables
+from unisono.plans import State
 from unisono.runtime import Placement, processes, told_by_all
 from unisono.store import Stored
 from unisono.train._cursor import Cursor
@@ -77,22 +78,20 @@ class Training:
         self.stopped, self._seeds = stopped, {}
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Copies of all variables and of what callbacks keep, on the host."""
+        """Copies of all variables, on the host."""
         named = self._named()
         values = jax.device_get([variable._value for variable in named.values()])
         # On CPU device_get gives views of memory that the next call will be given to write into.
-        arrays = {name: np.array(value, copy=True) for name, value in zip(named, values, strict=True)} | self._seeds
-        for name, callback in self._callbacks().items():
-            kept = seams.callback_state(callback)
-            if kept is not None:
-                arrays |= {f"callbacks/{name}/{key}": np.array(array) for key, array in kept[1].items()}
-        return arrays
+        return {name: np.array(value, copy=True) for name, value in zip(named, values, strict=True)} | self._seeds
 
-    def state(self, *, finished: int | None) -> dict[str, Any]:
-        """The rest. All processes have to call it. ``finished``: the number of epochs that were asked for, if the
-        training has come to its end."""
-        place = self.cursor.place()
+    def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+        """The rest as JSON, and arrays that callbacks keep. All processes have to call it.
+
+        ``finished``: the number of epochs that were asked for, if the training has come to its end.
+        """
         states = {name: seams.callback_state(callback) for name, callback in self._callbacks().items()}
+        kept = {name: state for name, state in states.items() if state is not None}
+        arrays = {f"callbacks/{name}/{key}": array for name, state in kept.items() for key, array in state[1].items()}
         return {
             "epoch": self.epoch,
             "within": self.within,
@@ -102,10 +101,10 @@ class Training:
             "earlier": self.earlier,
             "stopped": self.stopped,
             "finished": finished,
-            "input": told_by_all(place) if self.cursor.differs_by_process else place,
-            "validation": None if self.validation is None else self.validation.place(),
-            "callbacks": {name: kept[0] for name, kept in states.items() if kept is not None},
-        }
+            "input": _everyones(self.cursor),
+            "validation": None if self.validation is None else _everyones(self.validation),
+            "callbacks": {name: state[0] for name, state in kept.items()},
+        }, arrays
 
     def restore(self, saved: Stored) -> None:
         """Becomes what was saved. The data was opened at its place before."""
@@ -133,8 +132,7 @@ class Training:
             variable._value = self.placement.place_variable(values[name])
 
     def _named(self) -> dict[str, Any]:
-        named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
-        return named
+        return named_variables({"model": self.model, "optimizer": self.model.optimizer})
 
     def _callbacks(self) -> dict[str, Any]:
         """By class and number: workers that are not the chief lack some, so that places in the list do not tell."""
@@ -146,16 +144,22 @@ class Training:
         return numbered
 
 
-def input_place(saved: Stored | None) -> Any:
-    """Where this process's data stood."""
+def place_in(saved: Stored | None, what: str) -> State:
+    """Where this process's data stood: that of "input" or of "validation"."""
     if saved is None:
         return None
-    place = saved.state["input"]
+    place = saved.state[what]
     if not isinstance(place, list):
         return place
     if len(place) != processes().number:
         raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(place), now=processes().number))
     return place[processes().index]
+
+
+def _everyones(data: Cursor | Evaluation) -> State:
+    """The place that all processes know, or the places of all."""
+    place = data.place()
+    return told_by_all(place) if data.differs_by_process else place
 
 
 def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:

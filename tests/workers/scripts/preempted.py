@@ -40,6 +40,13 @@ with strategy.scope():
     model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
 data = strategy.distribute_datasets_from_function(own_rows)
 steps = Steps()
-history = model.fit(data, epochs=4, verbose=0, callbacks=[steps], resume=folder / "run")
+held_out = strategy.distribute_datasets_from_function(own_rows)
+history = model.fit(data, validation_data=held_out, epochs=4, verbose=0, callbacks=[steps], resume=folder / "run")
 arrays = [np.asarray(variable.value) for variable in [*model.variables, *model.optimizer.variables]]
-np.savez(folder / f"worker-{index}.npz", *arrays, loss=history.history["loss"], steps=steps.steps)
+np.savez(
+    folder / f"worker-{index}.npz",
+    *arrays,
+    loss=history.history["loss"],
+    val_loss=history.history["val_loss"],
+    steps=steps.steps,
+)
