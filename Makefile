@@ -20,18 +20,20 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests"
 	@echo "make test-all   the checks and every test, the long ones too"
+	@echo "make faults     kill jobs at every moment, and write what became of them to docs/faults.md (an hour)"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs a Python >= 3.12)"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
 	@echo "make bench-loops  run the benchmark of custom training loops"
 	@echo "make bench-workers  run the benchmark of two worker processes"
+	@echo "make bench-saving   run the benchmark of saving while training"
 	@echo "make format     let ruff format the code and mend what it can"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       write requirements/lock-*.txt anew (needs a package index)"
@@ -52,6 +54,12 @@ test: lint types layers
 
 test-all: lint types layers
 	@$(RUN) pytest -q -m "" $(ARGS)
+
+# With ARGS some faults are tried anew, and the page is made of these and of what is known of the others.
+faults: $(READY)
+	@$(if $(ARGS),,rm -f build/faults.jsonl)
+	@$(RUN) pytest -q -m "" tests/faults --fault-results=build/faults.jsonl $(ARGS); code=$$?; \
+	    $(RUN) tests.faults.page build/faults.jsonl docs/faults.md && exit $$code
 
 test-versions:
 	@.ci/versions $(ARGS)
@@ -81,6 +89,9 @@ bench-loops: $(READY)
 
 bench-workers: $(READY)
 	@$(VENV)/bin/python benchmarks/workers.py $(ARGS)
+
+bench-saving: $(READY)
+	@$(VENV)/bin/python benchmarks/saving.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

@@ -1,0 +1,78 @@
+"""The table of faults: what happens, when, and to whom. One job for each of its cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tests.faults._jobs import Job
+
+KINDS: Final = ("SIGKILL", "SIGTERM", "SIGSTOP", "exception", "full disk")
+
+MOMENTS: Final = (
+    "compiling",
+    "in a step",
+    "in validation",
+    "copying",
+    "writing",
+    "before the rename",
+    "after the rename",
+    "deleting",
+    "at the end of training",
+    "at exit",
+)
+
+_CHIEFS: Final = ("copying", "writing", "before the rename", "after the rename", "deleting")
+
+VICTIMS: Final = {
+    "process": Job(data="rows"),
+    "process with many steps per call": Job(data="stream", steps_per_call=4, save_every=6),
+    # Workers hear of each other's signals once a second: the job has to last that long.
+    "worker 0": Job(workers=2, data="arrays", step_seconds=0.15),
+    "worker 1": Job(workers=2, data="arrays", step_seconds=0.15),
+    "launcher": Job(workers=2, data="arrays", step_seconds=0.15),
+}
+"""Whom it happens to, and the job that it happens in."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What `scripts/train.py` is told."""
+
+    kind: str
+    moment: str
+    victim: str
+
+    @property
+    def id(self) -> str:
+        return "-".join((self.kind, self.moment, self.victim)).replace(" ", "_")
+
+    @property
+    def job(self) -> Job:
+        job = VICTIMS[self.victim]
+        return replace(job, max_restarts=1) if self.kind == "full disk" else job  # a new start alone does not help
+
+
+def _exists(fault: Fault) -> bool:
+    if fault.victim == "worker 1":
+        return fault.moment not in _CHIEFS  # it neither copies nor writes
+    if fault.victim == "launcher":
+        return fault.kind.startswith("SIG")  # the script cannot make it raise, and the disk is the workers' too
+    if fault.victim == "process with many steps per call":
+        return fault.kind in ("SIGKILL", "SIGTERM")
+    return True
+
+
+CELLS: Final = [
+    fault for victim in VICTIMS for kind in KINDS for moment in MOMENTS if _exists(fault := Fault(kind, moment, victim))
+]
+
+QUICK: Final = [
+    Fault("SIGKILL", "compiling", "process"),
+    Fault("SIGKILL", "writing", "process"),
+    Fault("SIGTERM", "in validation", "process"),
+    Fault("full disk", "before the rename", "process"),
+    Fault("SIGKILL", "after the rename", "process with many steps per call"),
+    Fault("SIGKILL", "in a step", "worker 1"),
+]
+"""Those that run by default; all others take half an hour."""
