@@ -109,13 +109,21 @@ def told() -> Iterator[list[int]]:
 
 
 def test_a_second_signal_goes_where_it_went_before(told: list[int]) -> None:
-    with Notice() as notice:
+    with Notice(patience=0.0) as notice:
         os.kill(os.getpid(), signal.SIGTERM)
         assert notice.given
         assert told == []
         os.kill(os.getpid(), signal.SIGTERM)
         assert told == [signal.SIGTERM]
         notice.heeded = True
+
+
+def test_a_signal_that_comes_twice_at_once_counts_once(told: list[int]) -> None:
+    with Notice() as notice:
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGTERM)
+        notice.heeded = True
+    assert told == []
 
 
 def test_a_signal_that_nobody_heeded_is_not_lost(told: list[int]) -> None:

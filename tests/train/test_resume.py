@@ -453,3 +453,66 @@ def test_a_folder_that_cannot_be_written_fails_before_it_has_cost_much(tmp_path:
     (tmp_path / "run").write_text("a file")
     with pytest.raises(unisono.checkpoint.CheckpointError, match="run"):
         new_model().fit(**arrays(), epochs=50, verbose=0, resume=tmp_path / "run")
+
+
+def test_a_training_that_a_callback_has_stopped_stays_stopped(tmp_path: Path, new_process: Callable[[], None]) -> None:
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            if batch == 3:
+                self.model.stop_training = True
+
+    resume = Resume(tmp_path / "run", policy=EverySteps(1))
+    whole, broken, again = new_model(), new_model(), new_model()
+    seed()
+    whole.fit(**arrays(), epochs=3, verbose=0, callbacks=[Stop()])
+    seed()
+    with pytest.raises(InterruptedHereError):
+        broken.fit(
+            **arrays(), epochs=3, verbose=0, resume=resume, callbacks=[Stop(), Interrupt(hook="epoch_end", epoch=0)]
+        )
+    new_process()
+    again.fit(**arrays(), epochs=3, verbose=0, resume=resume)
+    assert_same(whole, again)
+
+
+def test_validation_data_without_a_seed_is_the_same_after_a_resume(
+    tmp_path: Path, new_process: Callable[[], None]
+) -> None:
+    def arguments() -> dict[str, Any]:
+        some = Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).take(10).batch(5)
+        return {"epochs": 3, "verbose": 0, "validation_data": some}
+
+    whole, broken, again = new_model(), new_model(), new_model()
+    resume = Resume(tmp_path / "run", policy=EverySteps(2))
+    seed()
+    whole.fit(**arrays(), **arguments())
+    seed()
+    with pytest.raises(InterruptedHereError):
+        broken.fit(**arrays(), **arguments(), resume=resume, callbacks=[Interrupt(3)])
+    new_process()
+    again.fit(**arrays(), **arguments(), resume=resume)
+    assert_same(whole, again)
+
+
+@pytest.mark.parametrize("name", ["steps_per_epoch", "validation_steps"])
+def test_another_number_of_steps_is_refused_at_once(name: str, tmp_path: Path, new_process: Callable[[], None]) -> None:
+    arguments = {"epochs": 2, "verbose": 0, "validation_data": (X, Y), "validation_batch_size": 8}
+    new_model().fit(**arrays(), **arguments, resume=tmp_path / "run")
+    new_process()
+    with pytest.raises(ValueError, match=f"{name} was None in the run that goes on, and is 2 now"):
+        new_model().fit(**arrays(), **arguments | {"epochs": 3, name: 2}, resume=tmp_path / "run")
+
+
+def test_a_notice_at_the_end_leaves_the_saves_of_a_backup(tmp_path: Path, new_process: Callable[[], None]) -> None:
+    class Tell(keras.callbacks.Callback):
+        def on_train_end(self, logs: Any = None) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    backup = str(tmp_path / "backup")
+    told, again = new_model(), new_model()
+    with pytest.raises(Preempted):
+        told.fit(**arrays(), epochs=2, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(backup), Tell()])
+    new_process()
+    again.fit(**arrays(), epochs=2, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(backup)])
+    assert_same(told, again)
+    assert not [path for path in Path(backup).rglob("*") if path.is_file()]

@@ -11,6 +11,7 @@ for batch in iterator:
 """
 
 from unisono.checkpoint._checkpoint import Checkpoint as Checkpoint
+from unisono.checkpoint._checkpoint import commit_snapshot as commit_snapshot
 from unisono.checkpoint._counter import SaveCounter as SaveCounter
 from unisono.checkpoint._latest import checkpoints_iterator as checkpoints_iterator
 from unisono.checkpoint._latest import latest_checkpoint as latest_checkpoint

@@ -16,7 +16,7 @@ from unisono.checkpoint._keeping import Memory, prune
 from unisono.checkpoint._policies import Progress, SavePolicy
 from unisono.checkpoint._together import loaded_by_chief
 from unisono.runtime import Rounds, processes, told_by_chief
-from unisono.store import CheckpointError, Shelf, Stored, Writer
+from unisono.store import JSON, CheckpointError, Shelf, Stored, Writer
 
 _MEMORY = "manager"
 
@@ -257,11 +257,17 @@ class CheckpointManager:
         return stored
 
     def _recalled(self) -> Memory:
-        """What earlier managers of this folder remembered, read from the newest good checkpoint if need be."""
+        """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All
+        processes have to call it, and remember the same: policies decide by it."""
         if self._memory is None:
-            needs_old = processes().is_chief and (self._policy is not None or self._hours is not None)
-            stored = self._shelf.newest_good()[0] if needs_old else None
-            self._memory = Memory() if stored is None else _memory_in(stored)
+            needs_old = self._policy is not None or self._hours is not None
+
+            def read() -> JSON:
+                stored = self._shelf.newest_good()[0] if needs_old else None
+                return None if stored is None else _memory_in(stored).to_json()
+
+            told = told_by_chief(read)
+            self._memory = Memory() if told is None else Memory.from_json(told)
         return self._memory
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, Self, TypeVar, final
 
 from unisono.checkpoint._checkpoint import Checkpoint
 from unisono.checkpoint._counter import SaveCounter
@@ -54,10 +54,12 @@ class PreemptionCheckpointHandler:
     When it is made, it restores the newest good checkpoint, so that a process which was started again goes on.
 
     ```python
-    handler = unisono.checkpoint.PreemptionCheckpointHandler(resolver, manager)
-    for step in range(handler.total_run_calls, num_steps):
-        handler.run(train_step, next(iterator))
+    with unisono.checkpoint.PreemptionCheckpointHandler(resolver, manager) as handler:
+        for step in range(handler.total_run_calls, num_steps):
+            handler.run(train_step, next(iterator))
     ```
+
+    Behind the block, or after `close()`, SIGTERM ends the process as ever.
 
     With several processes all have to make it, and call it for the same steps.
 
@@ -83,6 +85,8 @@ class PreemptionCheckpointHandler:
         self._manager.restore_or_initialize()
         self._rounds = Rounds()
         self._deadline: float | None = None
+        self._has_left = False
+        self._error: Exception | None = None
         self._notice = Notice()
         self._notice.__enter__()
         self._ended = threading.Event()
@@ -110,6 +114,10 @@ class PreemptionCheckpointHandler:
 
     def save_checkpoint_if_preempted(self, *args: Any, **kwargs: Any) -> None:
         """Saves and ends if a worker was told to end. All of them have to call it after the same steps."""
+        if self._error is not None:
+            raise RuntimeError("termination_watcher_fn failed, so no notice would be heard.") from self._error
+        if self._has_left:
+            return
         wishes = _TOLD if self._notice.given else 0
         if self._deadline is not None and processes().is_chief and time.monotonic() >= self._deadline:
             wishes |= _TIME_IS_UP
@@ -120,13 +128,19 @@ class PreemptionCheckpointHandler:
         if wished & _TIME_IS_UP or (wished & _TOLD and not grace):
             self._leave(*args, **kwargs)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Stops listening: after the last step, SIGTERM ends the process as ever."""
         self._ended.set()
         self._notice.__exit__()
 
     def _leave(self, *args: Any, **kwargs: Any) -> None:
-        self._notice.heeded = True
+        self._notice.heeded = self._has_left = True
         self.close()
         if self._config.save_fn is not None:
             self._config.save_fn(*args, **kwargs)
@@ -145,7 +159,12 @@ class PreemptionCheckpointHandler:
         watcher = self._config.termination_watcher_fn
         assert watcher is not None, "the thread is started for it"
         while not self._ended.wait(_POLL_SECONDS):
-            if watcher():
+            try:
+                told = watcher()
+            except Exception as error:  # raised by the next step, where somebody sees it
+                self._error = error
+                return
+            if told:
                 self._notice.given = True
                 return
 

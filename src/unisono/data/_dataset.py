@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import glob
-import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -90,7 +89,7 @@ class Dataset:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._iterations = itertools.count()
+        self._next_iteration = 0
         self._agreed: Dataset | None = None
 
     # Sources
@@ -693,7 +692,8 @@ class Dataset:
         >>> dataset.next_iteration(), dataset.next_iteration()
         (0, 1)
         """
-        return next(self._iterations)
+        number, self._next_iteration = self._next_iteration, self._next_iteration + 1
+        return number
 
     def with_seeds(self, seeds: Sequence[int]) -> Dataset:
         """The same dataset with other seeds, as `plan.seeds` lists them: those of another run, say."""
@@ -719,7 +719,7 @@ class Dataset:
             self.__dict__.pop("_traced", None)
         if other_seeds or self.execution.num_by_row != num_by_row:
             self.execution = execution(self._plan, self._traced, num_by_row)
-        self._iterations = itertools.count(next_iteration)
+        self._next_iteration = max(self._next_iteration, next_iteration)  # one that trains and validates has two places
 
     def as_numpy_iterator(self) -> Iterator[Nest]:
         """The elements of a new pass, with NumPy's numbers instead of arrays without dimensions.

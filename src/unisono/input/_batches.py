@@ -11,6 +11,9 @@ from unisono.data import Dataset
 from unisono.data._execution import with_background_thread
 from unisono.plans import State
 
+TOO_SHORT = """The input is not the one of the run that goes on: it ended after {given} of the {number} batches
+that were used there. Go on with the same data, or begin a new run in another folder."""
+
 
 class Batches(abc.ABC):
     """The batches of one pass."""
@@ -55,8 +58,9 @@ class ForeignBatches(Batches):
 
     def __init__(self, begin: Callable[[], Iterator[Any]], state: State = None) -> None:
         self._batches, self._number = begin(), 0 if state is None else state
-        for _ in islice(self._batches, self._number):
-            pass
+        given = sum(1 for _ in islice(self._batches, self._number))
+        if given < self._number:
+            raise ValueError(TOO_SHORT.format(given=given, number=self._number))
 
     def __next__(self) -> Any:
         batch = next(self._batches)

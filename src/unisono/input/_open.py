@@ -136,7 +136,8 @@ def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
         operations = (Shuffle(source.num_rows), *operations)
     # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
     of_rows = Plan(Range(range(source.num_rows)), operations)
-    origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "shuffle": source.shuffle}
+    rows = [f"{array.dtype}{list(array.shape[1:])}" for array in flatten(source.arrays) if array is not None]
+    origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "rows": rows, "shuffle": source.shuffle}
     _check_origin(place, origin)
     if place is None:
         origin["seeds"] = seeds_of_chief(of_rows.seeds)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import jax
 import numpy as np
 
-from unisono.input._batches import Batches
+from unisono.input._batches import TOO_SHORT, Batches
 from unisono.input._capacity import capacity_for
 from unisono.input._feed import Feed, Pass, Window
 from unisono.input._readers import StackReader
@@ -128,8 +128,9 @@ class _StreamPass(Pass):
         self._batches = batches(None if place is None else place["base"])
         self._origin, self._reader, self._placement = origin, reader, placement
         self._ordinary = None if place is None else spec_from_json(place["ordinary"])
-        for _ in range(0 if place is None else place["skip"]):
-            next(self._batches)
+        for number in range(0 if place is None else place["skip"]):
+            if next(self._batches, None) is None:
+                raise ValueError(TOO_SHORT.format(given=number, number=place["skip"]))
         # A place is that before the stack of now, and how many batches to leave out behind it.
         self._base, self._behind_base = self._batches.get_state(), 0
         self._ahead: Any = None

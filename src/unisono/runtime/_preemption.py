@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any, Self
 
@@ -23,7 +24,8 @@ class Preempted(SystemExit):
 
 
 class Notice:
-    """While it is entered, SIGTERM does not end the process but sets :attr:`given`. A second one ends it as ever.
+    """While it is entered, SIGTERM does not end the process but sets :attr:`given`. A second one ends it as ever,
+    unless it follows at once: where all processes of a job are signalled, a launcher sends its workers another.
 
     Python hands signals to the main thread alone; entered in another one, it hears nothing.
 
@@ -33,7 +35,9 @@ class Notice:
             whom it would have gone without the block.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 5.0) -> None:
+        self._patience = patience
+        self._since = 0.0
         self.given = self.heeded = False
         self._before: Any = None
         self._installed = False
@@ -50,8 +54,11 @@ class Notice:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.given = True
-        self._restore()
+        if not self.given:
+            self.given, self._since = True, time.monotonic()
+        elif time.monotonic() - self._since >= self._patience:
+            self._restore()
+            os.kill(os.getpid(), number)
 
     def _restore(self) -> None:
         if self._installed:

@@ -88,6 +88,13 @@ class Shelf:
             elif step not in spare and looks_like_ours(path):
                 _remove_unless_gone(path)
 
+    def clear(self) -> None:
+        """Deletes all that are checkpoints of ours."""
+        clear_stale(self._folder)
+        for step in self.steps():
+            if looks_like_ours(self.path(step)):
+                _remove_unless_gone(self.path(step))
+
 
 def _remove_unless_gone(path: Path) -> None:
     try:

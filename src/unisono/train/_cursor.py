@@ -42,7 +42,7 @@ class Cursor:
     """
 
     def __init__(self, feed: Feed, steps: int | None, name: str, place: State = None):
-        problem = _problem(feed, steps, name)
+        problem = _problem(feed, steps, name, place)
         if problem is not None:
             feed.close()
             raise ValueError(problem)
@@ -58,13 +58,12 @@ class Cursor:
         self._thread: ThreadPoolExecutor | None = None
         self._next_pass: Future[Pass] | None = None
         if place is not None:
-            if place["steps"] != steps:
-                raise ValueError(OTHER_STEPS.format(name=name, there=place["steps"], here=steps))
             self._open_pass()
             self._seen_in_pass = place["seen_in_pass"]
             self._seen_in_epoch, self._epoch_is_over = place["seen_in_epoch"], place["epoch_is_over"]
             if place["ended"]:
                 self._end_pass()
+                self._passes = 0  # those of the earlier run
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -168,10 +167,12 @@ class Cursor:
             warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)
 
 
-def _problem(feed: Feed, steps: int | None, name: str) -> str | None:
+def _problem(feed: Feed, steps: int | None, name: str, place: State) -> str | None:
     """Why the feed cannot give epochs of so many steps."""
     if steps is not None and steps < 1:
         return f"{name} is a whole number of at least 1; got {steps!r}."
+    if place is not None and place["steps"] != steps:
+        return OTHER_STEPS.format(name=name, there=place["steps"], here=steps)
     if steps is None and feed.endless:
         return INFINITE.format(name=name)
     if steps is not None and feed.num_batches is not None and steps > feed.num_batches:

@@ -32,13 +32,21 @@ class Evaluation:
         self._feed = feed
         self._steps = steps
         self._name = name
-        self._place = place
-        self._opened_at = place
-        self.num_steps = Cursor(feed, steps, name).steps_per_epoch
+        self._cursor: Cursor | None = Cursor(feed, steps, name, place)
+        self._place = place if place is not None and place["ended"] else None
+        self.num_steps = self._cursor.steps_per_epoch
 
     def place(self) -> State:
-        """How far evaluations have come in the data: where the last one that ended left it; None before the first."""
+        """How far evaluations have come in the data: where the last one that ended left it, or the first begins."""
+        if self._place is None:
+            self._cursor = self._cursor or Cursor(self._feed, self._steps, self._name)
+            return self._cursor.place()
         return self._place
+
+    @property
+    def doubt(self) -> str | None:
+        """Why the data may not go on exactly from a place."""
+        return self._feed.doubt
 
     @property
     def differs_by_process(self) -> bool:
@@ -47,6 +55,8 @@ class Evaluation:
 
     def close(self) -> None:
         """Gives the data back, for an evaluation that may never have run."""
+        if self._cursor is not None:
+            self._cursor.close()
         self._feed.close()
 
     def run(self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, watch: None) -> dict[str, Any]:
@@ -60,8 +70,7 @@ class Evaluation:
         self._session.adopt(variables)
         pace = self._session.pace(callbacks, "test", self._feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
-        opened_at, self._opened_at = self._opened_at, None
-        cursor = Cursor(self._feed, self._steps, self._name, opened_at)
+        cursor, self._cursor = self._cursor or Cursor(self._feed, self._steps, self._name), None
         try:
             logs, _ = loop.epoch(
                 cursor,

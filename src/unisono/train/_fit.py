@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import keras
@@ -13,15 +11,15 @@ from unisono import seams
 from unisono.callbacks import exchanged
 from unisono.core import environment
 from unisono.input import open_feed
-from unisono.runtime import Notice, processes, sync_check
+from unisono.runtime import processes, sync_check
 from unisono.store import Stored
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
 from unisono.train._in_sync import check_in_sync
-from unisono.train._keeper import Keeper
+from unisono.train._keeper import Keeper, kept
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
-from unisono.train._resume import Resume, count_fit, resume_of
+from unisono.train._resume import resume_of
 from unisono.train._session import Session
 from unisono.train._state import variables_of
 from unisono.train._steps import first_bad_step
@@ -102,8 +100,9 @@ def fit(
             training = Training(model, session.placement, variables, cursor, validation, callbacks)
             if saved and verbose and processes().is_chief:
                 print(_going_on(saved, epochs))
-            if saved and _has_ended(saved, epochs):
+            if keeper and saved and _has_ended(saved, epochs):
                 training.restore(saved)
+                keeper.forget()
             else:
                 with seams.closing(callbacks):
                     _train(session, training, epochs, initial_epoch, validation_freq, keeper)
@@ -162,11 +161,15 @@ def _train(
     try:
         for epoch in range(training.epoch, epochs):
             within = training.within
+            if model.stop_training and not within:
+                break
             watch = start_epoch()
             callbacks.on_epoch_begin(epoch)
             if saved and within:
                 training.restore(saved)  # once more: the beginning of an epoch has changed metrics and callbacks
                 watch = training.watch
+            if saved:
+                saved.arrays.clear()  # a copy of everything, on the host
             training.within = True
             logs, watch = loop.epoch(
                 cursor,
@@ -188,37 +191,17 @@ def _train(
                 val_logs = validation.run(callbacks, after_validation_call)
                 epoch_logs.update({f"val_{name}": value for name, value in val_logs.items()})
             callbacks.on_epoch_end(epoch, epoch_logs)
-            training.end_epoch(epoch_logs, stopped=model.stop_training)
-            if model.stop_training:
-                break
+            training.end_epoch(epoch_logs)
             if keeper:
                 keeper.after_epoch(training)
+            if model.stop_training:
+                break
     finally:
         if epochs > 0:
             seams.finish_optimizer(model)
     callbacks.on_train_end(logs=epoch_logs)
     if keeper:
         keeper.finish(training, epochs)
-
-
-@contextlib.contextmanager
-def kept(resume: Resume | None) -> Iterator[Keeper | None]:
-    """A keeper, if the training is to be kept, which hears SIGTERM until the training has ended."""
-    if resume is None:
-        yield None
-        return
-    with Notice() as notice:
-        keeper = Keeper(resume, notice)
-        try:
-            yield keeper
-        except BaseException as error:
-            try:
-                keeper.close()
-            except Exception as while_writing:
-                error.add_note(f"Besides, the last save could not be written: {while_writing}")
-            raise
-        keeper.close()
-        count_fit(resume)
 
 
 def _going_on(saved: Stored, epochs: int) -> str:

@@ -6,29 +6,61 @@ itself, by the clock and by signals in a round (`runtime/_rounds.py`).
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from unisono.checkpoint import Progress, loaded_by_chief
-from unisono.runtime import Notice, Preempted, Rounds, exchanged, is_deterministic, keep_programs, processes
+from unisono.checkpoint import Progress, Snapshot, commit_snapshot, loaded_by_chief
+from unisono.runtime import (
+    Notice,
+    Preempted,
+    Rounds,
+    exchanged,
+    is_deterministic,
+    keep_programs,
+    processes,
+    told_by_chief,
+)
 from unisono.seams import StepGrid
-from unisono.store import CheckpointError, Shelf, Stored, Writer, commit, remove
-from unisono.train._resume import Resume, folder_of_next_fit
+from unisono.store import CheckpointError, Shelf, Stored, Writer
+from unisono.train._resume import Resume, count_fit, folder_of_next_fit
 from unisono.train._training import Training
 
 _SAVE: Final = 1
 _LEAVE: Final = 2
+_FAILED: Final = 4
 
 ALL_BAD = """None of the saves in {folder} can be read, so the run cannot go on:
 {reasons}
 To begin anew, delete that folder or name another one."""
 
 LEFT = "SIGTERM: everything is saved in {folder}, and the process ends to be started again."
+
+
+@contextlib.contextmanager
+def kept(resume: Resume | None) -> Iterator[Keeper | None]:
+    """A keeper, if the training is to be kept, which hears SIGTERM until the training has ended."""
+    if resume is None:
+        yield None
+        return
+    with Notice() as notice:
+        keeper = Keeper(resume, notice)
+        try:
+            yield keeper
+        except BaseException as error:
+            try:
+                keeper.close()
+            except Exception as while_writing:
+                error.add_note(f"Besides, the last save could not be written: {while_writing}")
+            raise
+        keeper.close()
+        count_fit(resume)
 
 
 class Keeper:
@@ -54,6 +86,7 @@ class Keeper:
         self._rounds = Rounds()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._warned = False
+        self._error: Exception | None = None
 
     @property
     def grids(self) -> list[StepGrid]:
@@ -69,13 +102,14 @@ class Keeper:
 
     def after_call(self, training: Training) -> None:
         """Some steps were run."""
-        self._writer.check()
         policy = self._resume.policy
         certain = policy.due(self._progress(training, seconds=0.0))
-        wishes = _LEAVE if self._notice.given else 0
+        wishes = (_LEAVE if self._notice.given else 0) | (_FAILED if self._has_failed() else 0)
         if not certain and processes().is_chief and not self._writer.busy:
             wishes |= _SAVE if policy.due(self._progress(training)) else 0
         wished = self._rounds.hold(wishes) or 0
+        if wished & _FAILED:
+            self._wait()
         if wished & _LEAVE:
             self._leave(training)
         elif certain or wished & _SAVE:
@@ -88,7 +122,6 @@ class Keeper:
 
     def after_epoch(self, training: Training) -> None:
         """An epoch has ended, and the callbacks were told."""
-        self._writer.check()
         progress = self._progress(training, seconds=0.0, ended=True)
         if self._resume.policy.due(progress):
             self._save(training, mark=self._resume.policy.worth_keeping(progress))
@@ -96,12 +129,15 @@ class Keeper:
     def finish(self, training: Training, epochs: int) -> None:
         """The training has come to its end, and the last save is what a new start of the script begins with."""
         self._save(training, finished=epochs)
-        self._writer.wait()
-        if processes().is_chief and self._resume.delete_at_end:
-            for number in self._shelf.steps():
-                remove(self._shelf.path(number))
+        self._wait()
         if exchanged(np.uint8(self._notice.given)).any():
             self._raise_preempted()
+        self.forget()
+
+    def forget(self) -> None:
+        """The end has been reached, by this run or an earlier one: deletes the saves, if that was asked for."""
+        if processes().is_chief and self._resume.delete_at_end:
+            self._shelf.clear()
 
     def close(self) -> None:
         """Waits for a save that is being written."""
@@ -109,8 +145,26 @@ class Keeper:
 
     def _leave(self, training: Training) -> None:
         self._save(training)
-        self._writer.wait()
+        self._wait()
         self._raise_preempted()
+
+    def _wait(self) -> None:
+        """Until what is being written is on the disk. What went wrong with it is raised on all processes."""
+        told_by_chief(self._finish_write)
+
+    def _finish_write(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        self._writer.wait()
+
+    def _has_failed(self) -> bool:
+        """Whether the last save could not be written. Only the chief knows."""
+        try:
+            self._writer.check()
+        except Exception as error:
+            self._error = error
+        return self._error is not None
 
     def _raise_preempted(self) -> NoReturn:
         self._notice.heeded = True
@@ -121,10 +175,11 @@ class Keeper:
 
     def _save(self, training: Training, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
-        doubt = training.cursor.doubt
-        if doubt is not None and not self._warned and processes().is_chief:
-            warnings.warn(doubt, stacklevel=2)
+        if not self._warned and processes().is_chief:
+            for doubt in training.doubts():
+                warnings.warn(doubt, stacklevel=2)
         self._warned = True
+        self._wait()
         training.settle()
         state, of_callbacks = training.state(finished=finished)
         if not processes().is_chief:
@@ -138,7 +193,7 @@ class Keeper:
         number = max([0, *self._shelf.steps()]) + 1
         spared = self._spared | (dict.fromkeys(mark.split(", "), number) if mark else {})
         state["marked"] = {name: each for name, each in spared.items() if name != "resumed"}
-        commit(self._shelf.path(number), arrays=arrays, state=state, step=step, info={"kept": mark} if mark else {})
+        commit_snapshot(self._shelf.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
         self._spared = spared
         self._shelf.prune(self._resume.keep, spare=spared.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,7 +42,6 @@ class Training:
         logs: of the last step of the epoch that runs.
         watch: over its loss.
         earlier: logs of all epochs that have ended.
-        stopped: whether a callback ended the training.
     """
 
     model: Any
@@ -56,8 +56,12 @@ class Training:
     logs: Any = None
     watch: Any = None
     earlier: list[dict[str, float]] = field(default_factory=list)
-    stopped: bool = False
     _seeds: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+
+    def doubts(self) -> list[str]:
+        """Why the data may not go on exactly from its places."""
+        doubts = [self.cursor.doubt, self.validation.doubt if self.validation else None]
+        return [doubt for doubt in doubts if doubt is not None]
 
     def settle(self) -> None:
         """Waits until callbacks have seen all steps so far."""
@@ -71,11 +75,11 @@ class Training:
             if np.issubdtype(variable._value.dtype, np.integer) and not variable.trainable
         }
 
-    def end_epoch(self, logs: Mapping[str, Any], *, stopped: bool) -> None:
+    def end_epoch(self, logs: Mapping[str, Any]) -> None:
         """The epoch that runs has ended with these logs."""
         self.earlier.append({name: float(value) for name, value in logs.items() if np.ndim(value) == 0})
         self.epoch, self.within, self.logs, self.watch = self.epoch + 1, False, None, None
-        self.stopped, self._seeds = stopped, {}
+        self._seeds = {}
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Copies of all variables, on the host."""
@@ -98,12 +102,13 @@ class Training:
             "step": self.step,
             "logs": seams.pythonify(jax.device_get(self.logs or {})),
             "watch": None if self.watch is None else int(jax.device_get(self.watch)),
-            "earlier": self.earlier,
-            "stopped": self.stopped,
+            "earlier": list(self.earlier),
+            "stopped": bool(self.model.stop_training),
             "finished": finished,
             "input": _everyones(self.cursor),
             "validation": None if self.validation is None else _everyones(self.validation),
-            "callbacks": {name: state[0] for name, state in kept.items()},
+            # A copy: a user's object may go on changing while it is written.
+            "callbacks": copy.deepcopy({name: state[0] for name, state in kept.items()}),
         }, arrays
 
     def restore(self, saved: Stored) -> None:
@@ -111,7 +116,9 @@ class Training:
         self._restore_variables(saved)
         state = saved.state
         self.epoch, self.within, self.step = state["epoch"], state["within"], state["step"]
-        self.logs, self.earlier, self.stopped = state["logs"], list(state["earlier"]), state["stopped"]
+        self.logs, self.earlier = state["logs"], list(state["earlier"])
+        # One that had come to its end goes on if more epochs are asked for.
+        self.model.stop_training = state["stopped"] and state["finished"] is None
         self.watch = None if state["watch"] is None else self.placement.place_copies(np.int32(state["watch"]))
         callbacks = self._callbacks()
         for name, kept in state["callbacks"].items():
