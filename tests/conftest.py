@@ -24,9 +24,11 @@ os.environ["NPROC"] = "16"
 # Now, not in the first test that needs it: JAX and Keras set variables of their own when imported.
 import unisono  # noqa: F401
 
-# A shell starts jobs in the background with SIGINT ignored, and children would inherit that.
+# A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP, and children would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Children inherit it, so a process is known as ours even after its parent has died.
 _MARK = "UNISONO_TEST_RUN"

@@ -27,7 +27,8 @@ that no bit differs. The script (`tests/faults/scripts/train.py`) writes down ev
 start which save is the newest: there it has to go on. *Steps run twice* are those that were begun after the newest save
 and had to be begun again; training does not wait for a save to be written, so there can be twice three of them. Jobs
 of two workers run under `unisono run -n 2 --max-restarts 3` (1 where the disk is full, which lasts until somebody makes
-room). A process that is stopped is killed by its user; a launcher that is stopped goes on after three seconds.
+room). A process that is stopped is killed by its user; a launcher that is stopped goes on after three seconds. Faults
+are tried in several runs; of each the last one counts.
 """
 
 NAMES: Final = {
