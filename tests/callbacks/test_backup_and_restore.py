@@ -10,6 +10,8 @@ import pytest
 from unisono.callbacks import BackupAndRestore
 from unisono.checkpoint import EveryEpoch, EverySeconds, EverySteps
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("save_freq", "policy"),

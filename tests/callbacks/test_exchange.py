@@ -12,6 +12,8 @@ from tests.callbacks._events import steps_of
 from unisono.callbacks import BackupAndRestore, ModelCheckpoint, TensorBoard, exchanged
 from unisono.checkpoint import EverySteps
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Any]
 
 

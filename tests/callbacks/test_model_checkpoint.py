@@ -16,6 +16,8 @@ from unisono.callbacks._weights_folder import load_weights_folder
 from unisono.checkpoint import latest_checkpoint
 from unisono.store import load
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Any]
 XY = tuple[np.ndarray, np.ndarray]
 

@@ -15,6 +15,8 @@ from tests.callbacks import _driver as driver
 from tests.callbacks._events import events, steps_of
 from unisono.callbacks import TensorBoard
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Any]
 XY = tuple[np.ndarray, np.ndarray]
 

@@ -11,6 +11,8 @@ from tests.callbacks import _driver as driver
 from tests.callbacks._events import events, steps_of
 from unisono.callbacks import TensorBoard
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Any]
 
 LOGS = {"loss": 0.5, "val_loss": 0.6}

@@ -7,6 +7,8 @@ import pytest
 
 from tests.workers._job import finish, job
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parent / "scripts" / "chief_writes.py"
 
 

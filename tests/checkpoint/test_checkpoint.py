@@ -16,6 +16,8 @@ import unisono
 from unisono.checkpoint import BadCheckpoint, Checkpoint, CheckpointMismatch
 from unisono.store import load
 
+pytestmark = pytest.mark.slow
+
 
 def dense(units: int = 2) -> keras.Model:
     return keras.Sequential([keras.Input((3,)), keras.layers.Dense(units)])

@@ -27,6 +27,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_killed_at_any_step_it_ends_bit_equal(tmp_path: Path, undisturbed: Path) -> None:
     # Before the first commit; within; while one is probably being written behind; at the next steps.
     for at_step in (2, 6, 12, 13, 25):

@@ -26,6 +26,8 @@ from unisono.checkpoint import (
 )
 from unisono.store import load
 
+pytestmark = pytest.mark.slow
+
 
 def made(**objects: Any) -> Checkpoint:
     return Checkpoint(x=keras.Variable(np.zeros(3, "float32")), **objects)

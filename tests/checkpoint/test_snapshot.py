@@ -14,6 +14,8 @@ import unisono
 from unisono.checkpoint import Checkpoint, CheckpointMismatch, Snapshot, apply_snapshot, snapshot
 from unisono.data import Dataset
 
+pytestmark = pytest.mark.slow
+
 Pair = namedtuple("Pair", ["a", "b"])
 
 

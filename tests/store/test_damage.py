@@ -13,6 +13,8 @@ import pytest
 
 from unisono.store import BadCheckpoint, Shelf, Stored, commit, load
 
+pytestmark = pytest.mark.slow
+
 FILES = ["arrays.safetensors", "state.json", "manifest.json"]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from unisono.store import Shelf, commit, load
 
+pytestmark = pytest.mark.slow
+
 COMMIT_IN_A_LOOP = """
 shelf, writer = Shelf(Path(sys.argv[1])), Writer()
 step = max(shelf.steps(), default=0)

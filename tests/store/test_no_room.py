@@ -13,6 +13,8 @@ import pytest
 
 from unisono.store import CheckpointError, Shelf, commit, load, staged_file
 
+pytestmark = pytest.mark.slow
+
 
 def listing(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

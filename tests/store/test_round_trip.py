@@ -11,6 +11,8 @@ import pytest
 
 from unisono.store import commit, load
 
+pytestmark = pytest.mark.slow
+
 DTYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"),

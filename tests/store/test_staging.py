@@ -14,6 +14,8 @@ import pytest
 from unisono.store import Shelf, commit, load, remove, staged_file
 from unisono.store._staging import clear_stale, staging
 
+pytestmark = pytest.mark.slow
+
 OUTSIDE = ".ckpt.unisono-staging"
 INSIDE = ".unisono-staging"
 

@@ -159,8 +159,7 @@ def augmented() -> dict[str, Any]:
 INPUTS = [
     arrays,
     stream_without_end,
-    augmented,
-    *(pytest.param(make, marks=pytest.mark.full) for make in (rows, stream, within_batches, without_end)),
+    *(pytest.param(make, marks=pytest.mark.full) for make in (rows, stream, within_batches, without_end, augmented)),
 ]
 
 
@@ -336,7 +335,7 @@ def test_a_callback_of_the_user_with_a_state_gets_it_back(tmp_path: Path, new_pr
     assert counts.epochs == 4
 
 
-@pytest.mark.parametrize("replicas", [1, 4])
+@pytest.mark.parametrize("replicas", [pytest.param(1, marks=pytest.mark.full), 4])
 def test_another_number_of_devices_goes_on_with_the_same_data(
     replicas: int, tmp_path: Path, new_process: Callable[[], None]
 ) -> None:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 SHAPES = [
     pytest.param(2, 1, id="2-workers-of-1-device", marks=pytest.mark.full),
     pytest.param(2, 2, id="2-workers-of-2-devices"),
-    pytest.param(4, 1, id="4-workers-of-1-device"),
+    pytest.param(4, 1, id="4-workers-of-1-device", marks=pytest.mark.full),
     pytest.param(4, 2, id="4-workers-of-2-devices", marks=pytest.mark.full),
 ]
 
