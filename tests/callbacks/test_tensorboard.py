@@ -235,7 +235,6 @@ def test_nothing_of_keras_that_would_import_tensorflow_is_left() -> None:
     assert [name for name in hooks if name not in vars(TensorBoard)] == []
 
 
-@pytest.mark.slow
 def test_tensorflow_is_not_imported(tmp_path: Path) -> None:
     script = f"""
 import sys, unisono, keras, numpy as np

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parent / "scripts" / "chief_writes.py"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_only_the_chief_writes(tmp_path: Path) -> None:
     with job(tmp_path, str(SCRIPT), [str(tmp_path)], workers=2) as workers:

@@ -280,7 +280,6 @@ def test_hostile_json_is_bad_and_nothing_worse(shelf, name, how):
         load(shelf.path(2))
 
 
-@pytest.mark.slow
 def test_arrays_that_were_damaged_before_they_were_signed_are_bad_or_arrays(shelf):
     path = shelf.path(2) / "arrays.safetensors"
     data = path.read_bytes()

@@ -60,7 +60,6 @@ def kill_at_random(tmp_path, child, num_kills: int, seed: int) -> None:
     assert os.listdir(tmp_path) == ["ckpt"]
 
 
-@pytest.mark.slow
 def test_killed_at_random_moments_it_goes_on_from_complete_checkpoints(tmp_path, child):
     kill_at_random(tmp_path, child, num_kills=10, seed=6)
 

@@ -225,7 +225,6 @@ def test_where_there_are_no_locks_nothing_looks_abandoned(folder, monkeypatch):
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
-@pytest.mark.slow
 def test_two_jobs_in_one_folder_do_not_disturb_each_other(folder, child):
     code = """
 shelf = Shelf(Path(sys.argv[1]), sys.argv[2])

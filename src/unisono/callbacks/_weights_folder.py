@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,15 @@ from typing import Any, Final
 import numpy as np
 
 from unisono import context
-from unisono.checkpoint import CheckpointMismatch, LoadStatus, apply_snapshot, loaded_by_chief, named_variables
+from unisono.checkpoint import (
+    CheckpointMismatch,
+    LoadStatus,
+    apply_snapshot,
+    listed,
+    loaded_by_chief,
+    misfit,
+    named_variables,
+)
 from unisono.runtime import processes
 from unisono.seams import WeightsFolders, owner_of, raw_value
 from unisono.store import BadCheckpoint, Stored, commit, is_committed, load
@@ -69,13 +77,13 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
     named, seeds = _named(model), _seeds(model)
     wrong = [name for name in arrays if name not in named]
     if skip_mismatch:
-        wrong += [name for name in arrays if name in named and not _fits(named[name], arrays[name])]
+        wrong += [name for name in arrays if name in named and misfit(name, named[name], arrays[name])]
         wrong += [name for name in _weights(model) if name not in arrays]
         if wrong:
-            warnings.warn(SKIPPED.format(path=path, model=model.name, names=_listed(wrong)), stacklevel=3)
+            warnings.warn(SKIPPED.format(path=path, model=model.name, names=listed(wrong)), stacklevel=3)
         arrays = {name: array for name, array in arrays.items() if name not in wrong}
     elif wrong and model.built:
-        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=_listed(wrong)))
+        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=listed(wrong)))
     values = arrays | {name: np.array(raw_value(seed)) for name, seed in seeds.items()}
     strict = False if skip_mismatch else None
     return apply_snapshot({"model": model}, replace(read, arrays=values, state=None), strict)
@@ -113,7 +121,7 @@ def _loaded(folder: Path) -> Stored:
     if not is_committed(folder):
         names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
         parent = os.fspath(folder.parent)
-        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=_listed(names) or "none"))
+        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=listed(names) or "none"))
     return load(folder)
 
 
@@ -140,12 +148,3 @@ def _for_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, A
         warnings.warn(OTHER_OPTIMIZER.format(path=path, model=model.name), stacklevel=4)
         return without
     return arrays
-
-
-def _fits(variable: Any, array: Any) -> bool:
-    return bool(tuple(variable.shape) == array.shape and raw_value(variable).dtype.name == array.dtype.name)
-
-
-def _listed(names: Iterable[str]) -> str:
-    first, more = list(names)[:20], len(list(names)) - 20
-    return ", ".join(first) + (f" and {more} more" if more > 0 else "")

@@ -13,10 +13,15 @@ for batch in iterator:
 from unisono.checkpoint._checkpoint import Checkpoint as Checkpoint
 from unisono.checkpoint._checkpoint import commit_snapshot as commit_snapshot
 from unisono.checkpoint._counter import SaveCounter as SaveCounter
+from unisono.checkpoint._fitting import misfit as misfit
+from unisono.checkpoint._keeping import Memory as Memory
+from unisono.checkpoint._keeping import prune as prune
 from unisono.checkpoint._latest import checkpoints_iterator as checkpoints_iterator
 from unisono.checkpoint._latest import latest_checkpoint as latest_checkpoint
 from unisono.checkpoint._manager import CheckpointManager as CheckpointManager
 from unisono.checkpoint._names import named_variables as named_variables
+from unisono.checkpoint._newest import newest_good as newest_good
+from unisono.checkpoint._newest import number_of as number_of
 from unisono.checkpoint._policies import AnyOf as AnyOf
 from unisono.checkpoint._policies import Best as Best
 from unisono.checkpoint._policies import EveryEpoch as EveryEpoch
@@ -32,6 +37,7 @@ from unisono.checkpoint._restore import apply_snapshot as apply_snapshot
 from unisono.checkpoint._snapshot import Snapshot as Snapshot
 from unisono.checkpoint._snapshot import snapshot as snapshot
 from unisono.checkpoint._status import LoadStatus as LoadStatus
+from unisono.checkpoint._status import listed as listed
 from unisono.checkpoint._together import loaded_by_chief as loaded_by_chief
 from unisono.store import BadCheckpoint as BadCheckpoint
 from unisono.store import CheckpointError as CheckpointError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -13,16 +12,13 @@ from typing import Any, Self, final
 
 from unisono.checkpoint._checkpoint import Checkpoint, commit_snapshot
 from unisono.checkpoint._keeping import Memory, prune
+from unisono.checkpoint._newest import newest_good, number_of
 from unisono.checkpoint._policies import Progress, SavePolicy
 from unisono.checkpoint._together import loaded_by_chief
 from unisono.runtime import Rounds, processes, told_by_chief
 from unisono.store import JSON, CheckpointError, Shelf, Stored, Writer
 
 _MEMORY = "manager"
-
-NONE_GOOD = """None of the {number} checkpoints in {directory!r} can be used:
-{reasons}
-To begin anew, move that folder away."""
 
 
 @final
@@ -148,7 +144,7 @@ class CheckpointManager:
         """Restores the newest good checkpoint, and returns its folder. Newer ones that are damaged are named in a
         warning. Without any, calls `init_fn` and returns None."""
         self.wait()
-        stored = loaded_by_chief(self._newest_good)
+        stored = loaded_by_chief(lambda: newest_good(self._shelf))
         if stored is None:
             if self._init_fn is not None:
                 self._init_fn()
@@ -156,7 +152,7 @@ class CheckpointManager:
         self._checkpoint._restore_from(stored, strict=True)
         self._memory = _memory_in(stored)
         self._note_restore(self._step())
-        return self._path(int(stored.folder.name.rpartition("-")[2]))
+        return self._path(number_of(stored))
 
     def wait(self) -> None:
         """Waits until what is being written behind is on the disk. Raises what went wrong with it."""
@@ -246,15 +242,6 @@ class CheckpointManager:
             told_by_chief(write)
         elif processes().is_chief:
             self._writer.start(write)
-
-    def _newest_good(self) -> Stored | None:
-        stored, bad = self._shelf.newest_good()
-        if stored is None and bad:
-            reasons = "\n".join(f"  {each}" for each in bad)
-            raise CheckpointError(NONE_GOOD.format(number=len(bad), directory=self._directory, reasons=reasons))
-        for each in bad:
-            warnings.warn(f"{each} An older one is restored.", UserWarning, stacklevel=5)
-        return stored
 
     def _recalled(self) -> Memory:
         """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All

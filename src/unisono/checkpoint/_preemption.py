@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import Any, Final, Self, TypeVar, final
 from unisono.checkpoint._checkpoint import Checkpoint
 from unisono.checkpoint._counter import SaveCounter
 from unisono.checkpoint._manager import CheckpointManager
-from unisono.runtime import Notice, Preempted, Rounds, processes
+from unisono.runtime import Notice, Rounds, processes
 
 _T = TypeVar("_T")
 
@@ -24,8 +23,6 @@ _POLL_SECONDS: Final = 1.0
 
 NO_DIRECTORY = """PreemptionCheckpointHandler: a Checkpoint does not know where to save. Name the folder:
 PreemptionCheckpointHandler(resolver, checkpoint, checkpoint_dir), or pass a CheckpointManager."""
-
-LEFT = "This process was told to end. Everything is saved in {directory}, and it ends to be started again."
 
 
 @dataclass(frozen=True)
@@ -150,10 +147,7 @@ class PreemptionCheckpointHandler:
         if self._config.exit_fn is not None:
             self._config.exit_fn()
         else:
-            left = LEFT.format(directory=self._manager.directory)
-            if processes().is_chief:
-                print(left, file=sys.stderr)
-            raise Preempted(left)
+            self._notice.leave(self._manager.directory)
 
     def _watch(self) -> None:
         watcher = self._config.termination_watcher_fn

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.checkpoint._building import build_optimizers, metrics_not_made, optional_paths, unbuilt_paths
+from unisono.checkpoint._fitting import misfit
 from unisono.checkpoint._names import named_variables
 from unisono.checkpoint._nodes import array_names, inner_nodes, is_plain_node, value_of
 from unisono.checkpoint._replica_parts import are_parts, restore_parts
@@ -18,7 +19,6 @@ from unisono.checkpoint._status import Restored, listed
 from unisono.checkpoint._together import done_by_all
 from unisono.checkpoint._tree import Group, children, is_holder, is_plain, is_stateful, joined
 from unisono.runtime import processes
-from unisono.seams import raw_value
 from unisono.store import JSON
 
 MISMATCH = """{where} does not fit these objects.
@@ -121,14 +121,11 @@ def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
         if name not in plan.arrays:
             plan.missing.append(name)
             continue
-        array, value = plan.arrays[name], raw_value(variable)
-        if tuple(array.shape) != tuple(variable.shape):
-            shapes = f"{tuple(variable.shape)} here and {tuple(array.shape)} in the checkpoint"
-            plan.wrong.append(f"  the variable {name} has the shape {shapes}")
-        elif array.dtype.name != value.dtype.name:
-            plan.wrong.append(f"  the variable {name} is {value.dtype.name} here, {array.dtype.name} in the checkpoint")
-        else:
+        wrong = misfit(name, variable, plan.arrays[name])
+        if wrong is None:
             plan.variables[name] = variable
+        else:
+            plan.wrong.append(f"  {wrong}")
     known = {*named, *array_names({"dict": plan.nodes})}
     plan.unused += [name for name in plan.arrays if name not in known and not are_parts(name)]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
+from unisono.runtime._processes import processes
 from unisono_launch.worker import PREEMPTED
 
 
@@ -21,6 +23,9 @@ class Preempted(SystemExit):
 
     def __str__(self) -> str:
         return self.message
+
+
+LEFT = "This process was told to end. Everything is saved in {folder}, and it ends to be started again."
 
 
 class Notice:
@@ -41,6 +46,14 @@ class Notice:
         self.given = self.heeded = False
         self._before: Any = None
         self._installed = False
+
+    def leave(self, folder: str | os.PathLike[str]) -> NoReturn:
+        """Ends the process, now that everything is saved in ``folder``."""
+        self.heeded = True
+        left = LEFT.format(folder=os.fspath(folder))
+        if processes().is_chief:
+            print(left, file=sys.stderr)
+        raise Preempted(left)
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():

@@ -46,7 +46,7 @@ class Cursor:
         if problem is not None:
             feed.close()
             raise ValueError(problem)
-        self._feed = feed
+        self.feed = feed
         self._steps = steps
         self._pass: Pass | None = None
         self._last_place: State = None
@@ -68,12 +68,12 @@ class Cursor:
     @property
     def steps_per_epoch(self) -> int | None:
         """How many steps an epoch has, if that is known."""
-        return self._steps or self._feed.num_batches
+        return self._steps or self.feed.num_batches
 
     @property
     def batch_spec(self) -> Any:
         """Shapes and dtypes of an ordinary batch."""
-        return self._feed.batch_spec
+        return self.feed.batch_spec
 
     @property
     def position(self) -> int:
@@ -93,16 +93,6 @@ class Cursor:
             "epoch_is_over": self._epoch_is_over,
         }
 
-    @property
-    def doubt(self) -> str | None:
-        """Why the data may not go on exactly from a place."""
-        return self._feed.doubt
-
-    @property
-    def differs_by_process(self) -> bool:
-        """Whether each process has places of its own."""
-        return self._feed.differs_by_process
-
     def begin_epoch(self, *, another_follows: bool = False, within: bool = False) -> None:
         """The next window is the first of a new epoch. The pass of the epoch after it is prepared meanwhile.
 
@@ -110,13 +100,13 @@ class Cursor:
         """
         if not within:
             self._seen_in_epoch, self._epoch_is_over = 0, False
-            used_up = self._feed.num_batches is not None and self._seen_in_pass >= self._feed.num_batches
+            used_up = self.feed.num_batches is not None and self._seen_in_pass >= self.feed.num_batches
             if self._seen_in_pass and (self._steps is None or used_up):
                 self._end_pass()
-        if another_follows and self._steps is None and self._feed.opens_ahead and not self._epoch_is_over:
+        if another_follows and self._steps is None and self.feed.opens_ahead and not self._epoch_is_over:
             self._open_pass()
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
-            self._next_pass = self._thread.submit(self._feed.open)
+            self._next_pass = self._thread.submit(self.feed.open)
 
     def window(self, most: int) -> Window | None:
         """The next steps of this epoch, at most ``most``; None at its end."""
@@ -124,7 +114,7 @@ class Cursor:
         if ahead == 0 or self._epoch_is_over:
             return None
         window = self._open_pass().window(most if ahead is None else min(most, ahead), ahead)
-        if window is None and self._feed.endless:
+        if window is None and self.feed.endless:
             self._end_pass()
             window = self._open_pass().window(min(most, ahead or most), ahead)
         if window is None:
@@ -139,17 +129,17 @@ class Cursor:
         if self._pass is not None:
             self._pass.close()
             self._pass = None
-        self._feed.close()
+        self.feed.close()
         if self._thread is not None:
             self._thread.shutdown()
             self._thread = self._next_pass = None
 
     def _open_pass(self) -> Pass:
         if self._pass is None:
-            if self._passes and not self._feed.restartable:
+            if self._passes and not self.feed.restartable:
                 raise ValueError(EXHAUSTED.format(batches=self._batches_given))
             prepared, self._next_pass = self._next_pass, None
-            self._pass = self._feed.open() if prepared is None else prepared.result()
+            self._pass = self.feed.open() if prepared is None else prepared.result()
             self._passes += 1
         return self._pass
 

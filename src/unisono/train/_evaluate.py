@@ -29,7 +29,7 @@ class Evaluation:
 
     def __init__(self, session: Session, feed: Feed, steps: int | None, name: str, place: State = None):
         self._session = session
-        self._feed = feed
+        self.feed = feed
         self._steps = steps
         self._name = name
         self._cursor: Cursor | None = Cursor(feed, steps, name, place)
@@ -39,38 +39,28 @@ class Evaluation:
     def place(self) -> State:
         """How far evaluations have come in the data: where the last one that ended left it, or the first begins."""
         if self._place is None:
-            self._cursor = self._cursor or Cursor(self._feed, self._steps, self._name)
+            self._cursor = self._cursor or Cursor(self.feed, self._steps, self._name)
             return self._cursor.place()
         return self._place
-
-    @property
-    def doubt(self) -> str | None:
-        """Why the data may not go on exactly from a place."""
-        return self._feed.doubt
-
-    @property
-    def differs_by_process(self) -> bool:
-        """Whether each process has places of its own."""
-        return self._feed.differs_by_process
 
     def close(self) -> None:
         """Gives the data back, for an evaluation that may never have run."""
         if self._cursor is not None:
             self._cursor.close()
-        self._feed.close()
+        self.feed.close()
 
     def run(self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, watch: None) -> dict[str, Any]:
         """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
         model = self._session.model
-        seams.build_for_training(model, self._feed.batch_spec)
+        seams.build_for_training(model, self.feed.batch_spec)
         model.stop_evaluating = False
         callbacks.on_test_begin()
         epoch_start_for(model, self._session.placement)()
         variables = variables_of(model, "test")
         self._session.adopt(variables)
-        pace = self._session.pace(callbacks, "test", self._feed.batch_spec)
+        pace = self._session.pace(callbacks, "test", self.feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
-        cursor, self._cursor = self._cursor or Cursor(self._feed, self._steps, self._name), None
+        cursor, self._cursor = self._cursor or Cursor(self.feed, self._steps, self._name), None
         try:
             logs, _ = loop.epoch(
                 cursor,

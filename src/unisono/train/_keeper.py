@@ -7,19 +7,26 @@ itself, by the clock and by signals in a round (`runtime/_rounds.py`).
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
-from unisono.checkpoint import Progress, Snapshot, commit_snapshot, loaded_by_chief
+from unisono.checkpoint import (
+    Memory,
+    Progress,
+    Snapshot,
+    commit_snapshot,
+    loaded_by_chief,
+    newest_good,
+    number_of,
+    prune,
+)
 from unisono.runtime import (
     Notice,
-    Preempted,
     Rounds,
     exchanged,
     is_deterministic,
@@ -28,19 +35,13 @@ from unisono.runtime import (
     told_by_chief,
 )
 from unisono.seams import StepGrid
-from unisono.store import CheckpointError, Shelf, Stored, Writer
+from unisono.store import Shelf, Stored, Writer
 from unisono.train._resume import Resume, count_fit, folder_of_next_fit
 from unisono.train._training import Training
 
 _SAVE: Final = 1
 _LEAVE: Final = 2
 _FAILED: Final = 4
-
-ALL_BAD = """None of the saves in {folder} can be read, so the run cannot go on:
-{reasons}
-To begin anew, delete that folder or name another one."""
-
-LEFT = "SIGTERM: everything is saved in {folder}, and the process ends to be started again."
 
 
 @contextlib.contextmanager
@@ -79,9 +80,9 @@ class Keeper:
         if is_deterministic():
             keep_programs(Path(resume.directory).absolute() / "programs")
         self._shelf = Shelf(folder_of_next_fit(resume), "save")
-        self.saved: Stored | None = loaded_by_chief(self._newest)
-        # Saves that stay: the one that this run goes on from, and the newest of each mark.
-        self._spared = {} if self.saved is None else {**self.saved.state["marked"], "resumed": _number(self.saved)}
+        self.saved: Stored | None = loaded_by_chief(lambda: newest_good(self._shelf))
+        self._memory = Memory() if self.saved is None else Memory.from_json(self.saved.state["memory"])
+        self._resumed_from = [] if self.saved is None else [number_of(self.saved)]
         self._writer = Writer()
         self._rounds = Rounds()
         self._saved_step, self._saved_at = 0, time.monotonic()
@@ -131,7 +132,7 @@ class Keeper:
         self._save(training, finished=epochs)
         self._wait()
         if exchanged(np.uint8(self._notice.given)).any():
-            self._raise_preempted()
+            self._notice.leave(self._resume.directory)
         self.forget()
 
     def forget(self) -> None:
@@ -146,7 +147,7 @@ class Keeper:
     def _leave(self, training: Training) -> None:
         self._save(training)
         self._wait()
-        self._raise_preempted()
+        self._notice.leave(self._resume.directory)
 
     def _wait(self) -> None:
         """Until what is being written is on the disk. What went wrong with it is raised on all processes."""
@@ -166,13 +167,6 @@ class Keeper:
             self._error = error
         return self._error is not None
 
-    def _raise_preempted(self) -> NoReturn:
-        self._notice.heeded = True
-        left = LEFT.format(folder=self._resume.directory)
-        if processes().is_chief:
-            print(left, file=sys.stderr)
-        raise Preempted(left)
-
     def _save(self, training: Training, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
         if not self._warned and processes().is_chief:
@@ -191,21 +185,10 @@ class Keeper:
         self, arrays: dict[str, np.ndarray[Any, Any]], state: dict[str, Any], step: int, mark: str | None
     ) -> None:
         number = max([0, *self._shelf.steps()]) + 1
-        spared = self._spared | (dict.fromkeys(mark.split(", "), number) if mark else {})
-        state["marked"] = {name: each for name, each in spared.items() if name != "resumed"}
+        self._memory.note(number, mark)
+        state["memory"] = self._memory.to_json()
         commit_snapshot(self._shelf.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
-        self._spared = spared
-        self._shelf.prune(self._resume.keep, spare=spared.values())
-
-    def _newest(self) -> Stored | None:
-        """What to go on from. Those that cannot be read are named; if none can, that is an error: to begin anew is not
-        what was asked for."""
-        stored, bad = self._shelf.newest_good()
-        if stored is None and bad:
-            raise CheckpointError(ALL_BAD.format(folder=self._shelf.folder, reasons="\n".join(map(str, bad))))
-        for each in bad:
-            warnings.warn(f"{each} The one before it is used: {stored and stored.folder.name}.", stacklevel=2)
-        return stored
+        prune(self._shelf, self._memory, self._resume.keep, None, in_use=self._resumed_from)
 
     def _progress(
         self,
@@ -222,7 +205,3 @@ class Keeper:
             logs=training.earlier[-1] if ended else {},
             earlier=training.earlier[:-1] if ended else training.earlier,
         )
-
-
-def _number(saved: Stored) -> int:
-    return int(saved.folder.name.rpartition("-")[2])

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from unisono import seams
-from unisono.checkpoint import named_variables
+from unisono.checkpoint import misfit, named_variables
 from unisono.plans import State
 from unisono.runtime import Placement, processes, told_by_all
 from unisono.store import Stored
@@ -60,8 +60,8 @@ class Training:
 
     def doubts(self) -> list[str]:
         """Why the data may not go on exactly from its places."""
-        doubts = [self.cursor.doubt, self.validation.doubt if self.validation else None]
-        return [doubt for doubt in doubts if doubt is not None]
+        feeds = [self.cursor.feed, *([self.validation.feed] if self.validation else [])]
+        return [feed.doubt for feed in feeds if feed.doubt is not None]
 
     def settle(self) -> None:
         """Waits until callbacks have seen all steps so far."""
@@ -166,14 +166,11 @@ def place_in(saved: Stored | None, what: str) -> State:
 def _everyones(data: Cursor | Evaluation) -> State:
     """The place that all processes know, or the places of all."""
     place = data.place()
-    return told_by_all(place) if data.differs_by_process else place
+    return told_by_all(place) if data.feed.differs_by_process else place
 
 
 def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
     problems = [f"  {name} was not saved" for name in named if name not in values]
     problems += [f"  {name} was saved, and is not there now" for name in values if name not in named]
-    for name, variable in named.items():
-        here, there = variable._value, values.get(name)
-        if there is not None and (here.shape != there.shape or here.dtype != there.dtype):
-            problems.append(f"  {name} has {here.dtype}{list(here.shape)}, saved was {there.dtype}{list(there.shape)}")
-    return problems
+    misfits = [misfit(name, variable, values[name]) for name, variable in named.items() if name in values]
+    return problems + [f"  {wrong}" for wrong in misfits if wrong is not None]

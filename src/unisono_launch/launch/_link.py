@@ -17,6 +17,7 @@ from unisono_launch.launch._attempt import Result
 from unisono_launch.launch._events import Crashed, Elsewhere, Events, How, Note, Woken
 from unisono_launch.launch._protocol import (
     BEAT_SECONDS,
+    LEAVING_SECONDS,
     SILENCE_SECONDS,
     SUSPENDED_SECONDS,
     VERSION,
@@ -28,7 +29,6 @@ from unisono_launch.launch._reports import report_to_json
 
 _CALLING_SECONDS: Final = 5.0
 _BETWEEN_CALLS: Final = 0.25
-_LEAVING_SECONDS: Final = 2.0  # so long we wait for the leader to hear our last words
 
 
 class _RefusedError(Exception):
@@ -80,7 +80,7 @@ class Link:
         self._closing.set()
         if self._connection is not None:
             self._connection.finish()
-        self._thread.join(2 * _LEAVING_SECONDS)
+        self._thread.join(2 * LEAVING_SECONDS)
 
     def _say(self, what: str, **content: Any) -> None:
         assert self._connection is not None
@@ -177,7 +177,7 @@ class Link:
                 if now - connection.heard > SILENCE_SECONDS:
                     raise GoneError(f"no sign of life for {SILENCE_SECONDS:g} s")
                 if self._closing.is_set():
-                    leaving = leaving or now + _LEAVING_SECONDS
+                    leaving = leaving or now + LEAVING_SECONDS
                 elif now - spoke > BEAT_SECONDS:
                     spoke = now
                     connection.say("beat")

@@ -20,6 +20,7 @@ from unisono_launch.launch._events import Crashed, Elsewhere, Events, How, Note,
 from unisono_launch.launch._options import UsageError
 from unisono_launch.launch._protocol import (
     BEAT_SECONDS,
+    LEAVING_SECONDS,
     SILENCE_SECONDS,
     SUSPENDED_SECONDS,
     VERSION,
@@ -32,7 +33,6 @@ from unisono_launch.worker import ExitCode
 
 _HELLO_SECONDS: Final = 5.0  # a stranger has so long to say who it is
 _MOST_STRANGERS: Final = 64
-_LEAVING_SECONDS: Final = 2.0  # so long we wait for others to hear that the job is over
 
 
 @dataclass(frozen=True)
@@ -152,9 +152,9 @@ class Meeting:
                 self._say(node, "over", code=code, why=f"the job has ended on all machines: {why}")
             for guest in self._members.values():
                 guest.connection.finish()
-            self._closing = time.monotonic() + _LEAVING_SECONDS
+            self._closing = time.monotonic() + LEAVING_SECONDS
             self._wake_writer.send(b"\0")
-        self._thread.join(2 * _LEAVING_SECONDS)
+        self._thread.join(2 * LEAVING_SECONDS)
         for guest in (*self._strangers, *self._members.values()):
             guest.connection.close()
         for used in (self._selector, self._server, self._wake_reader, self._wake_writer):

@@ -31,6 +31,9 @@ SILENCE_SECONDS: Final = 20.0
 SUSPENDED_SECONDS: Final = 5.0
 """A thread that slept for longer than this was stopped itself: others are not to blame for the silence."""
 
+LEAVING_SECONDS: Final = 2.0
+"""So long one waits for the others to hear one's last words."""
+
 _SENDING_SECONDS: Final = 5.0
 _MOST_OF_STRANGERS: Final = 4096
 _MOST: Final = 1 << 24
