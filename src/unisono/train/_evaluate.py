@@ -39,7 +39,7 @@ class Evaluation:
     def place(self) -> State:
         """How far evaluations have come in the data: where the last one that ended left it, or the first begins."""
         if self._place is None:
-            self._cursor = self._cursor or Cursor(self.feed, self._steps, self._name)
+            assert self._cursor is not None  # until the first one begins
             return self._cursor.place()
         return self._place
 
@@ -61,6 +61,8 @@ class Evaluation:
         pace = self._session.pace(callbacks, "test", self.feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
         cursor, self._cursor = self._cursor or Cursor(self.feed, self._steps, self._name), None
+        if self._place is None:
+            self._place = cursor.place()  # a first one that is left is begun again from here
         try:
             logs, _ = loop.epoch(
                 cursor,
