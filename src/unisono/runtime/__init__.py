@@ -17,6 +17,10 @@ from unisono.runtime._launches import Launches as Launches
 from unisono.runtime._memory import copies_fit as copies_fit
 from unisono.runtime._memory import residency as residency
 from unisono.runtime._memory import set_residency as set_residency
+from unisono.runtime._physical import gpu_model as gpu_model
+from unisono.runtime._physical import num_cpu_devices as num_cpu_devices
+from unisono.runtime._physical import num_gpus as num_gpus
+from unisono.runtime._physical import show_gpus as show_gpus
 from unisono.runtime._placement import Copies as Copies
 from unisono.runtime._placement import Placement as Placement
 from unisono.runtime._preemption import Notice as Notice
@@ -26,5 +30,6 @@ from unisono.runtime._processes import join as join
 from unisono.runtime._processes import processes as processes
 from unisono.runtime._progress import report as report
 from unisono.runtime._rounds import Rounds as Rounds
+from unisono.runtime._started import has_started as has_started
 from unisono.runtime._sync_check import set_sync_check as set_sync_check
 from unisono.runtime._sync_check import sync_check as sync_check

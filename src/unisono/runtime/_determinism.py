@@ -8,7 +8,7 @@ from typing import Final
 
 import jax
 
-from unisono.runtime._processes import check_not_started
+from unisono.runtime._started import check_not_started
 
 _FLAG: Final = "--xla_gpu_deterministic_ops=true"
 

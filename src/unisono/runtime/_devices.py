@@ -59,7 +59,8 @@ def device_name(device: jax.Device) -> str:
     return f"{_SAME_KIND.get(device.platform, device.platform)}:{device.id}"
 
 
-def _parse(name: object) -> tuple[str, int]:
+def _parse(device: object) -> tuple[str, int]:
+    name = getattr(device, "name", device)  # of `tf.config.list_logical_devices`
     match = _NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         raise ValueError(f"{name!r} is not a device. Write it as 'gpu:0', 'cpu:1', '/gpu:0' or a jax.Device.")

@@ -13,6 +13,7 @@ import jax
 
 from unisono.runtime._progress import report_failure
 from unisono.runtime._roll_call import Meeting, bind_address, meet
+from unisono.runtime._started import check_not_started
 from unisono_launch.worker import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
@@ -110,15 +111,6 @@ def join(
     )
     _joined = processes
     _leave_at_once_on_errors()
-
-
-def check_not_started(message: str) -> None:
-    """Raises ``RuntimeError`` with this message if JAX has started in this process."""
-    name = "jax_num_cpu_devices"
-    try:
-        jax.config.update(name, getattr(jax.config, name))  # changes nothing, and is refused once JAX has started
-    except RuntimeError:
-        raise RuntimeError(message) from None
 
 
 def _leave_at_once_on_errors() -> None:

@@ -24,4 +24,7 @@ def report_failure() -> None:
 @functools.cache
 def _file() -> int | None:
     path = environment().status
-    return None if path is None else os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    # A worker leads its session. What it starts inherits the variable; the file is the worker's own.
+    if path is None or os.getsid(0) != os.getpid():
+        return None
+    return os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
