@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
-from unisono_launch.worker import cpu_threads
+from unisono_launch.worker import cpu_threads, dataset_folders, keras_cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,16 +19,18 @@ class Environment:
     Attributes:
         attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
-        datasets: ``UNISONO_DATASETS``, a folder with ``mnist.npz`` and others.
+        dataset_folders: where ``mnist.npz`` and others are looked for; by ``UNISONO_DATASETS`` and ``KERAS_HOME``.
         keras_backend: ``KERAS_BACKEND`` as it was found.
+        keras_cache: the folder into which Keras downloads datasets; by ``KERAS_HOME``.
         run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
         status: ``UNISONO_STATUS``, the file in which the launcher wants to read how far this process is.
     """
 
     attempt: int
     cpu_devices: int | None
-    datasets: str | None
+    dataset_folders: tuple[Path, ...]
     keras_backend: str | None
+    keras_cache: Path
     run_dir: str | None
     status: str | None
 
@@ -37,8 +40,9 @@ def environment() -> Environment:
     return Environment(
         attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
-        datasets=os.environ.get("UNISONO_DATASETS") or None,
+        dataset_folders=tuple(dataset_folders()),
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
+        keras_cache=keras_cache(),
         run_dir=os.environ.get("UNISONO_RUN_DIR") or None,
         status=os.environ.get("UNISONO_STATUS") or None,
     )

@@ -2,8 +2,10 @@
 
 from unisono.io._byte_string import byte_string
 from unisono.io._encode import encode_example
+from unisono.io._event import plugin_metadata, tensor_event, version_event
 from unisono.io._example import BytesList, Example, Feature, Features, FloatList, Int64List
 from unisono.io._features import FixedLenFeature, VarLenFeature
+from unisono.io._fixed_length import FixedLengthFile
 from unisono.io._framing import RecordError
 from unisono.io._images import (
     ImageError,
@@ -17,6 +19,8 @@ from unisono.io._images import (
 from unisono.io._parse import decode_raw, parse_example, parse_single_example
 from unisono.io._record_writer import TFRecordOptions, TFRecordWriter
 from unisono.io._records import RecordFile
+from unisono.io._sequence_example import FeatureList, FeatureLists, SequenceExample
+from unisono.io._tensor_proto import parse_tensor, serialize_tensor
 from unisono.io._text import TextFile
 from unisono.io._wire import ExampleError
 
@@ -25,13 +29,17 @@ __all__ = [
     "Example",
     "ExampleError",
     "Feature",
+    "FeatureList",
+    "FeatureLists",
     "Features",
     "FixedLenFeature",
+    "FixedLengthFile",
     "FloatList",
     "ImageError",
     "Int64List",
     "RecordError",
     "RecordFile",
+    "SequenceExample",
     "TFRecordOptions",
     "TFRecordWriter",
     "TextFile",
@@ -46,5 +54,10 @@ __all__ = [
     "encode_png",
     "parse_example",
     "parse_single_example",
+    "parse_tensor",
+    "plugin_metadata",
     "read_file",
+    "serialize_tensor",
+    "tensor_event",
+    "version_event",
 ]

@@ -1,6 +1,6 @@
 """tf.train.Example and its parts, under the names and with the constructors that people know.
 
-Plain dataclasses. The bytes are those of the protobuf messages; no protobuf library is involved.
+Dataclasses. The bytes are those of the protobuf messages; no protobuf library is involved.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from unisono.io._message import Message
 from unisono.io._stored import BYTES, FLOAT, INT64, Stored, encode_features, find_features
 from unisono.io._values import as_bytes, as_floats, as_int64s
-from unisono.io._wire import ExampleError, encode_field, encode_varints
+from unisono.io._wire import ExampleError, decode_fields, encode_field, encode_varints
 
 Kind = Literal["bytes_list", "float_list", "int64_list"]
 
@@ -21,7 +22,7 @@ _KINDS: Final[dict[Kind, int]] = {"bytes_list": BYTES, "float_list": FLOAT, "int
 
 
 @dataclass
-class BytesList:
+class BytesList(Message):
     """Byte strings; text is encoded as UTF-8.
 
     >>> BytesList(value=[b"raw", "text"])
@@ -33,12 +34,16 @@ class BytesList:
     def __post_init__(self) -> None:
         self.value = as_bytes(_listed(self.value, "BytesList"), "BytesList")
 
-    def _content(self) -> bytes:
+    def _serialized(self) -> bytes:
         return b"".join([encode_field(1, value) for value in as_bytes(self.value, "BytesList")])
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> BytesList:  # noqa: N802 (protobuf's name)
+        return Feature.FromString(encode_field(BYTES, bytes(serialized))).bytes_list
 
 
 @dataclass
-class FloatList:
+class FloatList(Message):
     """Numbers of 32 bits.
 
     >>> FloatList(value=[0.5, 2])
@@ -50,12 +55,16 @@ class FloatList:
     def __post_init__(self) -> None:
         self.value = as_floats(_listed(self.value, "FloatList"), "FloatList").tolist()
 
-    def _content(self) -> bytes:
+    def _serialized(self) -> bytes:
         return encode_field(1, as_floats(self.value, "FloatList").tobytes()) if self.value else b""
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> FloatList:  # noqa: N802 (protobuf's name)
+        return Feature.FromString(encode_field(FLOAT, bytes(serialized))).float_list
 
 
 @dataclass
-class Int64List:
+class Int64List(Message):
     """Whole numbers of 64 bits.
 
     >>> Int64List(value=np.arange(3))
@@ -67,12 +76,16 @@ class Int64List:
     def __post_init__(self) -> None:
         self.value = as_int64s(_listed(self.value, "Int64List"), "Int64List").tolist()
 
-    def _content(self) -> bytes:
+    def _serialized(self) -> bytes:
         return encode_field(1, encode_varints(as_int64s(self.value, "Int64List"))) if self.value else b""
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Int64List:  # noqa: N802 (protobuf's name)
+        return Feature.FromString(encode_field(INT64, bytes(serialized))).int64_list
 
 
 @dataclass(init=False)
-class Feature:
+class Feature(Message):
     """One list, of one of the three kinds. The other two are there, and empty.
 
     >>> feature = Feature(int64_list=Int64List(value=[7]))
@@ -116,13 +129,26 @@ class Feature:
             )
         return filled[0] if filled else self._given
 
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Feature:  # noqa: N802 (protobuf's name)
+        entry = encode_field(1, b"x") + encode_field(2, bytes(serialized))
+        return Features.FromString(encode_field(1, entry)).feature["x"]
+
+    def HasField(self, field_name: str) -> bool:  # noqa: N802 (protobuf's name)
+        """Whether this is the list that is set."""
+        return super().HasField(field_name) or self.WhichOneof("kind") == field_name
+
+    def _serialized(self) -> bytes:
+        kind, content = self._encoded()
+        return encode_field(kind, content) if kind else b""
+
     def _encoded(self) -> tuple[int, bytes]:
         kind = self.WhichOneof("kind")
-        return (_KINDS[kind], getattr(self, kind)._content()) if kind else (0, b"")
+        return (_KINDS[kind], getattr(self, kind)._serialized()) if kind else (0, b"")
 
 
 @dataclass
-class Features:
+class Features(Message):
     """Features by name."""
 
     feature: dict[str, Feature] = field(default_factory=dict)
@@ -135,11 +161,20 @@ class Features:
                     f"Features(feature={{'x': Feature(int64_list=Int64List(value=[1]))}}), or the short way, "
                     f"encode_example({{'x': 1}})."
                 )
-        self.feature = dict(self.feature)
+        self.feature = _ByName(self.feature)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Features:  # noqa: N802 (protobuf's name)
+        return Example.FromString(encode_field(1, bytes(serialized))).features
+
+    def _serialized(self) -> bytes:
+        whole = encode_features({name: feature._encoded() for name, feature in self.feature.items()})
+        ((_, _, start, stop),) = decode_fields(whole, 0, len(whole))
+        return whole[start:stop]
 
 
 @dataclass
-class Example:
+class Example(Message):
     """What a record of a TFRecord file usually holds: lists of numbers or byte strings, by name.
 
     >>> example = Example(features=Features(feature={"x": Feature(int64_list=Int64List(value=[1, -1]))}))
@@ -150,12 +185,11 @@ class Example:
 
     features: Features = field(default_factory=Features)
 
-    def SerializeToString(self) -> bytes:  # noqa: N802 (protobuf's name)
-        """The bytes to write into a file. Equal Examples give equal bytes: names are sorted."""
+    def _serialized(self) -> bytes:
         return encode_features({name: feature._encoded() for name, feature in self.features.feature.items()})
 
-    @staticmethod
-    def FromString(serialized: bytes) -> Example:  # noqa: N802 (protobuf's name)
+    @classmethod
+    def FromString(cls, serialized: bytes) -> Example:  # noqa: N802 (protobuf's name)
         """The Example that these bytes are."""
         data = bytes(serialized)
         features: dict[str, Feature] = {}
@@ -168,6 +202,13 @@ class Example:
                 f"SerializeToString gave; was it compressed, cut, or is it another message?"
             ) from None
         return Example(features=Features(feature=features))
+
+
+class _ByName(dict[str, Feature]):
+    """As protobuf has it, asking for a name that is not there makes an empty Feature."""
+
+    def __missing__(self, name: str) -> Feature:
+        return self.setdefault(name, Feature())
 
 
 _DECODED: Final[Mapping[int, Callable[[Stored, bytes], Feature]]] = {

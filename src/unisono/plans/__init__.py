@@ -14,7 +14,7 @@ from unisono.plans._element_file import ElementFileError, ElementWriter
 from unisono.plans._endless import Counter, RandomNumbers
 from unisono.plans._enumerate import Enumerate
 from unisono.plans._file_cache import FileCache
-from unisono.plans._files import Files, Records, TextLines
+from unisono.plans._files import Files, FixedLengthRecords, Records, TextLines
 from unisono.plans._filter import Filter
 from unisono.plans._generator import Generated, Signature
 from unisono.plans._group import GroupByWindow
@@ -76,6 +76,7 @@ __all__ = [
     "FileCache",
     "Files",
     "Filter",
+    "FixedLengthRecords",
     "Generated",
     "GroupByWindow",
     "Identities",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from unisono.io import RecordFile, TextFile, byte_string
+from unisono.io import FixedLengthFile, RecordFile, TextFile, byte_string
 from unisono.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono.plans._identity import Computed, epoch_of, identify
 from unisono.plans._operation import Deferred, Elements, Path, State
@@ -73,6 +73,23 @@ class Records(Files):
 
     def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
         return RecordFile(path, self.compression).read(offset)
+
+
+@dataclass(frozen=True)
+class FixedLengthRecords(Files):
+    """Pieces of files, all of one length."""
+
+    record_bytes: int = 1
+    header_bytes: int = 0
+    footer_bytes: int = 0
+
+    @property
+    def call(self) -> str:
+        return "FixedLengthRecordDataset"
+
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        file = FixedLengthFile(path, self.record_bytes, self.header_bytes, self.footer_bytes, self.compression)
+        return file.read(offset)
 
 
 class _ByteStrings(Elements):

@@ -46,6 +46,11 @@ class Options:
     deterministic: bool | None = None
     experimental_deterministic: bool | None = None
     experimental_slack: bool | None = None
+    experimental_external_state_policy: Any = None
+    experimental_symbolic_checkpoint: bool | None = None
+    experimental_warm_start: bool | None = None
+    dataset_name: str | None = None
+    framework_type: Any = None
     experimental_optimization: Any = field(default_factory=lambda: _Freeform())
     experimental_threading: Any = field(default_factory=lambda: _Freeform())
     autotune: Any = field(default_factory=lambda: _Freeform())
