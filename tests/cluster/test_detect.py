@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from unisono_launch.cluster import Membership, detect, explain_detection, membership
@@ -114,10 +116,27 @@ def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
     assert chosen(everything) == "TPU pod"
 
 
+def launched(num_processes: int) -> dict[str, str]:
+    """What `unisono run` tells the first of its workers."""
+    cluster = {"version": 1, "coordinator": "127.0.0.1:4100", "num_processes": num_processes, "process_id": 0}
+    return {"UNISONO_CLUSTER": json.dumps(cluster)}
+
+
+def test_what_a_script_sets_itself_counts_for_the_only_worker_of_a_job() -> None:
+    """It gets no TF_CONFIG from the launcher: a script wrote it, for the processes that it starts."""
+    assert chosen({**launched(1), **recorded.TF_CONFIG}) == "TF_CONFIG"
+    assert chosen({**launched(2), **recorded.TF_CONFIG}) == "unisono run"
+    for nothing in ("", "{}", '{"task": {"type": "worker", "index": 0}}'):
+        assert chosen({**launched(1), "TF_CONFIG": nothing}) == "unisono run"
+    reason = explain_detection({**launched(1), **recorded.TF_CONFIG})[0].reason
+    assert reason == "the only worker of `unisono run`, and the script has set TF_CONFIG since"
+
+
 @pytest.mark.parametrize(
     ("environ", "message"),
     [
         ({"TF_CONFIG": "{cluster"}, "TF_CONFIG is not JSON"),
+        ({**launched(1), "TF_CONFIG": "{cluster"}, "TF_CONFIG is not JSON"),
         ({"UNISONO_CLUSTER": "{"}, "UNISONO_CLUSTER cannot be read: no JSON"),
         ({**recorded.SRUN, "SLURM_STEP_NUM_TASKS": "many"}, "SLURM_STEP_NUM_TASKS='many' is not a whole number"),
         ({**recorded.SRUN, "SLURM_STEP_NODELIST": "n[1-"}, "'n\\[1-' is not a SLURM hostlist"),

@@ -10,7 +10,7 @@ import unisono.datasets
 from unisono_launch.doctor import Finding, _requirements, _versions
 from unisono_launch.doctor._backend import check_backend
 from unisono_launch.doctor._cluster import check_cluster
-from unisono_launch.doctor._datasets import check_datasets, dataset_folders
+from unisono_launch.doctor._datasets import check_datasets
 from unisono_launch.doctor._extras import check_extras
 from unisono_launch.doctor._machine import check_machine
 from unisono_launch.doctor._versions import check_versions
@@ -138,8 +138,12 @@ def test_a_keras_json_that_makes_no_sense_is_passed_over(tmp_path: Path, text: s
 
 def test_datasets_are_listed(home: Path) -> None:
     (home / "fashion_mnist.npz").touch()
-    found = check_datasets({"UNISONO_DATASETS": str(home)})
-    assert (found.status, found.facts["folders"]) == ("ok", {str(home): ["fashion_mnist.npz"]})
+    (home / "mnist").mkdir()
+    (home / "mnist/t10k-labels-idx1-ubyte").touch()
+    found = check_datasets({"UNISONO_DATASETS": str(home), "KERAS_HOME": "/nowhere"})
+    assert found.status == "ok"
+    assert next(iter(found.facts["folders"].items())) == (str(home), ["fashion_mnist.npz", "mnist/"])
+    assert found.facts["folders"]["/nowhere/datasets"] == []
 
 
 @pytest.mark.parametrize("folder", ["missing", "empty"])
@@ -151,11 +155,12 @@ def test_a_folder_without_datasets_is_a_warning(home: Path, folder: str) -> None
 
 
 def test_datasets_are_looked_for_where_unisono_looks(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("UNISONO_DATASETS", raising=False)
+    monkeypatch.setenv("UNISONO_DATASETS", str(home / "mine"))
+    if Path("/usr/share/datasets/fashion-mnist").exists():
+        pytest.skip("this machine has Debian's dataset-fashion-mnist")
     with pytest.raises(FileNotFoundError) as error:
         unisono.datasets.fashion_mnist()
-    assert all(str(folder) in str(error.value) for folder in dataset_folders(None))
-    assert len(dataset_folders(None)) == 2
+    assert all(folder in str(error.value) for folder in check_datasets(os.environ).facts["folders"])
 
 
 def test_without_a_cluster_every_kind_says_why_not() -> None:

@@ -99,7 +99,6 @@ ERRORS = [
     ("--grace -1 train.py", "--grace -1.0 is not a number of seconds. Give one, as in --grace 30."),
     ("--grace nan train.py", "--grace nan is not a number of seconds"),
     ("--name a/b train.py", "--name 'a/b' is not the name of a folder. Give a plain name, as in --name mnist"),
-    ("--as-tensorflow train.py", "--as-tensorflow is not there yet. Leave it out"),
     ("--epochs 3 train.py", "unrecognized arguments: --epochs. Type: unisono run .*all flags: unisono run --help"),
     ("--nproc 2 train.py", "unrecognized arguments: --nproc"),
     ("--standalone train.py", "--standalone is not a flag of unisono run. One machine and a free port are the default"),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 from unisono_launch.cluster._membership import Membership
 from unisono_launch.cluster._ranked import RankedResolver
+from unisono_launch.cluster._tf_config import TFConfigClusterResolver
 from unisono_launch.cluster._variables import CLUSTER
 
 _VERSION: Final = 1
@@ -36,8 +37,19 @@ class LaunchedClusterResolver(RankedResolver):
     @classmethod
     def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
-        found = bool(environ.get(CLUSTER))
-        return found, "started by `unisono run`" if found else f"{CLUSTER} is not set: not started by `unisono run`"
+        if not environ.get(CLUSTER):
+            return False, f"{CLUSTER} is not set: not started by `unisono run`"
+        # To its only worker `unisono run` passes no TF_CONFIG: the script wrote it, for itself or for what it starts.
+        if _membership(environ[CLUSTER]).num_processes == 1 and _has_cluster(environ):
+            return False, "the only worker of `unisono run`, and the script has set TF_CONFIG since"
+        return True, "started by `unisono run`"
+
+
+def _has_cluster(environ: Mapping[str, str]) -> bool:
+    try:
+        return TFConfigClusterResolver.look(environ)[0]
+    except ValueError:  # that kind will say what is wrong with it
+        return True
 
 
 def _membership(text: str) -> Membership:

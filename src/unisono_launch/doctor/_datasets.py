@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from unisono_launch.doctor._finding import Finding
+from unisono_launch.worker import dataset_folders
 
 NAME = "datasets"
 
+_IDX_FOLDERS: Final = ("fashion-mnist", "mnist")
+
 
 def check_datasets(environ: Mapping[str, str]) -> Finding:
-    """The folders and their files. Who trains on data of their own needs none of it."""
+    """The folders and what they hold. Who trains on data of their own needs none of it."""
     named = environ.get("UNISONO_DATASETS") or None
-    folders = dataset_folders(named)
-    found = {str(folder): sorted(file.name for file in folder.glob("*.npz")) for folder in folders}
+    folders = dataset_folders(environ)
+    found = {str(folder): _datasets(folder) for folder in folders}
     facts = {"variable": named, "folders": found}
     text = "\n".join(f"{_short(Path(folder))}: {', '.join(files) or 'nothing'}" for folder, files in found.items())
-    if any(found.values()):
+    if any(found.values()) and (not named or found[str(folders[0])]):
         return Finding(NAME, "ok", text, None, facts)
-    if named and not folders[0].is_dir():
-        text = f"UNISONO_DATASETS names {named}, which is no folder: unisono.datasets will find nothing."
-    elif named:
-        text = f"UNISONO_DATASETS names {named}, which holds no .npz file: unisono.datasets will find nothing."
+    if named:
+        what = "holds no data set" if folders[0].is_dir() else "is no folder"
+        text = f"UNISONO_DATASETS names {named}, which {what}.\n{text}"
     remedy = "Put mnist.npz (arrays x_train, y_train, x_test, y_test) into a folder F: export UNISONO_DATASETS=F"
     return Finding(NAME, "warning", text, remedy, facts)
 
 
-def dataset_folders(named: str | None) -> list[Path]:
-    """As `unisono.datasets` has it: the folder the user named, else that of a clone, else Keras's cache."""
-    if named:
-        return [Path(named)]
-    clone = Path(__file__).parents[3] / "examples" / "data"
-    return [*([clone] if clone.is_dir() else []), Path.home() / ".keras" / "datasets"]
+def _datasets(folder: Path) -> list[str]:
+    """Files in Keras's layout, and folders with files in that of the original ones."""
+    idx = [f"{name}/" for name in _IDX_FOLDERS if any((folder / name).glob("*-ubyte*"))]
+    return sorted([file.name for file in folder.glob("*.npz")] + idx)
 
 
 def _short(folder: Path) -> str:
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))
     return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)

@@ -20,6 +20,7 @@ examples:
   unisono run -n 2:4 train.py                           four workers, or fewer when some are lost for good
   unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
   srun unisono run train.py                             SLURM, one task for each machine: the rest is found
+  unisono run --as-tensorflow script.py                 a script written for TensorFlow
 
 exit codes:
   """
@@ -49,11 +50,6 @@ def parse(arguments: Sequence[str]) -> Options:
     parser = _parser()
     flags, program = _split(parser, list(arguments))
     values = vars(parser.parse_args(flags))
-    if values.pop("as_tensorflow"):
-        raise UsageError(
-            "--as-tensorflow is not there yet. Leave it out, and let the script use unisono's names: the three lines "
-            "that change are in README.md."
-        )
     if not program:
         raise UsageError(f"No script was given. Type: {_USAGE}")
     return Options(program=tuple(program), **values)
@@ -112,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         "--as-tensorflow",
         "--as_tensorflow",
         action="store_true",
-        help="run a TensorFlow script unchanged (not there yet)",
+        help="run a TensorFlow script as it is: `import tensorflow` means unisono.tf",
     )
     return parser
 

@@ -10,6 +10,7 @@
 | `UNISONO_STATUS` | where this worker writes how far it is (`_status.py`) |
 | `UNISONO_JOB` | the mark by which processes of this job are found (`_guard.py`) |
 | `PYTHONUNBUFFERED` | 1: a killed worker's last words are not lost |
+| `PYTHONPATH` | with `--as-tensorflow`: before what the user has there, the folder by which `tensorflow` is ours |
 
 and those of its devices (`_devices.py`).
 """
@@ -17,10 +18,12 @@ and those of its devices (`_devices.py`).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono_launch.as_tensorflow import FOLDER
 from unisono_launch.cluster import join_address
 from unisono_launch.launch._admission import SECRET
 from unisono_launch.launch._devices import Devices
@@ -40,6 +43,7 @@ class Layout:
     local_size: int
     ports: tuple[int, ...]
     """One for each worker of a machine. The first one of the first machine is the coordinator's."""
+    as_tensorflow: bool = False
 
     @property
     def num_workers(self) -> int:
@@ -82,6 +86,7 @@ def worker_environment(layout: Layout, rank: int, environ: Mapping[str, str]) ->
     return {
         **inherited,
         **_tf_config(layout, rank),
+        **_python_path(layout, environ),
         **layout.devices.variables(local_rank, layout.local_size, environ),
         "UNISONO_CLUSTER": json.dumps(cluster),
         "RANK": str(rank),
@@ -105,3 +110,11 @@ def _tf_config(layout: Layout, rank: int) -> dict[str, str]:
     hosts = (machines.address, *machines.hosts[1:])
     workers = [join_address(host, port) for host in hosts for port in layout.ports]
     return {"TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})}
+
+
+def _python_path(layout: Layout, environ: Mapping[str, str]) -> dict[str, str]:
+    if not layout.as_tensorflow:
+        return {}
+    own = environ.get("PYTHONPATH")  # an empty folder in it stands for the current one
+    folders = [folder for folder in own.split(os.pathsep) if folder != FOLDER] if own else []
+    return {"PYTHONPATH": os.pathsep.join([FOLDER, *folders])}

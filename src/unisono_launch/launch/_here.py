@@ -60,6 +60,7 @@ class Here:
             devices=devices,
             local_size=local_size,
             ports=ports,
+            as_tensorflow=self.options.as_tensorflow,
         )
 
     def run(self, layout: Layout, guard: Guard, notify: Callable[[How], None]) -> Result:

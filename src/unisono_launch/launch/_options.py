@@ -53,6 +53,8 @@ class Options:
     name: str | None = None
     grace: float = 10.0
     """Seconds from the first signal to SIGKILL."""
+    as_tensorflow: bool = False
+    """Whether `import tensorflow` means `unisono.tf` in the workers, and in what they start."""
 
     def __post_init__(self) -> None:
         self._check_program()

@@ -1,6 +1,11 @@
-"""What a worker and its launcher both know: how far it is, how it ends, how many threads it needs. Imports nothing."""
+"""What a worker and its launcher both know: how far it is, how it ends, how many threads it needs, where data lies.
+
+Imports nothing.
+"""
 
 from unisono_launch.worker._cpu_threads import cpu_threads as cpu_threads
+from unisono_launch.worker._dataset_folders import dataset_folders as dataset_folders
+from unisono_launch.worker._dataset_folders import keras_cache as keras_cache
 from unisono_launch.worker._exit_codes import PREEMPTED as PREEMPTED
 from unisono_launch.worker._exit_codes import ExitCode as ExitCode
 from unisono_launch.worker._status import FAILED as FAILED

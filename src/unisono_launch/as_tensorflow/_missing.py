@@ -1,0 +1,32 @@
+"""Modules that the namespace does not have: what is said of them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final, NoReturn
+
+NAMESPACE: Final = "unisono.tf"
+
+_PRIVATE: Final = """{name} is a part of TensorFlow that is not its public interface, and Unisono has nothing of it.
+Use the public name: tf.nest instead of tensorflow.python.util.nest, tf.keras instead of tensorflow.python.keras.
+See docs/tf.md."""
+
+_OF_DATASETS: Final = """{name} is not there: this tensorflow_datasets is Unisono's, which has `load`, `builder`, \
+`as_numpy` and little else.
+Install tensorflow_datasets itself, or read the data with tf.data. See docs/datasets.md."""
+
+
+def raise_missing(name: str) -> NoReturn:
+    """Raises `ModuleNotFoundError` for a module that a script calls "tensorflow.x" or "tensorflow_datasets.x"."""
+    raise ModuleNotFoundError(_text(name), name=name) from None
+
+
+def _text(name: str) -> str:
+    package, part, *_ = name.split(".")
+    if package == "tensorflow_datasets":
+        return _OF_DATASETS.format(name=name)
+    if part in ("python", "core", "compiler") or part.startswith("_"):
+        return _PRIVATE.format(name=name)
+    known = importlib.import_module(f"{NAMESPACE}._missing")
+    text: str = known.missing_module("tf" + name.removeprefix("tensorflow"))
+    return text
