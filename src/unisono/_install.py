@@ -14,6 +14,7 @@ from unisono.seams import (
     seed_replicas,
     sum_gradients,
     synchronize_batch_norm,
+    take_data_alone,
     watch_reads,
 )
 from unisono.train import METHODS
@@ -26,6 +27,7 @@ sum_gradients()
 scale_losses()
 synchronize_batch_norm()
 route_branches(cond)
+take_data_alone()
 route_trainer(METHODS)
 save_on_chief()
 route_weights(WEIGHTS_FOLDERS)

@@ -2,76 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
 from unisono import context, seams
-from unisono.functions._capture import check_trace
+from unisono.functions._nested import NestedScope, Outer
 
 ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. The others may choose otherwise,
 and it would wait for them forever. Choose the value, and assign it outside:
     variable.assign(keras.ops.where(condition, new, variable))"""
 
 
-class _BranchScope(seams.StateScope):
+class _BranchScope(NestedScope):
     """What one branch reads and writes."""
 
-    def __init__(self, outer: seams.StateScope, trace: Any) -> None:
-        super().__init__()
-        self._outer, self._trace = outer, trace
-        self._state: dict[int, Any] = {}
-        self.written: dict[int, Any] = {}
-        self.losses = outer.losses
-
-    def read(self, variable: Any) -> Any:
-        return self._state[id(variable)] if id(variable) in self._state else self._outer.read(variable)
-
-    def add_update(self, update: tuple[Any, Any]) -> None:
-        variable, value = update
-        check_trace(self._trace, variable)
+    def agreed(self, variable: Any, value: Any) -> Any:
         replica = context.replica()
         if replica is not None and not replica.writes_alike and not seams.is_on_read(variable):
             raise RuntimeError(ASSIGNED_BY_SOME.format(name=variable.path))
-        self.written[id(variable)] = variable
-        self._state[id(variable)] = value
-
-    def made(self, variable: Any) -> None:
-        self._outer.made(variable)
-
-    def pulled(self) -> None:
-        self._outer.pulled()
+        return value
 
 
-def cond(outer: seams.StateScope, predicate: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """`true_fn()` or `false_fn()`, whose assignments take effect in ``outer`` if their branch is the one taken."""
-    branches = [_Branch(outer, true_fn), _Branch(outer, false_fn)]
-    written = {key: variable for branch in branches for key, variable in branch.scope.written.items()}
-    before = [outer.read(variable) for variable in written.values()]
-    runs = [lambda branch=branch: branch.run(list(written), before) for branch in branches]
-    result, after = jax.lax.cond(predicate, *runs)
-    for variable, value in zip(written.values(), after, strict=True):
-        outer.add_update((variable, value))
-    return result
+class Branch:
+    """One branch, traced by itself, since what it writes has to be known before the choice is made.
 
+    Args:
+        outer: the scope around the choice.
+        function: the branch.
+        host_may_turn: see :class:`NestedScope`.
 
-class _Branch:
-    """One branch, traced by itself, since what it writes has to be known before the choice is made."""
+    Attributes:
+        kinds: the shape and dtype of every array in the result.
+        written: the variables that it writes, by identity.
+    """
 
-    def __init__(self, outer: seams.StateScope, function: Callable[[], Any]) -> None:
+    def __init__(self, outer: Outer, function: Callable[[], Any], *, host_may_turn: bool = False) -> None:
+        self.written: dict[int, Any] = {}
+
         def traced() -> Any:
-            with _BranchScope(outer, seams.current_trace()) as scope:
+            with _BranchScope(outer, seams.current_trace(), host_may_turn) as scope:
                 result = function()
-            self.scope = scope
+            self.written = scope.written
             return result, [scope.read(variable) for variable in scope.written.values()]
 
         self._jaxpr, shapes = jax.make_jaxpr(traced, return_shape=True)()
         self._tree = jax.tree.structure(shapes)
+        self.kinds = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
 
-    def run(self, keys: list[int], before: list[Any]) -> Any:
+    def run(self, keys: list[int], before: list[Any]) -> tuple[Any, list[Any]]:
         """The result, and the values of the variables with these keys; ``before`` for those that were not written."""
         flat = jax.core.eval_jaxpr(self._jaxpr.jaxpr, self._jaxpr.consts)
         result, after = jax.tree.unflatten(self._tree, flat)
-        written = dict(zip(self.scope.written, after, strict=True))
+        written = dict(zip(self.written, after, strict=True))
         return result, [written.get(key, value) for key, value in zip(keys, before, strict=True)]
+
+
+def chosen(
+    outer: Outer, predicate: Any, branches: Sequence[Branch], finishes: Sequence[Callable[[Any], Any]] | None = None
+) -> Any:
+    """The result of the first branch if ``predicate`` holds, else of the second; its assignments take effect.
+
+    ``finishes`` make of each branch's result what both have in common.
+    """
+    written = {key: variable for branch in branches for key, variable in branch.written.items()}
+    before = [outer.read(variable) for variable in written.values()]
+
+    def run(branch: Branch, finish: Callable[[Any], Any] | None) -> Callable[[], Any]:
+        def finished() -> Any:
+            result, after = branch.run(list(written), before)
+            return result if finish is None else finish(result), after
+
+        return finished
+
+    runs = [run(*pair) for pair in zip(branches, finishes or (None, None), strict=True)]
+    result, after = jax.lax.cond(predicate, *runs)
+    for variable, value in zip(written.values(), after, strict=True):
+        outer.write(variable, value)
+    return result
+
+
+def cond(outer: seams.StateScope, predicate: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    """`true_fn()` or `false_fn()`, whose assignments take effect in ``outer`` if their branch is the one taken."""
+    return chosen(outer, predicate, [Branch(outer, true_fn), Branch(outer, false_fn)])

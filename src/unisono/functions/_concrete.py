@@ -142,7 +142,8 @@ class ConcreteFunction:
             ]
             everywhere = self._placement.replicated
             layouts = (traced.results.layouts(self._placement), states, [everywhere] * len(self._wholes), everywhere)
-        options = None if self._placement is None else self._placement.compiler_options or None
+        # Under a tape it is a part of another program, which JAX gives no options of its own.
+        options = self._placement.compiler_options or None if donate and self._placement is not None else None
         return jax.jit(program, donate_argnums=(0,) if donate else (), out_shardings=layouts, compiler_options=options)
 
 
@@ -165,6 +166,9 @@ class _Traced:
         lowered = contextlib.nullcontext() if placement is None else seams.lowered_for(placement, stock_step=False)
         with lowered, explained(function):
             self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)
+            for constant in self.jaxpr.consts:
+                if isinstance(constant, jax.core.Tracer):
+                    jnp.positive(constant)  # left over from a trace that has ended: JAX says whence it came
 
 
 def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Placement | None:

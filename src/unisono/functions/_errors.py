@@ -20,6 +20,13 @@ for a loop
 and return what you want to print or to turn into a Python number. To look at every value while you search for a
 mistake, call unisono.run_functions_eagerly(True)."""
 
+KEPT_ELSEWHERE = """{function} uses a value outside of the part in which it was computed: a branch, the body of a loop,
+or another function that is compiled. Such a part is traced by itself, and its values leave it only as its results. This
+one was kept in an attribute, a list or a global name.
+{reason}
+
+Return the value from that part, bind it to a name of the function in both branches, or assign it to a variable."""
+
 
 class TracedValueError(TypeError):
     """Python wanted the number behind a value of a function that is being compiled."""
@@ -38,3 +45,7 @@ def explained(function: Callable[..., Any]) -> Iterator[None]:
         name = getattr(function, "__qualname__", repr(function))
         reason = str(error).splitlines()[0]
         raise TracedValueError(NO_NUMBER_YET.format(function=name, reason=reason)) from error
+    except jax.errors.UnexpectedTracerError as error:
+        name = getattr(function, "__qualname__", repr(function))
+        reason = next((line for line in str(error).splitlines() if "was created on line" in line), "")
+        raise TracedValueError(KEPT_ELSEWHERE.format(function=name, reason=reason.strip())) from error

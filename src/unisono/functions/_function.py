@@ -15,6 +15,7 @@ from unisono import context, seams
 from unisono.functions._arguments import Arguments, described, taken_apart
 from unisono.functions._concrete import ConcreteFunction
 from unisono.functions._eagerly import functions_run_eagerly
+from unisono.functions._for_arguments import ForArguments, has_specs
 from unisono.functions._host_loop import HostLoop, on_host
 from unisono.functions._signature import fitted
 
@@ -39,6 +40,7 @@ class Function:
         self._name = getattr(python_function, "__qualname__", repr(python_function))
         self._signature = input_signature
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
+        self._kinds: dict[Hashable, ForArguments] = {}
         self._last_key: Any = None
         self._derived: dict[int, tuple[Any, Function]] = {}
 
@@ -46,6 +48,16 @@ class Function:
     def python_function(self) -> Callable[..., Any]:
         """What was decorated."""
         return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        """The `TensorSpec`s that were given, if any were."""
+        return self._signature
+
+    @property
+    def kinds(self) -> list[ForArguments]:
+        """This function for each kind of arguments that it was traced for, or that was asked for."""
+        return list(self._kinds.values())
 
     def experimental_get_tracing_count(self) -> int:
         """How often the function was traced: for how many kinds of arguments."""
@@ -64,13 +76,20 @@ class Function:
         with on_host(program):
             return self._python_function(*args, **kwargs)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """Traces now, for arguments like these; returns what calls that program with others of the same kind."""
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ForArguments:
+        """This function for arguments like these: arrays, or `TensorSpec`s, of which None may stand in shapes.
+
+        With arrays it is traced now. Without arguments they are those of the `input_signature`.
+        """
+        if not args and not kwargs and self._signature is not None:
+            args = tuple(self._signature)
+        if has_specs((args, kwargs)):
+            return self._kinds.setdefault(("asked", repr((args, kwargs))), ForArguments(self, args, kwargs))
         arguments = self._arguments(args, kwargs)
         key = (arguments.key, context.current(), context.replica() is None, _settings())
         if key not in self._programs:
             self._traced(key, arguments)
-        return self.__call__
+        return self._kinds[key]
 
     def derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
         """What was made of this function for ``strategy``, made now if there is nothing yet."""
@@ -108,6 +127,7 @@ class Function:
             program = {}
         before, self._last_key = self._last_key, key
         self._programs[key] = program
+        self._kinds[key] = ForArguments.of(self, arguments)
         if len(self._programs) == _MANY_TRACES:
             reason = _difference(before, key)
             text = RETRACED.format(function=self._name, number=_MANY_TRACES, reason=reason)

@@ -55,11 +55,11 @@ class ReplicaScope(seams.StateScope):
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
-        self._write(variable, self._of_all(variable, value))
+        self.write(variable, self.agreed(variable, value))
 
     def add_delta(self, variable: Any, delta: Any) -> Any:
-        value = self._own(variable) + self._of_all(variable, jnp.broadcast_to(delta, variable.shape))
-        self._write(variable, value)
+        value = self._own(variable) + self.agreed(variable, jnp.broadcast_to(delta, variable.shape))
+        self.write(variable, value)
         return self.read(variable)
 
     def made(self, variable: Any) -> None:
@@ -68,13 +68,13 @@ class ReplicaScope(seams.StateScope):
     def pulled(self) -> None:
         raise RuntimeError(PULLED)
 
-    def _write(self, variable: Any, value: Any) -> None:
+    def write(self, variable: Any, value: Any) -> None:
         self._own(variable)
         check_trace(self._trace, variable)
         self.written[id(variable)] = variable
         self._state[id(variable)] = value
 
-    def _of_all(self, variable: Any, value: Any) -> Any:
+    def agreed(self, variable: Any, value: Any) -> Any:
         """What all replicas assign, out of what each one wants to."""
         if context.merged() is not None:
             return self._of_merged(variable, value)

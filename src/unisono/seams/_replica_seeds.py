@@ -17,6 +17,12 @@ from unisono import context
 from unisono.seams._variables import enclosing_scope, outside_of_traces
 
 
+def is_process_wide(variable: Any) -> bool:
+    """Whether ``variable`` is the state of the generator that draws for everybody who has no seed."""
+    generator = global_state.get_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR)
+    return generator is not None and generator.state is variable
+
+
 def seed_replicas() -> None:
     """Installs the hook."""
     original_next = seed_generator.SeedGenerator.next

@@ -56,6 +56,12 @@ def route_weights(folders: WeightsFolders) -> None:
     keras.Model.load_weights = _loading_folders(keras.Model.load_weights, folders)
 
 
+def writes(model: Any) -> bool:
+    """Whether this process writes the files of the model: of several processes the chief does."""
+    owner = owner_of(model)
+    return owner is None or not owner.placement.spans_processes or processes().is_chief
+
+
 def is_folder_path(path: Any) -> bool:
     """Whether weights saved to ``path`` become a folder: it has none of the endings that Keras knows.
 
@@ -88,8 +94,7 @@ class DecidingCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
 def _on_chief(original: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        owner = owner_of(self)
-        if owner is not None and owner.placement.spans_processes and not processes().is_chief:
+        if not writes(self):
             return None
         return original(self, *args, **kwargs)
 

@@ -60,6 +60,17 @@ def route_trainer(methods: Methods) -> None:
         setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
 
 
+def adopt_strays(owner_for: Callable[[Any, dict[str, Any]], context.Placed | None]) -> None:
+    """From now on ``owner_for(model, arguments)`` says to whom a model of no strategy belongs when it is to be trained.
+
+    None leaves it to Keras.
+    """
+    _stray_owners[:] = [owner_for]
+
+
+_stray_owners: list[Callable[[Any, dict[str, Any]], context.Placed | None]] = []
+
+
 def _remember_owner() -> None:
     original = JAXTrainer.__init__
 
@@ -100,6 +111,8 @@ def _routed(original: Any, ours: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
+        if owner_of(self) is None and _stray_owners:
+            set_owner(self, _stray_owners[0](self, signature.bind(self, *args, **kwargs).arguments))
         if owner_of(self) is None:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=original.__name__))

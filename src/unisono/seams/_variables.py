@@ -41,8 +41,7 @@ class StateScope(keras.StatelessScope):
     def get_current_value(self, variable: Any) -> Any:
         """The value that ``variable`` has here. Reading it is reported to those who watch."""
         value = self.read(variable)
-        for watch in _watchers:
-            watch(variable, value)
+        tell_read(variable, value)
         return value
 
     def read(self, variable: Any) -> Any:
@@ -54,6 +53,14 @@ class StateScope(keras.StatelessScope):
         value = self.read(variable) + delta
         self.add_update((variable, value))
         return value
+
+    def agreed(self, variable: Any, value: Any) -> Any:
+        """What ``variable`` becomes on all replicas when one of them assigns ``value``."""
+        return value
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Stores a value that is agreed upon."""
+        self.add_update((variable, value))
 
     def made(self, variable: Any) -> None:
         """Called with a variable that was made inside."""
@@ -106,23 +113,46 @@ def watch_reads(watch: Callable[[Any, Any], None]) -> None:
     _watchers.append(watch)
 
 
+def tell_read(variable: Any, value: Any) -> None:
+    """Tells those who watch that ``variable`` was read and gave ``value``."""
+    for watch in _watchers:
+        watch(variable, value)
+
+
 def raw_value(variable: Any) -> Any:
     """The value of ``variable`` here, before a cast to the compute dtype, without telling those who watch."""
-    stateless = get_stateless_scope()
+    return _raw_value(get_stateless_scope(), variable)
+
+
+def reader_here() -> Callable[[Any], Any]:
+    """What :func:`raw_value` is here, to be called where another scope is in force."""
+    return functools.partial(_raw_value, get_stateless_scope())
+
+
+def _raw_value(stateless: Any, variable: Any) -> Any:
     if stateless is not None and not isinstance(stateless, StateScope):
         value = stateless.get_current_value(variable)
         if value is not None:
             return value
-    scope = enclosing_scope()
+    scope = _ours(stateless)
     return variable._value if scope is None else scope.read(variable)
 
 
 def enclosing_scope() -> StateScope | None:
     """The innermost scope of ours, if there is one; Keras opens scopes of its own inside."""
-    scope = get_stateless_scope()
+    return _ours(get_stateless_scope())
+
+
+def _ours(scope: Any) -> StateScope | None:
     while scope is not None and not isinstance(scope, StateScope):
         scope = scope.original_scope
     return scope
+
+
+def current_scope() -> StateScope | None:
+    """The innermost scope, if it is one of ours."""
+    scope = get_stateless_scope()
+    return scope if isinstance(scope, StateScope) else None
 
 
 def pulling_data() -> None:
@@ -135,8 +165,7 @@ def pulling_data() -> None:
 def note_reads(variables: Iterable[Any]) -> None:
     """Tells those who watch that these variables are read, by a program that was compiled before."""
     for variable in variables:
-        for watch in _watchers:
-            watch(variable, variable._value)
+        tell_read(variable, variable._value)
 
 
 @contextlib.contextmanager
@@ -187,8 +216,7 @@ def _value(self: Any) -> Any:
         if value is None:  # not initialised yet: Keras only wants a shape
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
     if not isinstance(stateless, StateScope):
-        for watch in _watchers:
-            watch(self, value)
+        tell_read(self, value)
     return self._maybe_autocast(value)
 
 

@@ -1,0 +1,85 @@
+"""From a function's code back to its definition in somebody's file."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+Node = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function as it was written.
+
+    Attributes:
+        node: its syntax.
+        class_name: the innermost class around it, whose private names are mangled; None outside of classes.
+    """
+
+    node: Node
+    class_name: str | None
+
+
+def definition_of(code: CodeType) -> Definition | None:
+    """The definition that ``code`` was compiled from; None if it cannot be had."""
+    try:
+        lines, _ = inspect.findsource(code)
+    except (OSError, TypeError):  # typed in, or made by exec
+        return None
+    tree = _parsed("".join(lines))
+    found = [] if tree is None else [each for each in _definitions(tree, None) if _is_of(each.node, code)]
+    return min(found, key=lambda each: _size(each.node)) if found else None
+
+
+@functools.lru_cache(maxsize=32)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except SyntaxError:  # the file is no longer what was imported
+        return None
+
+
+def _definitions(node: ast.AST, class_name: str | None) -> Iterator[Definition]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Node):
+            yield Definition(child, class_name)
+        yield from _definitions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
+
+
+def _is_of(node: Node, code: CodeType) -> bool:
+    if not _same_parameters(node.args, code):
+        return False
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno and _holds_all(node.body, code)
+    first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return node.name == code.co_name and first_line == code.co_firstlineno
+
+
+def _same_parameters(arguments: ast.arguments, code: CodeType) -> bool:
+    named = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    rest = [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
+    there = code.co_varnames[: len(named) + len(rest)]
+    return len(named) == code.co_argcount + code.co_kwonlyargcount and all(
+        have == want or (want.startswith("__") and have.endswith(want))  # mangled
+        for have, want in zip(there, [*named, *rest], strict=False)
+    )
+
+
+def _holds_all(body: ast.expr, code: CodeType) -> bool:
+    """Whether all instructions come from ``body``: several lambdas may stand in one line."""
+    places = [place for place in code.co_positions() if None not in place]
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    return bool(places) and all(
+        begin <= (line or 0, column or 0) and (end_line or 0, end_column or 0) <= end
+        for line, end_line, column, end_column in places
+        if (line, column) != (code.co_firstlineno, 0)  # instructions that stand for nothing in the source
+    )
+
+
+def _size(node: Node) -> int:
+    return sum(1 for _ in ast.walk(node))
