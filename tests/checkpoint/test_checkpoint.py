@@ -250,3 +250,46 @@ def test_the_folder_names_the_versions_that_made_it(tmp_path: Path) -> None:
     assert stored.step == 1
     assert stored.info["keras"] == keras.__version__
     assert "jax" in stored.info
+
+
+class Scaled(keras.Model):
+    """A model that Keras builds by calling it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = keras.layers.Dense(2)
+
+    def call(self, x: Any) -> Any:
+        return 2 * self.inner(x)
+
+
+@pytest.mark.parametrize("make", [lambda: keras.Sequential([keras.layers.Dense(2)]), Scaled])
+def test_a_model_without_variables_is_built_as_the_saved_one_was(tmp_path: Path, make: Any) -> None:
+    strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+    saved, x = make(), np.arange(12, dtype="float32").reshape(4, 3)
+    wanted = saved(x)
+    path = Checkpoint(model=saved).save(tmp_path / "ckpt")
+    with strategy.scope():
+        model = make()
+    Checkpoint(model=model).restore(path).assert_consumed()
+    assert len(model.weights[0].value.devices()) == 2
+    np.testing.assert_allclose(model(x[:1]), wanted[:1], rtol=1e-6)
+
+
+def test_a_model_that_keras_cannot_build_by_shapes_has_to_be_built_before(tmp_path: Path) -> None:
+    class OfTwo(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = keras.layers.Dense(2)
+
+        def call(self, pair: Any) -> Any:
+            return self.inner(pair["left"] + pair["right"])
+
+        def get_build_config(self) -> None:
+            """As of a model that does not know its shapes."""
+
+    saved, model = OfTwo(), OfTwo()
+    saved({"left": np.ones((1, 3)), "right": np.ones((1, 3))})
+    path = Checkpoint(model=saved).save(tmp_path / "ckpt")
+    with pytest.raises(ValueError, match=r"'model' has no variables yet"):
+        Checkpoint(model=model).restore(path)

@@ -142,3 +142,16 @@ def test_the_gradient_of_a_layer_for_all_of_its_weights(strategy: Strategy) -> N
     np.testing.assert_allclose(total, np.stack([2 * x.sum(0)] * 2, 1), rtol=1e-6)
     number = strategy.num_replicas_in_sync
     assert local(strategy, bias) == [[16.0 / number] * 2] * number
+
+
+def test_a_tape_around_a_function_with_variables_of_the_strategy(strategy: Strategy) -> None:
+    with strategy.scope():
+        variable = keras.Variable(3.0)
+
+    @unisono.function
+    def squared(x: Any) -> Any:
+        return variable * x * x
+
+    with unisono.GradientTape() as tape:
+        y = squared(np.float32(2))
+    assert float(tape.gradient(y, variable)) == 4.0

@@ -411,3 +411,12 @@ def test_a_structure_keeps_its_form_with_a_value_for_each_replica_in_every_leaf(
 def test_the_context_of_a_value_knows_the_number_of_replicas(strategy: Strategy) -> None:
     value = strategy.experimental_distribute_values_from_function(lambda context: context.num_replicas_in_sync)
     assert local(strategy, value) == [strategy.num_replicas_in_sync] * strategy.num_replicas_in_sync
+
+
+def test_a_model_is_called_with_what_one_replica_has(strategy: Strategy) -> None:
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    rows = np.arange(24, dtype="float32").reshape(8, 3)
+    dataset = strategy.experimental_distribute_dataset(unisono.data.Dataset.from_tensor_slices(rows).batch(8))
+    parts = [model(x) for batch in dataset for x in strategy.experimental_local_results(batch)]
+    np.testing.assert_allclose(np.concatenate(parts), model(rows), rtol=1e-5, atol=1e-5)

@@ -39,5 +39,6 @@ from unisono.checkpoint._snapshot import snapshot as snapshot
 from unisono.checkpoint._status import LoadStatus as LoadStatus
 from unisono.checkpoint._status import listed as listed
 from unisono.checkpoint._together import loaded_by_chief as loaded_by_chief
+from unisono.checkpoint._tree import Group as Group
 from unisono.store import BadCheckpoint as BadCheckpoint
 from unisono.store import CheckpointError as CheckpointError

@@ -12,6 +12,7 @@ import keras
 
 from unisono.checkpoint._counter import SaveCounter
 from unisono.checkpoint._restore import apply_snapshot
+from unisono.checkpoint._shapes import build_by_shapes, shapes_of
 from unisono.checkpoint._snapshot import Snapshot, snapshot
 from unisono.checkpoint._status import LoadStatus, NothingRestored
 from unisono.checkpoint._together import loaded_by_chief
@@ -20,6 +21,7 @@ from unisono.runtime import told_by_chief
 from unisono.store import JSON, Stored, commit, load
 
 _COUNTER: Final = "save_counter"
+_SHAPES: Final = "shapes"
 
 RESERVED = """Checkpoint: {name!r} cannot be the name of an object, since Checkpoint has that itself. Choose another."""
 
@@ -138,7 +140,8 @@ class Checkpoint(Group):
     def _snapshot(self, **more: JSON) -> Snapshot:
         """All that is to be written. ``more`` is what others remember in the same file."""
         taken = snapshot(self._objects)
-        return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), **more})
+        shapes = shapes_of(self._objects)
+        return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), _SHAPES: shapes, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
         stored = loaded_by_chief(lambda: None if path is None else load(Path(path)))
@@ -147,8 +150,10 @@ class Checkpoint(Group):
         return self._restore_from(stored, strict, with_counter=with_counter)
 
     def _restore_from(self, stored: Stored, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
+        state = stored.state if isinstance(stored.state, dict) else {}
+        build_by_shapes(self._objects, state.get(_SHAPES))
         status = apply_snapshot(self._objects, stored, strict)
-        number = stored.state.get(_COUNTER) if isinstance(stored.state, dict) else None
+        number = state.get(_COUNTER)
         if with_counter and isinstance(number, int):
             self._counter.assign(number)
         self._restored.folder = stored.folder

@@ -28,7 +28,10 @@ IN_ITSELF = """{path!r} contains itself. Leave the inner one out."""
 
 
 class Group:
-    """Objects by name, of which some may be exchanged when values are restored: a checkpoint is one."""
+    """Objects by name, of which some may be exchanged when values are restored: a checkpoint is one.
+
+    A subclass may make `_objects` a property, if nothing but Keras's objects is in it.
+    """
 
     _objects: dict[str, Any]
 

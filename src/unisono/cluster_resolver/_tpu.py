@@ -147,6 +147,11 @@ class TPUClusterResolver(ClusterResolver):
         ]
         return TPUSystemMetadata(len(devices), len(hosts), len(of_host[hosts[0]]), None, tuple(names))
 
+    @staticmethod
+    def set_tpu_topology(*args: Any, **kwargs: Any) -> None:
+        """Refused. JAX knows how the TPUs are connected."""
+        raise NotImplementedError("set_tpu_topology: JAX knows how the TPUs are connected. Leave the call out.")
+
     def membership(self) -> Membership:
         """This process's place among those that train together: alone, but in a pod."""
         if self._pod is not None:

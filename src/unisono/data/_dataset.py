@@ -282,7 +282,7 @@ class Dataset:
         >>> [int(x) for x in dataset]
         [3, 8]
         """
-        return self.then(Map(HostCall(map_func, "map"), num_parallel_calls))
+        return self.then(Map(HostCall(self.prepared(map_func), "map"), num_parallel_calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of which `predicate` is true.
@@ -290,7 +290,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
-        return self.then(Filter(predicate))
+        return self.then(Filter(self.prepared(predicate)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; -1 for all.
@@ -314,7 +314,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(6).take_while(lambda x: x < 2)]
         [0, 1]
         """
-        return self.then(TakeWhile(predicate))
+        return self.then(TakeWhile(self.prepared(predicate)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from element `index` on.
@@ -346,7 +346,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x))]
         [0, 1, 3, 6]
         """
-        return self.then(Scan(initial_state, HostCall(scan_func, "scan")))
+        return self.then(Scan(initial_state, HostCall(self.prepared(scan_func), "scan")))
 
     def reduce(self, initial_state: Nest, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Nest:
         """`reduce_func(state, element)` over all elements; the last state. This one computes.
@@ -356,7 +356,7 @@ class Dataset:
         """
         if self.cardinality() == INFINITE_CARDINALITY:
             raise ValueError(f"reduce: {self._plan} never ends. Put take(count) before it.")
-        operation = Scan(initial_state, HostCall(reduce_func, "reduce"))
+        operation = Scan(initial_state, HostCall(self.prepared(reduce_func), "reduce"))
         state = as_arrays(initial_state, operation)
         for element in self:
             following = as_arrays(operation.function(state, element), operation)
@@ -421,7 +421,7 @@ class Dataset:
         [1, 2, 1, 2]
         """
         cycle = num_host_threads(-1) if cycle_length in (None, -1) else cycle_length
-        return self.then(Interleave(map_func, cycle, 1 if block_length is None else block_length))
+        return self.then(Interleave(self.prepared(map_func), cycle, 1 if block_length is None else block_length))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """`map_func` makes a dataset of each element; they are read one after the other.
@@ -429,7 +429,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(Dataset.from_tensor_slices)]
         [1, 2, 3, 4]
         """
-        return self.then(Interleave(map_func, flat=True))
+        return self.then(Interleave(self.prepared(map_func), flat=True))
 
     # Batches
 
@@ -503,13 +503,13 @@ class Dataset:
 
         >>> rows = Dataset.range(1, 5).map(lambda n: np.full(int(n), n))
         >>> short_and_long = rows.bucket_by_sequence_length(len, [3], [2, 2])
-        >>> [x.shape for x in short_and_long]
-        [(2, 2), (2, 4)]
+        >>> [x.tolist() for x in short_and_long]
+        [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
         """
         if pad_to_bucket_boundary and padded_shapes is None:
-            padded_shapes = map_leaves(lambda spec: spec.shape, self.element_spec)
+            padded_shapes = map_leaves(lambda spec: spec.shape, self.found_element_spec)
         buckets = Buckets(
-            length=element_length_func,
+            length=self.prepared(element_length_func),
             boundaries=bucket_boundaries,
             batch_sizes=bucket_batch_sizes,
             padded_shapes=padded_shapes,
@@ -517,7 +517,7 @@ class Dataset:
             pad_to_bucket_boundary=pad_to_bucket_boundary,
             no_padding=no_padding,
         )
-        return self.then(buckets.grouping(_of_source, bool(drop_remainder)))
+        return self.then(buckets.grouping(self._of_source, bool(drop_remainder)))
 
     def group_by_window(
         self,
@@ -536,7 +536,11 @@ class Dataset:
         if (window_size is None) == (window_size_func is None):
             raise ValueError("group_by_window: pass either window_size or window_size_func.")
         size = window_size_func or (lambda _: window_size)
-        return self.then(GroupByWindow(key=key_func, reduce=reduce_func, size=size, dataset=_of_source))
+        return self.then(
+            GroupByWindow(
+                key=self.prepared(key_func), reduce=self.prepared(reduce_func), size=size, dataset=self._of_source
+            )
+        )
 
     def window(
         self,
@@ -552,7 +556,7 @@ class Dataset:
         >>> [x.tolist() for x in windows.flat_map(lambda window: window.batch(2))]
         [[0, 1], [1, 2], [2, 3]]
         """
-        return self.then(Window(size, _of_source, shift, stride, bool(drop_remainder)))
+        return self.then(Window(size, self._of_source, shift, stride, bool(drop_remainder)))
 
     # Running
 
@@ -642,7 +646,22 @@ class Dataset:
 
     def then(self, operation: Operation) -> Dataset:
         """This dataset with one more operation at its end."""
-        return Dataset(self._plan.then(operation))
+        return self.like(self._plan.then(operation))
+
+    # For subclasses, which meet their users in another manner
+
+    @classmethod
+    def like(cls, plan: Plan) -> Dataset:
+        """A dataset of the same class with another plan."""
+        return Dataset(plan)
+
+    def prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What is called in place of a user's function."""
+        return function
+
+    def presented_spec(self, spec: Nest) -> Nest:
+        """What users see of a spec."""
+        return spec
 
     @cached_property
     def execution(self) -> Execution:
@@ -669,6 +688,11 @@ class Dataset:
         >>> Dataset.from_tensor_slices([[1.0, 2.0]]).map(lambda x: x.sum()).batch(8).element_spec
         TensorSpec(shape=(None,), dtype=float64)
         """
+        return self.found_element_spec
+
+    @property
+    def found_element_spec(self) -> Nest:
+        """The same, whatever a subclass makes of `element_spec`."""
         return self._traced[-1].spec if self._traced[-1].spec is not UNKNOWN else self._spec
 
     @property
@@ -697,7 +721,7 @@ class Dataset:
 
     def with_seeds(self, seeds: Sequence[int]) -> Dataset:
         """The same dataset with other seeds, as `plan.seeds` lists them: those of another run, say."""
-        return Dataset(self._plan.with_seeds(seeds))
+        return self.like(self._plan.with_seeds(seeds))
 
     def agreed(self) -> Dataset:
         """The same dataset with the seeds of the chief, if several processes train together: all have to call it.
@@ -765,6 +789,10 @@ class Dataset:
         spec = self.element_spec if known else f"unknown ({self._why_unknown()})"
         return f"<{type(self).__name__}: {self._plan}, element_spec={spec}>"
 
+    @classmethod
+    def _of_source(cls, source: Source) -> Dataset:
+        return cls.like(Plan(source))
+
     def _why_unknown(self) -> str:
         stage = next(stage for stage in self._traced if stage.spec is UNKNOWN)
         if isinstance(stage.traced, Untraceable):
@@ -787,10 +815,6 @@ class Dataset:
         return self
 
 
-def _of_source(source: Source) -> Dataset:
-    return Dataset(Plan(source))
-
-
 def _plans(datasets: Sequence[Dataset], call: str) -> list[Plan]:
     if not datasets or not all(isinstance(dataset, Dataset) for dataset in datasets):
         raise TypeError(f"{call}: expected a list of at least one Dataset, got {datasets!r}.")
@@ -800,4 +824,4 @@ def _plans(datasets: Sequence[Dataset], call: str) -> list[Plan]:
 
 
 def _as_number(leaf: Any) -> Any:
-    return leaf[()] if isinstance(leaf, np.ndarray) and leaf.ndim == 0 else leaf
+    return np.asarray(leaf)[()] if isinstance(leaf, np.ndarray) else leaf

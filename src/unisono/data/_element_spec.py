@@ -341,7 +341,7 @@ def _without_mixing(plan: Plan) -> Plan:
 
 
 def _spec_of(leaf: Any) -> Any:
-    return DatasetSpec(leaf.element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
+    return DatasetSpec(leaf.found_element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
 
 
 def map_specs(function: Callable[[Any], Any], nest: Nest) -> Nest:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from unisono.data._dataset import Dataset
 from unisono.data._file_names import file_names
-from unisono.plans import Files, Plan, Records, TextLines
+from unisono.plans import Files, FixedLengthRecords, Plan, Records, TextLines
 
 
 class _FilesDataset(Dataset):
@@ -52,3 +52,29 @@ class TFRecordDataset(_FilesDataset):
     """
 
     _source = Records
+
+
+class FixedLengthRecordDataset(Dataset):
+    """The records of files in which all are equally long, as byte strings.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pairs"
+    >>> _ = path.write_bytes(b"aabb")
+    >>> [record.item() for record in FixedLengthRecordDataset(path, 2)]
+    [b'aa', b'bb']
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: int,
+        header_bytes: int | None = None,
+        footer_bytes: int | None = None,
+        buffer_size: int | None = None,
+        compression_type: str | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        paths = tuple(file_names(filenames))
+        sizes = int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0)
+        super().__init__(Plan(FixedLengthRecords(paths, compression_type or None, *sizes)))

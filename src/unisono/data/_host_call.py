@@ -32,7 +32,8 @@ class HostCall:
     def __call__(self, *arguments: Any) -> Nest:
         if is_tracing():
             return self.function(*arguments)
-        with jax.enable_x64(True):
+        # On the CPU: elements are there, and each operation would send them to the GPU and back.
+        with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
             traced = self._traced(arguments)
             value = self.function(*arguments)
         if traced is None or not same_structure(value, traced):

@@ -70,8 +70,8 @@ def image_dataset_from_directory(
     Found 2 files belonging to 2 classes.
     >>> dataset.class_names
     ['cats', 'dogs']
-    >>> [(images.shape, labels.tolist()) for images, labels in dataset]
-    [((2, 4, 4, 3), [0, 1])]
+    >>> [(images.size, labels.tolist()) for images, labels in dataset]
+    [(96, [0, 1])]
     """
     _one_of("label_mode", label_mode, ("int", "categorical", "binary", None))
     _one_of("color_mode", color_mode, tuple(_CHANNELS))

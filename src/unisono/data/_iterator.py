@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from unisono.core import OutOfRangeError
 from unisono.plans import Elements, Nest, Plan, State
 from unisono.seams import pulling_data
 
@@ -17,6 +18,16 @@ WRONG_STATE = """This state is not one of this dataset.
   the state: {theirs}
   here:      {ours}
 Restore it into the dataset that it came from, built by the same lines."""
+
+ENDED = """get_next: the data has ended: {plan}. Write `for element in dataset`, or ask
+get_next_as_optional().has_value()."""
+
+_presented: list[Callable[[Nest], Nest]] = []
+
+
+def present_elements(present: Callable[[Nest], Nest]) -> None:
+    """From now on, iterating over a dataset gives `present(element)`: for those who want arrays of another kind."""
+    _presented[:] = [present]
 
 
 class Optional:
@@ -68,7 +79,7 @@ class DatasetIterator:
         try:
             element = next(self._opened(), None)
             if element is not None:
-                return element()
+                return _presented[0](element()) if _presented else element()
         except (KeyboardInterrupt, SystemExit):
             self.close()  # threads must not keep the process from ending
             raise
@@ -76,8 +87,11 @@ class DatasetIterator:
         raise StopIteration
 
     def get_next(self) -> Nest:
-        """The next element, as `next(iterator)`."""
-        return next(self)
+        """The next element, as `next(iterator)`; at the end an OutOfRangeError, which is a StopIteration."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, ENDED.format(plan=self._dataset.plan)) from None
 
     def get_next_as_optional(self) -> Optional:
         """The next element, if there is one."""

@@ -64,7 +64,9 @@ def _weighted(batch: Any, weights: tuple[tuple[int, float], ...]) -> Any:
     label = y
     if y.ndim > 1:
         label = jnp.argmax(y, axis=-1) if y.shape[-1] != 1 else jnp.squeeze(y, axis=-1)
-    label = jnp.round(label).astype("int32")
+    if jnp.issubdtype(label.dtype, jnp.floating):  # JAX does not round truth values
+        label = jnp.round(label)
+    label = label.astype("int32")
     weight = jnp.ones(label.shape, "float32")
     for value, factor in weights:
         weight = jnp.where(label == value, factor, weight)

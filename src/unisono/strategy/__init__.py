@@ -1,5 +1,6 @@
 """Strategies: which devices train together."""
 
+from unisono.core import OutOfRangeError as OutOfRangeError
 from unisono.strategy._autoshard import has_own_part as has_own_part
 from unisono.strategy._central_storage import CentralStorageStrategy as CentralStorageStrategy
 from unisono.strategy._communication import CommunicationImplementation as CommunicationImplementation
@@ -16,7 +17,6 @@ from unisono.strategy._current import in_cross_replica_context as in_cross_repli
 from unisono.strategy._distribute import distribute_dataset as distribute_dataset
 from unisono.strategy._distributed_dataset import DistributedDataset as DistributedDataset
 from unisono.strategy._distributed_iterator import DistributedIterator as DistributedIterator
-from unisono.strategy._distributed_iterator import OutOfRangeError as OutOfRangeError
 from unisono.strategy._extended import StrategyExtended as StrategyExtended
 from unisono.strategy._input_context import InputContext as InputContext
 from unisono.strategy._input_context import ValueContext as ValueContext

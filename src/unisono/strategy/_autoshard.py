@@ -39,7 +39,7 @@ def own_part(dataset: Dataset, worker: int, num_workers: int, num_replicas: int)
     if size % num_replicas:
         raise ValueError(NOT_DIVISIBLE.format(policy=policy.name, size=size, replicas=num_replicas))
     if policy is AutoShardPolicy.FILE:
-        dataset = Dataset(_with_files_of(dataset.plan, dataset, worker, num_workers))
+        dataset = dataset.like(_with_files_of(dataset.plan, dataset, worker, num_workers))
     return dataset.rebatch(size // num_replicas)
 
 
@@ -49,7 +49,7 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
         size: Any = getattr(operation, "batch_size", None)
         if isinstance(size, int):
             return size
-    spec = dataset.element_spec
+    spec = dataset.found_element_spec
     first = next((leaf for leaf in flatten(spec) if leaf is not None), None)
     if first is None or not first.shape or first.shape[0] is None:
         raise ValueError(NO_BATCH.format(policy=policy.name, spec=spec))

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import jax
+
+from unisono.strategy._reduce_op import ReduceOp
+from unisono.values import DistributedValues
+
+OWN_ALGORITHM = """cross_device_ops={given!r}: XLA sums over devices, inside of the compiled step, and an algorithm of
+your own would never be called. Leave the argument out, or pass one of tf.distribute's: NcclAllReduce(), say."""
+
+NO_HOOKS = "XLA sums over devices, inside of the compiled step: an algorithm of your own would never be called."
 
 
 class CommunicationImplementation(enum.Enum):
@@ -39,6 +52,41 @@ class CrossDeviceOps:
     def __init__(self, num_packs: int = 1) -> None:
         self.num_packs = num_packs
 
+    def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None) -> Any:
+        """The sum or mean of a value of all replicas, on the device of the first."""
+        del destinations, options
+        if not isinstance(per_replica_value, DistributedValues):
+            return per_replica_value
+        first, *others = per_replica_value.values
+        total = reduce(lambda one, other: one + jax.device_put(other, one.sharding), others, jax.numpy.asarray(first))
+        return total if ReduceOp.of(reduce_op) is ReduceOp.SUM else total / len(per_replica_value.values)
+
+    def batch_reduce(
+        self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
+    ) -> list[Any]:
+        """:meth:`reduce` of several values."""
+        return [self.reduce(reduce_op, value, where, options) for value, where in value_destination_pairs]
+
+    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+        """The tensor itself: programs over several devices take it from where it is."""
+        del destinations
+        return tensor
+
+    @staticmethod
+    def reduce_implementation(*args: Any, **kwargs: Any) -> Any:
+        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        raise NotImplementedError(NO_HOOKS)
+
+    @staticmethod
+    def batch_reduce_implementation(*args: Any, **kwargs: Any) -> Any:
+        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        raise NotImplementedError(NO_HOOKS)
+
+    @staticmethod
+    def broadcast_implementation(*args: Any, **kwargs: Any) -> Any:
+        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        raise NotImplementedError(NO_HOOKS)
+
 
 class NcclAllReduce(CrossDeviceOps):
     """See :class:`CrossDeviceOps`."""
@@ -54,3 +102,10 @@ class ReductionToOneDevice(CrossDeviceOps):
     def __init__(self, reduce_to_device: object = None, accumulation_fn: object = None) -> None:
         super().__init__()
         del reduce_to_device, accumulation_fn
+
+
+def check_cross_device_ops(given: object) -> None:
+    """Refuses an algorithm of the user's, which nobody would call."""
+    known = (CrossDeviceOps, NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice)
+    if given is not None and type(given) not in known:
+        raise NotImplementedError(OWN_ALGORITHM.format(given=given))

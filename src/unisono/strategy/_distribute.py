@@ -61,7 +61,7 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
 
 def _dealt(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
     step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
-    agreement = Agreement(placement, lambda: dataset.element_spec) if placement.spans_processes else None
+    agreement = Agreement(placement, lambda: dataset.found_element_spec) if placement.spans_processes else None
     return _distributed(dataset, step, options, agreement)
 
 
@@ -88,5 +88,5 @@ def _distributed(
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:
-    leaves = [leaf for leaf in flatten(dataset.element_spec) if leaf is not None]
+    leaves = [leaf for leaf in flatten(dataset.found_element_spec) if leaf is not None]
     return all(None not in leaf.shape for leaf in leaves)

@@ -79,7 +79,7 @@ class DistributedDataset:
     @property
     def element_spec(self) -> Nest:
         """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
-        return self._step.spec(self._dataset.element_spec)
+        return self._dataset.presented_spec(self._step.spec(self._dataset.found_element_spec))
 
     @property
     def cardinality(self) -> int:

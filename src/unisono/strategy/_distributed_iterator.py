@@ -6,16 +6,13 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
+from unisono.core import OutOfRangeError
 from unisono.data import Dataset, DatasetIterator, Optional
 from unisono.plans import Nest, Plan, State
 from unisono.strategy._agreement import Agreement
 
 if TYPE_CHECKING:
     from unisono.strategy._distributed_dataset import DistributedDataset
-
-
-class OutOfRangeError(Exception):
-    """`get_next` was called at the end of the data."""
 
 
 class DistributedIterator:
@@ -59,8 +56,10 @@ class DistributedIterator:
             return next(self)
         except StopIteration:
             raise OutOfRangeError(
+                None,
+                None,
                 f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
-                f"or ask get_next_as_optional().has_value()."
+                f"or ask get_next_as_optional().has_value().",
             ) from None
 
     def get_next_as_optional(self) -> Optional:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import jax
 
 from unisono.runtime import Placement, default_devices, resolve_devices
+from unisono.strategy._communication import check_cross_device_ops
 from unisono.strategy._strategy import Strategy
 
 
@@ -21,9 +22,9 @@ class MirroredStrategy(Strategy):
 
     Args:
         devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None means all.
-        cross_device_ops: accepted and ignored. XLA chooses how gradients are summed.
+        cross_device_ops: one of tf.distribute's, which change nothing: XLA chooses how gradients are summed.
     """
 
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
-        del cross_device_ops
+        check_cross_device_ops(cross_device_ops)
         super().__init__(Placement.over(default_devices() if devices is None else resolve_devices(devices)))

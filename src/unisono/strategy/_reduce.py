@@ -13,6 +13,7 @@ import numpy as np
 
 from unisono import context
 from unisono.runtime import Placement
+from unisono.seams import unbound
 from unisono.strategy._of_replica import OfReplica
 from unisono.strategy._reduce_op import ReduceOp
 from unisono.values import DistributedValues, PerReplica, Rows, Together, for_program, leaves_and_tree, packed
@@ -52,7 +53,10 @@ def local_results(value: Any, number: int) -> tuple[Any, ...]:
         if isinstance(value, keras.Variable) and number > 1:
             return value.values  # type: ignore[no-any-return]
         return (value,)
-    columns = [leaf.values if isinstance(leaf, DistributedValues) else (leaf,) * number for leaf in leaves]
+    # Not bound to their devices: what belongs to the strategy is on all of them, and `model(x)` needs both.
+    columns = [
+        tuple(map(unbound, leaf.values)) if isinstance(leaf, DistributedValues) else (leaf,) * number for leaf in leaves
+    ]
     return tuple(jax.tree.unflatten(tree, column) for column in zip(*columns, strict=True))
 
 

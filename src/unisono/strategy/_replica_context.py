@@ -45,6 +45,11 @@ class ReplicaContext:
         """Which of them this is, from 0: a value that is computed, not a Python number."""
         return self._replica.index
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices of the strategy: which of them this is, is known when the program runs."""
+        return self.strategy.extended.worker_devices
+
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """The sum or mean of ``value`` over all replicas, leaf by leaf; the same on each. Differentiable."""
         del options

@@ -130,6 +130,8 @@ def _run_on_each(strategy: Placed, function: Callable[[list[Any]], Any], held: l
 
 def _scope() -> functions.CaptureScope:
     scope = seams.enclosing_scope()
+    if isinstance(scope, functions.NestedScope) and scope.host_may_turn:
+        scope.pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
     if not isinstance(scope, functions.CaptureScope):
         raise RuntimeError(IN_A_BRANCH)
     return scope

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from unisono.cluster_resolver import TPUClusterResolver
@@ -11,6 +12,10 @@ from unisono.strategy._strategy import Strategy
 
 NO_ASSIGNMENT = """experimental_device_assignment: a replica is one TPU core here, in JAX's order; a model that is split
 over several cores is not supported. Leave the argument out."""
+
+
+NO_SPLITTING = """{method}: a replica is one TPU core here, the logical device 0; {asked} is not there.
+Inside JAX code, jax.lax.with_sharding_constraint splits an array over devices."""
 
 
 class TPUStrategy(Strategy):
@@ -46,3 +51,21 @@ class TPUStrategy(Strategy):
     def cluster_resolver(self) -> Any:
         """Where the TPUs are."""
         return self._resolver
+
+    def experimental_assign_to_logical_device(self, tensor: Any, logical_device_id: int) -> Any:
+        """The tensor itself: a replica has one logical device, and that is 0."""
+        if logical_device_id != 0:
+            asked = f"logical device {logical_device_id}"
+            raise NotImplementedError(NO_SPLITTING.format(method="experimental_assign_to_logical_device", asked=asked))
+        return tensor
+
+    def experimental_split_to_logical_devices(self, tensor: Any, partition_dimensions: Sequence[int]) -> Any:
+        """The tensor itself, if it is to be split into one part."""
+        if any(parts != 1 for parts in partition_dimensions):
+            asked = f"a split into {list(partition_dimensions)}"
+            raise NotImplementedError(NO_SPLITTING.format(method="experimental_split_to_logical_devices", asked=asked))
+        return tensor
+
+    def experimental_replicate_to_logical_devices(self, tensor: Any) -> Any:
+        """The tensor itself: it is on all logical devices of its replica, of which there is one."""
+        return tensor
