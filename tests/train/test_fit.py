@@ -208,6 +208,19 @@ def test_class_weights_count_for_arrays_and_datasets_alike(make_model: Make, xy:
     assert losses[0] > 1.5 * unweighted
 
 
+def test_class_weights_count_for_truth_values(xy: XY) -> None:
+    marks = xy[0][:, 0] > np.median(xy[0][:, 0])
+    losses = []
+    for labels in (marks, marks.astype("int32")):
+        keras.utils.set_random_seed(1)
+        with unisono.MirroredStrategy(["cpu:0"]).scope():
+            model = keras.Sequential([keras.Input(xy[0].shape[1:]), keras.layers.Dense(1, activation="sigmoid")])
+            model.compile("sgd", "binary_crossentropy")
+        dataset = unisono.data.Dataset.from_tensor_slices((xy[0], labels)).batch(8)
+        losses.append(model.fit(dataset, class_weight={0: 1.0, 1: 5.0}, verbose=0).history["loss"][0])
+    assert losses[0] == losses[1]
+
+
 def test_an_exception_in_a_callback_passes_and_leaves_the_model_usable(make_model: Make, xy: XY) -> None:
     class Fails(keras.callbacks.Callback):
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

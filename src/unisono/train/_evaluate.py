@@ -9,6 +9,7 @@ from unisono import seams
 from unisono.callbacks import exchanged
 from unisono.input import Feed, open_feed
 from unisono.plans import State
+from unisono.train._built import build
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
@@ -52,7 +53,7 @@ class Evaluation:
     def run(self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, watch: None) -> dict[str, Any]:
         """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
         model = self._session.model
-        seams.build_for_training(model, self.feed.batch_spec)
+        build(model, "test", self.feed.batch_spec)
         model.stop_evaluating = False
         callbacks.on_test_begin()
         epoch_start_for(model, self._session.placement)()

@@ -13,6 +13,7 @@ from unisono.core import environment
 from unisono.input import open_feed
 from unisono.runtime import processes, sync_check
 from unisono.store import Stored
+from unisono.train._built import build
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
 from unisono.train._in_sync import check_in_sync
@@ -91,7 +92,7 @@ def fit(
                     "validation_steps",
                     val_place,
                 )
-            seams.build_for_training(model, feed.batch_spec)
+            build(model, "train", feed.batch_spec)
             callbacks = seams.callback_list(
                 callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
             )

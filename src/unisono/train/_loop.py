@@ -115,7 +115,7 @@ class Loop:
     def _calls(self, window: Window, watch: Any) -> Iterator[tuple[Any, Any, int]]:
         state = self._variables.read()
         carry = (state, watch) if self._kind == "train" else state
-        program = program_for(self._model, self._kind, self._placement, carry, window)
+        program = program_for(self._model, self._kind, self._placement, self._variables, carry, window)
         done = 0
         if not self._pace.settled:
             self._clock = time.perf_counter()

@@ -10,7 +10,9 @@ import numpy as np
 
 from unisono import seams
 from unisono.input import feed_of_one
+from unisono.train._built import build
 from unisono.train._loop import Loop, fetch
+from unisono.train._own_steps import is_own
 from unisono.train._pace import Pace
 from unisono.train._session import Session
 from unisono.train._state import variables_of
@@ -38,16 +40,18 @@ def predict_on_batch(model: Any, *, x: Any) -> Any:
     session = Session.of(model, "predict")
     with session.entered():
         feed = feed_of_one((_as_arrays(x),), session.placement)
-        seams.build_for_prediction(model, feed.batch_spec[0])
+        build(model, "predict", feed.batch_spec)
         outputs = _run(session, "predict", feed)
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
 
 
 def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
     session = Session.of(model, f"{kind}_on_batch")
+    if is_own(model, kind):  # as fit gives it: without what is None
+        batch = keras.utils.pack_x_y_sample_weight(*batch)
     with session.entered():
         feed = feed_of_one(_as_arrays(batch), session.placement)
-        seams.build_for_training(model, feed.batch_spec)
+        build(model, kind, feed.batch_spec)
         model.reset_metrics()
         logs = seams.pythonify(fetch(_run(session, kind, feed)))
     return logs if return_dict else seams.logs_in_order(model, logs)

@@ -11,6 +11,7 @@ import numpy as np
 from unisono import seams
 from unisono.callbacks import exchanged
 from unisono.input import open_feed
+from unisono.train._built import build
 from unisono.train._cursor import Cursor
 from unisono.train._loop import Loop
 from unisono.train._session import Session
@@ -31,7 +32,7 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
         )
         with seams.closing(callbacks):
             try:
-                seams.build_for_prediction(model, seams.unpack(feed.batch_spec)[0])
+                build(model, "predict", feed.batch_spec)
                 outputs = _run(session, cursor, callbacks)
             finally:
                 cursor.close()

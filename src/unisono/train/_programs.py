@@ -17,9 +17,11 @@ import numpy as np
 
 from unisono.input import Reader, Window
 from unisono.runtime import Placement
-from unisono.seams import MetricsView, is_stock, lowered_for, metrics_view
+from unisono.seams import MetricsView, is_stock, is_traced, lowered_for, metrics_view
 from unisono.train._epoch_start import EpochStart
+from unisono.train._own_steps import forget_steps
 from unisono.train._pace import Pace
+from unisono.train._state import Variables
 from unisono.train._steps import Kind, Step, make_step
 
 Form = Literal["plain", "loop", "eager"]
@@ -82,6 +84,7 @@ def programs(model: Any) -> list[Program]:
 def forget_programs(model: Any) -> None:
     """After `model.compile`, what was traced before is stale."""
     object.__setattr__(model, _ATTRIBUTE, _Compiled())
+    forget_steps(model)
 
 
 def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> Pace:
@@ -97,12 +100,14 @@ def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
     return starts.setdefault(len(model.metrics_variables), EpochStart(model, placement))
 
 
-def program_for(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
-    """The program for this window, compiled now if there is none yet."""
+def program_for(
+    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window
+) -> Program:
+    """The program for this window, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
     cache = _compiled(model).programs
     key = (kind, window.bulk, window.reader, _signature(carry), _signature(window.operands))
     if key not in cache:
-        cache[key] = _build(model, kind, placement, carry, window)
+        cache[key] = _build(model, kind, placement, variables, carry, window)
     return cache[key]
 
 
@@ -117,7 +122,7 @@ class _Compiled:
 
 def _compiled(model: Any) -> _Compiled:
     if not hasattr(model, _ATTRIBUTE):
-        forget_programs(model)
+        object.__setattr__(model, _ATTRIBUTE, _Compiled())
     compiled: _Compiled = getattr(model, _ATTRIBUTE)
     return compiled
 
@@ -127,12 +132,12 @@ def _signature(nest: Any) -> Any:
     return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
-def _build(model: Any, kind: Kind, placement: Placement, carry: Any, window: Window) -> Program:
+def _build(model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window) -> Program:
     # The program must not hold on to the window, whose operands may be all of the training data.
     reader = window.reader
-    compiled = bool(model.jit_compile) and not model.run_eagerly
+    compiled = is_traced(model)
     view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
-    step = make_step(model, kind, placement, compiled=compiled, view=view)
+    step = make_step(model, kind, placement, variables, compiled=compiled, view=view)
     if not compiled:
         return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
     # Keras's Python code runs once, here; both forms are made of its trace.

@@ -8,7 +8,7 @@ from typing import Any
 
 from unisono import context, seams
 from unisono.data import Dataset
-from unisono.runtime import Placement
+from unisono.runtime import Placement, from_chief
 from unisono.strategy import distribute_dataset, has_own_part
 from unisono.train._pace import Pace
 from unisono.train._programs import pace_for
@@ -43,7 +43,12 @@ class Session:
 
     def adopt(self, variables: Variables) -> None:
         """Sees to it that all variables live on the strategy's devices."""
-        seams.adopt(variables.all(), self.strategy)
+        shared = [variable for variable in variables.all() if seams.is_process_wide(variable)]
+        seams.adopt([each for each in variables.all() if not seams.is_process_wide(each)], self.strategy)
+        for variable in shared:  # belongs to nobody, so that models of other strategies can use it too
+            elsewhere = variable._value.sharding.device_set != self.placement.replicated.device_set
+            value = from_chief(variable._value) if elsewhere and self.placement.spans_processes else variable._value
+            variable._value = self.placement.place_variable(value)
 
     def shared(self, x: Any) -> Any:
         """The input, shared among workers if they are to read data of their own; else as it is."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from unisono.seams import state_of
+from unisono.train._own_steps import is_own, used_variables
+
 
 class Variables(NamedTuple):
     """The Keras variables that one kind of step reads and writes, grouped as Keras's steps expect them."""
@@ -26,10 +29,13 @@ class Variables(NamedTuple):
 
 
 def variables_of(model: Any, kind: str) -> Variables:
-    """What `train_step`, `test_step` or `predict_step` takes as its state."""
-    groups = [list(model.trainable_variables), list(model.non_trainable_variables)]
-    if kind == "train":
-        groups.append(list(model.optimizer.variables))
-    if kind != "predict":
-        groups.append(list(model.metrics_variables))
+    """What `train_step`, `test_step` or `predict_step` takes as its state.
+
+    A user's step in TensorFlow's signature may use more than Keras's would: a second optimizer, variables of its own.
+    Those are one more group.
+    """
+    groups = state_of(model, f"{kind}_step")
+    if is_own(model, kind):
+        known = {id(variable) for group in groups for variable in group}
+        groups.append([each for each in used_variables(model, kind) if id(each) not in known])
     return Variables(tuple(groups))

@@ -18,6 +18,8 @@ from unisono import context
 from unisono.context import Replica
 from unisono.runtime import Placement
 from unisono.seams import MetricsView, owner_of
+from unisono.train._own_steps import is_own, pure_step
+from unisono.train._state import Variables
 
 Kind = Literal["train", "test", "predict"]
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -35,7 +37,15 @@ def first_bad_step(watch: Any, loss: Any) -> int | None:
     return int(watch) - 1 if not np.all(np.isfinite(loss)) else None
 
 
-def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, view: MetricsView | None = None) -> Step:
+def make_step(
+    model: Any,
+    kind: Kind,
+    placement: Placement,
+    variables: Variables,
+    *,
+    compiled: bool,
+    view: MetricsView | None = None,
+) -> Step:
     """The step of this kind. The result is logs, or outputs for "predict".
 
     With a ``view`` the loss is watched where the metrics keep it, and the logs need not be computed to see it. Each
@@ -53,25 +63,30 @@ def make_step(model: Any, kind: Kind, placement: Placement, *, compiled: bool, v
         # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.
         return placement.constrain(batch) if compiled else batch
 
+    run = getattr(model, f"{kind}_step")
+    if is_own(model, kind):
+        run = pure_step(model, kind, variables.groups)
+
     def train(carry: Any, batch: Any) -> tuple[Any, Any]:
         state, watch = carry
         if view:
             watch = _watched(watch, view.loss_total(state[-1]), bad=-watch)
         with alone():
-            logs, state = model.train_step(state, cut(batch))
+            logs, state = run(state, cut(batch))
         if not view:
             watch = _watched(watch, logs.get("loss") if isinstance(logs, dict) else None, bad=-1 - watch)
         return (state, watch), logs
 
     def test(state: Any, batch: Any) -> tuple[Any, Any]:
         with alone():
-            logs, state = model.test_step(state, cut(batch))
+            logs, state = run(state, cut(batch))
         return state, logs
 
     def predict(state: Any, batch: Any) -> tuple[Any, Any]:
         with alone():
-            outputs, non_trainable = model.predict_step(state, cut(batch))
-        return (state[0], non_trainable), outputs
+            outputs, rest = run(state, cut(batch))
+        # Keras's own step returns the non-trainable variables alone.
+        return rest if is_own(model, kind) else (state[0], rest), outputs
 
     return {"train": train, "test": test, "predict": predict}[kind]
 

@@ -139,7 +139,11 @@ class Training:
             variable._value = self.placement.place_variable(values[name])
 
     def _named(self) -> dict[str, Any]:
-        return named_variables({"model": self.model, "optimizer": self.model.optimizer})
+        named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
+        known = {id(variable) for variable in named.values()}
+        # What a user's step uses besides: variables that the model does not hold, in the order of their use.
+        others = [variable for variable in self.variables.all() if id(variable) not in known]
+        return named | {f"step/{number}": variable for number, variable in enumerate(others)}
 
     def _callbacks(self) -> dict[str, Any]:
         """By class and number: workers that are not the chief lack some, so that places in the list do not tell."""

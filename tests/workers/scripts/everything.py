@@ -141,9 +141,38 @@ def loops():
     note("unused_rows", model.predict(X[:1], verbose=0).shape)
 
 
+class OwnStep(keras.Model):
+    """A step in TensorFlow's signature, with numbers from the generator of the process."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = keras.layers.Dense(4)
+
+    def call(self, x):
+        return self.layer(x)
+
+    def train_step(self, data):
+        x, y = data
+        with unisono.GradientTape() as tape:
+            noisy = x + 0.1 * keras.random.normal(x.shape)
+            loss = self.compute_loss(y=y, y_pred=self(noisy, training=True))
+        weights = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        return {"loss": loss}
+
+
+def own_steps():
+    with strategy.scope():
+        model = OwnStep()
+        model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    history = model.fit(X, Y, batch_size=BATCH, epochs=2, verbose=0).history
+    note("own_step", history["loss"], *model.get_weights())
+
+
 predicted = training()
 inputs()
 loops()
+own_steps()
 # Training has gone on together since the chief saved, so the file is there.
 np.testing.assert_allclose(
     keras.saving.load_model(folder / "model.keras").predict(X, verbose=0), predicted, rtol=1e-5, atol=1e-6

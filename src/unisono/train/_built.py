@@ -1,0 +1,19 @@
+"""Variables are made before the first call: Keras builds for its own steps, and a user's step is traced once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono import seams
+from unisono.train._own_steps import explore, is_own
+from unisono.train._steps import Kind
+
+
+def build(model: Any, kind: Kind, batch_spec: Any) -> None:
+    """Makes all variables that steps of this kind need on batches of this shape."""
+    if is_own(model, kind):
+        explore(model, kind, batch_spec)
+    elif kind == "predict":
+        seams.build_for_prediction(model, seams.unpack(batch_spec)[0])
+    else:
+        seams.build_for_training(model, batch_spec)
