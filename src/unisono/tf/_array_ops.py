@@ -1,0 +1,329 @@
+"""The shape of tensors, and what changes nothing but that: reshape, concat, stack, split, transpose, pad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import export
+
+from unisono import seams
+from unisono.tf._dtypes import as_dtype, for_jax, string
+from unisono.tf._op import making, op
+from unisono.tf._operands import axes, dtype_or, known, library, result, sizes, text_or_array, together, whole
+from unisono.tf._shape import TensorShape
+from unisono.tf._tensors import as_array, on_host
+
+
+@op
+def shape(input: Any, out_type: Any = "int32") -> Any:
+    """The shape as a tensor of whole numbers. Inside compiled functions these are known: they may be a shape again.
+
+    >>> shape([[1, 2, 3]]).tolist()
+    [1, 3]
+    """
+    dims = tuple(text_or_array(input).shape)
+    if any(map(export.is_symbolic_dim, dims)):  # of a model that is being made: sizes that have no number yet
+        return tuple(dim if export.is_symbolic_dim(dim) else np.int32(dim) for dim in dims)
+    return _here(np.array(dims, dtype_or(out_type, "int32")))
+
+
+@op
+def shape_n(input: Any, out_type: Any = "int32") -> Any:
+    """The shape of each tensor of a list."""
+    return [shape(each, out_type) for each in input]
+
+
+@op
+def size(input: Any, out_type: Any = "int32") -> Any:
+    """How many numbers there are."""
+    found = text_or_array(input).size
+    return found if export.is_symbolic_dim(found) else _here(np.array(found, dtype_or(out_type, "int32")))
+
+
+@op
+def rank(input: Any) -> Any:
+    """How many dims there are."""
+    return _here(np.array(text_or_array(input).ndim, np.int32))
+
+
+@op
+def cast(x: Any, dtype: Any) -> Any:
+    """The same numbers in another dtype; fractions are cut off.
+
+    >>> cast([1.7, -1.7], "int32").tolist()
+    [1, -1]
+    """
+    if as_dtype(dtype) is string:
+        raise TypeError("tf.cast: numbers do not become text this way. Use tf.strings.as_string(x).")
+    array = as_array(x)
+    wanted = for_jax(dtype)
+    if array.dtype.kind == "c" and wanted.kind != "c":
+        array = array.real
+    return array.astype(wanted)
+
+
+@op
+def saturate_cast(value: Any, dtype: Any) -> Any:
+    """:func:`cast`, where numbers that are too large become the largest of the dtype."""
+    array, wanted = as_array(value), as_dtype(dtype)
+    if wanted.is_integer or wanted.is_floating:
+        array = jnp.clip(array, *_bounds(array.dtype, wanted))
+    return array.astype(for_jax(dtype))
+
+
+@op
+def bitcast(input: Any, type: Any) -> Any:
+    """The same bits as another dtype."""
+    return jax.lax.bitcast_convert_type(as_array(input), for_jax(type))
+
+
+@op
+def identity(input: Any) -> Any:
+    """The tensor itself; of a variable the value it has now."""
+    return result(text_or_array(input))
+
+
+@op
+def stop_gradient(input: Any) -> Any:
+    """The same numbers, which gradients do not pass."""
+    return jax.lax.stop_gradient(as_array(input))
+
+
+@op
+def ensure_shape(x: Any, shape: Any) -> Any:
+    """The tensor, if its shape is this one; None stands for any size."""
+    array = text_or_array(x)
+    if not TensorShape(shape).is_compatible_with(array.shape):
+        raise ValueError(f"tf.ensure_shape: the shape is {tuple(array.shape)}, expected {tuple(shape)}.")
+    return result(array)
+
+
+@op
+def reshape(tensor: Any, shape: Any) -> Any:
+    """The same numbers in another shape; one size may be -1, which is worked out.
+
+    >>> reshape([1, 2, 3, 4], [2, -1]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    return result(text_or_array(tensor).reshape(sizes(shape)))
+
+
+@op
+def expand_dims(input: Any, axis: Any = 0) -> Any:
+    """With a new dim of size 1 at ``axis``."""
+    array = text_or_array(input)
+    return result(library(array).expand_dims(array, whole(axis)))
+
+
+@op
+def squeeze(input: Any, axis: Any = None) -> Any:
+    """Without dims of size 1: those in ``axis``, or all."""
+    array = text_or_array(input)
+    return result(library(array).squeeze(array, axes(axis) if axis != [] else None))
+
+
+@op
+def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
+    """With the dims in another order; reversed if ``perm`` is None."""
+    array = text_or_array(a)
+    moved = array.transpose(None if perm is None else sizes(perm))
+    return result(jnp.conj(moved) if conjugate else moved)
+
+
+@op
+def concat(values: Any, axis: Any) -> Any:
+    """Tensors one after the other along ``axis``.
+
+    >>> concat([[[1, 2]], [[3, 4]]], axis=0).tolist()
+    [[1, 2], [3, 4]]
+    """
+    if not isinstance(values, list | tuple):
+        return result(text_or_array(values))
+    xp, arrays = together(values)
+    return result(xp.concatenate(arrays, whole(axis)))
+
+
+@op
+def stack(values: Any, axis: Any = 0) -> Any:
+    """Tensors of one shape along a new dim."""
+    xp, arrays = together(list(values))
+    return result(xp.stack(arrays, whole(axis)))
+
+
+@op
+def parallel_stack(values: Any) -> Any:
+    """Tensors of one shape along a new first dim."""
+    return stack(values)
+
+
+@op
+def unstack(value: Any, num: Any = None, axis: Any = 0) -> Any:
+    """The slices along ``axis``, as a list."""
+    array = text_or_array(value)
+    axis = whole(axis)
+    if num is not None and whole(num) != array.shape[axis]:
+        raise ValueError(f"tf.unstack: num is {num}, and the dim has {array.shape[axis]} slices.")
+    moved = library(array).moveaxis(array, axis, 0)
+    return [result(np.asarray(each, object)) if array.dtype == object else each for each in moved]
+
+
+@op
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> Any:
+    """Equal parts along ``axis``, or parts of these sizes, as a list."""
+    array = text_or_array(value)
+    axis = whole(axis)
+    length = array.shape[axis]
+    wanted = known(num_or_size_splits, "tf.split: the number or the sizes of the parts")
+    if wanted.ndim == 0:
+        if length % int(wanted):
+            raise ValueError(f"tf.split: a dim of size {length} does not divide into {int(wanted)} equal parts.")
+        parts = [length // int(wanted)] * int(wanted)
+    else:
+        parts = [int(part) for part in wanted]
+        if parts.count(-1) == 1:
+            parts[parts.index(-1)] = length - (sum(parts) + 1)
+        if sum(parts) != length or min(parts, default=0) < 0:
+            raise ValueError(f"tf.split: parts of sizes {parts} do not make the {length} of dim {axis}.")
+    return [result(part) for part in library(array).split(array, np.cumsum(parts)[:-1], axis)]
+
+
+@op
+def tile(input: Any, multiples: Any) -> Any:
+    """The tensor repeated so many times along each dim."""
+    array = text_or_array(input)
+    return result(library(array).tile(array, sizes(multiples)))
+
+
+@op
+def repeat(input: Any, repeats: Any, axis: Any = None) -> Any:
+    """Every slice repeated so many times; without ``axis``, every number."""
+    array = text_or_array(input)
+    times = known(repeats, "tf.repeat: the number of repeats")
+    flat = array.reshape(-1) if axis is None else array
+    axis = 0 if axis is None else whole(axis)
+    places = np.repeat(np.arange(flat.shape[axis]), times)
+    return result(library(array).take(flat, places, axis))
+
+
+@making
+def broadcast_to(input: Any, shape: Any) -> Any:
+    """The tensor in a larger shape, its numbers repeated."""
+    array = text_or_array(input)
+    return result(library(array).broadcast_to(array, sizes(shape)))
+
+
+@op
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that tensors of these shapes have together."""
+    return TensorShape(np.broadcast_shapes(tuple(shape_x), tuple(shape_y)))
+
+
+@op
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that tensors of these shapes have together, as a tensor."""
+    return _here(np.array(np.broadcast_shapes(sizes(shape_x), sizes(shape_y)), np.int32))
+
+
+@op
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
+    """With so many more numbers before and after, along each dim: constants, or the tensor's own mirrored."""
+    array = as_array(tensor)
+    width = [(int(before), int(after)) for before, after in known(paddings, "tf.pad: the paddings")]
+    kind = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}.get(mode.upper())
+    if kind is None:
+        raise ValueError(f"tf.pad: mode is {mode!r}. Expected 'CONSTANT', 'REFLECT' or 'SYMMETRIC'.")
+    if kind == "constant":
+        return jnp.pad(array, width, kind, constant_values=as_array(constant_values, array.dtype))
+    return jnp.pad(array, width, kind)
+
+
+@op
+def reverse(tensor: Any, axis: Any) -> Any:
+    """In reverse order along these dims."""
+    array = text_or_array(tensor)
+    return result(library(array).flip(array, axes(axis)))
+
+
+@op
+def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None) -> Any:
+    """The first numbers of each row in reverse order, as many as ``seq_lengths`` says."""
+    array, lengths = as_array(input), as_array(seq_lengths)
+    batch, seq = whole(batch_axis or 0), whole(1 if seq_axis is None else seq_axis)
+    moved = jnp.moveaxis(array, (batch, seq), (0, 1))
+    places = jnp.arange(moved.shape[1])[None]
+    places = jnp.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+    taken = jnp.take_along_axis(moved, places.reshape(*places.shape, *[1] * (moved.ndim - 2)), 1)
+    return jnp.moveaxis(taken, (0, 1), (batch, seq))
+
+
+@op
+def roll(input: Any, shift: Any, axis: Any) -> Any:
+    """Shifted along dims; what leaves at the end comes in at the beginning."""
+    return jnp.roll(as_array(input), as_array(shift), axes(axis))
+
+
+@op
+def meshgrid(*args: Any, indexing: str = "xy") -> Any:
+    """The coordinates of a grid, as a list."""
+    return list(jnp.meshgrid(*map(as_array, args), indexing=indexing))
+
+
+@op
+def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any) -> Any:
+    """Blocks of the inner dims moved into the batch."""
+    array, block = as_array(input), sizes(block_shape)
+    width = [(int(a), int(b)) for a, b in known(paddings, "tf.space_to_batch_nd: the paddings")]
+    inner = len(block)
+    array = jnp.pad(array, [(0, 0), *width, *[(0, 0)] * (array.ndim - 1 - inner)])
+    cut = [part for dim, b in zip(array.shape[1:], block, strict=False) for part in (dim // b, b)]
+    parts = array.reshape(array.shape[0], *cut, *array.shape[1 + inner :])
+    order = [*range(2, 2 * inner + 1, 2), 0, *range(1, 2 * inner + 1, 2), *range(2 * inner + 1, parts.ndim)]
+    moved = parts.transpose(order)
+    return moved.reshape(-1, *moved.shape[inner + 1 :])
+
+
+@op
+def space_to_batch(input: Any, block_shape: Any, paddings: Any) -> Any:
+    """Blocks of the inner dims moved into the batch."""
+    return space_to_batch_nd(input, block_shape, paddings)
+
+
+@op
+def batch_to_space(input: Any, block_shape: Any, crops: Any) -> Any:
+    """What undoes :func:`space_to_batch`; so much is then cut off before and after, along each inner dim."""
+    array, block = as_array(input), sizes(block_shape)
+    inner = len(block)
+    batch = array.shape[0] // int(np.prod(block))
+    parts = array.reshape(*block, batch, *array.shape[1:])
+    order = [inner, *(place for dim in range(inner) for place in (inner + 1 + dim, dim))]
+    moved = parts.transpose([*order, *range(2 * inner + 1, parts.ndim)])
+    full = [dim * size for dim, size in zip(array.shape[1:], block, strict=False)]
+    joined = moved.reshape(batch, *full, *array.shape[1 + inner :])
+    cut = known(crops, "tf.batch_to_space: the crops")
+    return joined[(slice(None), *(slice(int(a), size - int(b)) for (a, b), size in zip(cut, full, strict=True)))]
+
+
+@op
+def identity_n(input: Any) -> Any:
+    """The tensors of a list themselves."""
+    return [identity(each) for each in input]
+
+
+def _here(numbers: np.ndarray[Any, Any]) -> Any:
+    """Numbers about shapes: a tensor, which in a compiled function stays on the host, so that they are known."""
+    return jnp.asarray(numbers) if seams.is_evaluating() else on_host(numbers)
+
+
+def _bounds(given: Any, wanted: Any) -> tuple[Any, Any]:
+    """What of the wanted dtype's range can be written in the given one."""
+    low, high = float(wanted.min), float(wanted.max)
+    if jnp.issubdtype(given, jnp.integer):
+        limits = np.iinfo(given)
+        return max(int(low), int(limits.min)), min(int(wanted.max), int(limits.max))
+    largest = np.asarray(high, given)
+    if wanted.is_integer and float(largest) > high:  # rounded up: the next one below fits
+        largest = np.nextafter(largest, np.asarray(0, given))
+    return low, largest

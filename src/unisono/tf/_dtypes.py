@@ -1,0 +1,189 @@
+"""`tf.float32` and the other dtypes, which NumPy and JAX take for their own."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax
+import ml_dtypes
+import numpy as np
+
+NOT_A_DTYPE = "{value!r} is no dtype. Known are: {known}."
+
+
+class DType:
+    """A dtype by TensorFlow's name.
+
+    NumPy and JAX find its `dtype` and use that, so it can be passed wherever they want one, and compared with theirs.
+
+    >>> import numpy as np
+    >>> np.zeros(2, float32).dtype == float32, float32.as_numpy_dtype, float32
+    (True, <class 'numpy.float32'>, tf.float32)
+    """
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self.name = name
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's type; `object` for text, as in TensorFlow."""
+        return self.dtype.type if self.dtype != object else object
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether it is a real floating-point type."""
+        return bool(jax.numpy.issubdtype(self.dtype, np.floating))
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is a type of whole numbers."""
+        return bool(jax.numpy.issubdtype(self.dtype, np.integer))
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex type."""
+        return self.dtype.kind == "c"
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether it is `tf.bool`."""
+        return self.dtype.kind == "b"
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it is a type of whole numbers without a sign."""
+        return self.dtype.kind == "u"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether there are numbers in it, which text and truth values are not."""
+        return self.is_floating or self.is_integer or self.is_complex
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """True: all of them are."""
+        return True
+
+    @property
+    def base_dtype(self) -> DType:
+        """Itself: there are no types of references."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the real part."""
+        return as_dtype(np.empty(0, self.dtype).real.dtype) if self.is_complex else self
+
+    @property
+    def size(self) -> int:
+        """How many bytes one number takes."""
+        return self.dtype.itemsize
+
+    @property
+    def max(self) -> Any:
+        """The largest number."""
+        return _limits(self).max
+
+    @property
+    def min(self) -> Any:
+        """The smallest number, that is the most negative one."""
+        return _limits(self).min
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The smallest and the largest number."""
+        return self.min, self.max
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether it is the same type."""
+        return bool(self == other)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self.name == other.name
+        try:
+            return self.name == as_dtype(other).name
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: '{self.name}'>"
+
+    def __reduce__(self) -> Any:
+        return as_dtype, (self.name,)
+
+
+float16: Final = DType("float16", np.float16)
+float32: Final = DType("float32", np.float32)
+float64: Final = DType("float64", np.float64)
+bfloat16: Final = DType("bfloat16", ml_dtypes.bfloat16)
+float8_e4m3fn: Final = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e5m2: Final = DType("float8_e5m2", ml_dtypes.float8_e5m2)
+int8: Final = DType("int8", np.int8)
+int16: Final = DType("int16", np.int16)
+int32: Final = DType("int32", np.int32)
+int64: Final = DType("int64", np.int64)
+uint8: Final = DType("uint8", np.uint8)
+uint16: Final = DType("uint16", np.uint16)
+uint32: Final = DType("uint32", np.uint32)
+uint64: Final = DType("uint64", np.uint64)
+complex64: Final = DType("complex64", np.complex64)
+complex128: Final = DType("complex128", np.complex128)
+bool_: Final = DType("bool", np.bool_)
+string: Final = DType("string", object)
+half: Final = float16
+double: Final = float64
+
+_BY_NAME: Final = {
+    dtype.name: dtype
+    for dtype in (
+        *(float16, float32, float64, bfloat16, float8_e4m3fn, float8_e5m2),
+        *(int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128, bool_, string),
+    )
+} | {"half": half, "float": float32, "double": double}
+
+
+def as_dtype(type_value: Any) -> DType:
+    """The dtype that is meant by a name, a dtype of NumPy or JAX, or a Python type.
+
+    >>> as_dtype("float32"), as_dtype(int), as_dtype(np.dtype("uint8"))
+    (tf.float32, tf.int32, tf.uint8)
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    if type_value is float or type_value is int:  # as TensorFlow: 32 bits
+        return float32 if type_value is float else int32
+    if isinstance(type_value, str) and type_value in _BY_NAME:
+        return _BY_NAME[type_value]
+    try:
+        found = np.dtype(type_value)
+    except TypeError:
+        raise TypeError(NOT_A_DTYPE.format(value=type_value, known=", ".join(_BY_NAME))) from None
+    if found.kind in "OSUT":
+        return string
+    if found.name not in _BY_NAME:
+        raise TypeError(NOT_A_DTYPE.format(value=type_value, known=", ".join(_BY_NAME)))
+    return _BY_NAME[found.name]
+
+
+def for_jax(dtype: Any) -> np.dtype[Any]:
+    """The dtype to pass to JAX: 32 bits for 64 where JAX has no 64-bit types, without its warning."""
+    wanted = as_dtype(dtype)
+    if wanted == string:
+        raise TypeError("Text cannot be computed with on devices. It stays on the host: tf.strings, or tf.data maps.")
+    return jax.dtypes.canonicalize_dtype(wanted.dtype)
+
+
+def _limits(dtype: DType) -> Any:
+    if dtype.is_floating:
+        return ml_dtypes.finfo(dtype.dtype)  # type: ignore[no-untyped-call]
+    if dtype.is_integer:
+        return np.iinfo(dtype.dtype)
+    raise TypeError(f"{dtype!r} has no smallest and no largest number.")

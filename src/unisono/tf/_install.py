@@ -1,0 +1,10 @@
+"""What happens when the namespace is imported. Runs once, when this module is imported."""
+
+from unisono.data import Dataset
+from unisono.datasets import local_datasets
+from unisono.seams import hide_tensorflow
+from unisono.tf._manners import give_manners
+
+give_manners()
+hide_tensorflow(Dataset)
+local_datasets()

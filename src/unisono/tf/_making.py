@@ -1,0 +1,122 @@
+"""Tensors made of nothing: zeros, ones, ranges, one-hot rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono import autograph
+from unisono.tf._dtypes import as_dtype, for_jax, string
+from unisono.tf._op import making
+from unisono.tf._operands import dtype_or, known, sizes, whole
+from unisono.tf._tensors import as_array, convert_to_tensor, is_text, on_host
+
+
+@making
+def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
+    """Zeros; of text, empty text.
+
+    >>> zeros([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    if as_dtype(dtype) == string:
+        return on_host(np.full(sizes(shape), b"", object))
+    return jnp.zeros(sizes(shape), for_jax(dtype))
+
+
+@making
+def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
+    """Ones."""
+    return jnp.ones(sizes(shape), for_jax(dtype))
+
+
+@making
+def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
+    """Zeros in the shape and dtype of a tensor."""
+    return jnp.zeros_like(as_array(input), None if dtype is None else for_jax(dtype))
+
+
+@making
+def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
+    """Ones in the shape and dtype of a tensor."""
+    return jnp.ones_like(as_array(input), None if dtype is None else for_jax(dtype))
+
+
+@making
+def fill(dims: Any, value: Any, layout: Any = None) -> Any:
+    """One number in a shape."""
+    if is_text(value):
+        return on_host(np.full(sizes(dims), np.asarray(convert_to_tensor(value)).item(), object))
+    return jnp.broadcast_to(as_array(value), sizes(dims))
+
+
+@making
+def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32") -> Any:
+    """Ones on the diagonal, for each of a batch."""
+    columns = None if num_columns is None else whole(num_columns)
+    one = jnp.eye(whole(num_rows), columns, dtype=for_jax(dtype))
+    return one if batch_shape is None else jnp.broadcast_to(one, (*sizes(batch_shape), *one.shape))
+
+
+@making
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
+    """The numbers from ``start`` up to but without ``limit``. With one argument it is the limit.
+
+    A limit that is only known when a compiled function runs can be looped over: `for i in tf.range(n)`.
+
+    >>> range(3, 10, 3).tolist()
+    [3, 6, 9]
+    """
+    if limit is None:
+        start, limit = 0, start
+    if any(isinstance(each, jax.core.Tracer) for each in (start, limit, delta)):
+        return autograph.TracedRange(start, limit, delta)
+    numbers = [known(each, "tf.range") for each in (start, limit, delta)]
+    if dtype is None:
+        # Python's numbers are 32 bits wide; of what has a dtype the widest counts.
+        given = [as_array(each).dtype for each in (start, limit, delta)]
+        dtype = jnp.result_type(*given)
+    wanted = for_jax(dtype)
+    count = max(0, int(np.ceil((float(numbers[1]) - float(numbers[0])) / float(numbers[2]))))
+    if jnp.issubdtype(wanted, jnp.integer):
+        return jnp.arange(int(numbers[0]), int(numbers[0]) + count * int(numbers[2]), int(numbers[2]), wanted)
+    return (numbers[0] + np.arange(count) * numbers[2]).astype(wanted) + jnp.zeros((), wanted)
+
+
+@making
+def linspace(start: Any, stop: Any, num: Any, axis: Any = 0) -> Any:
+    """So many numbers at equal distances, the first and the last included."""
+    start, stop = as_array(start), as_array(stop)
+    dtype = jnp.result_type(start, stop)
+    floating = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
+    return jnp.linspace(start.astype(floating), stop.astype(floating), whole(num), axis=whole(axis))
+
+
+@making
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
+) -> Any:
+    """A new last dim with ``on_value`` at the place of the number and ``off_value`` elsewhere.
+
+    >>> one_hot([0, 2], 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    if dtype is None:
+        given = next((each for each in (on_value, off_value) if each is not None), 1.0)
+        dtype = as_array(given).dtype
+    wanted = for_jax(dtype)
+    on, off = as_array(1 if on_value is None else on_value, wanted), as_array(off_value or 0, wanted)
+    hot = jax.nn.one_hot(as_array(indices), whole(depth), axis=-1 if axis is None else whole(axis), dtype=jnp.bool_)
+    return jnp.where(hot, on, off)
+
+
+@making
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
+    """True for the first places of a row, as many as its length."""
+    array = as_array(lengths)
+    longest = known(lengths, "tf.sequence_mask: without maxlen the longest of lengths") if maxlen is None else None
+    most = whole(maxlen) if longest is None else int(longest.max(initial=0))
+    return (jnp.arange(most) < array[..., None]).astype(dtype_or(dtype, "bool"))

@@ -1,0 +1,35 @@
+"""Arrays, variables and elements of datasets behave as TensorFlow's. Happens when the namespace is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+
+from unisono import data, plans, seams
+from unisono.tf._shape import TensorShape
+from unisono.tf._tensors import on_host
+
+
+def give_manners() -> None:
+    """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
+    seams.give_manners(TensorShape)
+    data.present_elements(_element)
+    variable = keras.Variable
+    plain = variable.shape.fget
+    variable.shape = property(lambda self: TensorShape(plain(self)))
+    variable.numpy = lambda self: np.asarray(self.value)[()]
+    variable.get_shape = lambda self: self.shape
+    variable.read_value = lambda self: self.value
+    variable.ref = lambda self: seams.Reference(self)
+    variable.device = property(lambda self: self.value.device)
+    variable.__format__ = lambda self, spec: format(self.numpy(), spec) if spec else str(self)
+
+
+def _element(element: Any) -> Any:
+    return plans.map_leaves(_tensor, element)
+
+
+def _tensor(leaf: Any) -> Any:
+    return on_host(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf

@@ -1,0 +1,455 @@
+"""What of TensorFlow is not there, and what to use instead: a name, or a module with all that is in it, a sentence.
+
+Names of `tf.compat.v1` are listed without `compat.v1`. A sentence goes on after "tf.name is not there: ".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_GRAPHS: Final = "there are no graphs and sessions; put `@tf.function` on a Python function, and call it with arrays."
+_VARIABLES: Final = "make variables with tf.Variable or in a layer; they have their values at once."
+_GLOBAL_STEP: Final = "count steps in a tf.Variable of your own, or read `optimizer.iterations`."
+_COLLECTIONS: Final = (
+    "there are no collections; models know their variables: `model.trainable_variables`, `model.losses`."
+)
+_OLD_LAYERS: Final = "use the layers of tf.keras.layers: tf.keras.layers.Dense(10)(x)."
+_OLD_INPUT: Final = (
+    "queues and readers are of TensorFlow 1; read files with tf.data.Dataset and tf.data.TFRecordDataset."
+)
+_HOOKS: Final = "hooks belong to sessions; use tf.keras.callbacks.Callback with model.fit, or call from your loop."
+_RNN: Final = "use tf.keras.layers.RNN with a cell of tf.keras.layers, or tf.keras.layers.LSTM."
+_PRIVATE: Final = "it is private to TensorFlow; use the public name of what you import from there."
+_PREMADE: Final = "write the model with tf.keras.Sequential or tf.keras.Model."
+_LOCAL: Final = "Keras 3 dropped it; use tf.keras.layers.Conv2D, or a layer of your own with tf.image.extract_patches."
+_SIDECAR: Final = (
+    "evaluate in the training, model.fit(validation_data=...), or in a process of its own over "
+    "tf.train.checkpoints_iterator."
+)
+_RAGGED: Final = (
+    "arrays have one shape; pad rows to one length with tf.data.Dataset.padded_batch or "
+    "tf.keras.preprocessing.sequence.pad_sequences."
+)
+_SPARSE: Final = "arrays are dense; use a dense array, tf.one_hot, tf.gather or tf.scatter_nd."
+_PARAMETER_SERVERS: Final = (
+    "processes train in lockstep here; use tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
+    "`unisono run -n 4 script.py`."
+)
+_ALL_REDUCE: Final = "XLA chooses how values are joined between devices; a way of one's own is not called."
+_TPU_TOPOLOGY: Final = "JAX knows the TPUs of the machine by itself; jax.devices() tells their places."
+_DTENSOR: Final = (
+    "arrays are laid out by strategies, tf.distribute.MirroredStrategy() and its kin; for layouts of your own use "
+    "jax.sharding and keras.distribution."
+)
+_QUANTIZED: Final = "numbers of fewer bits are not computed with here; Keras has model.quantize('int8')."
+_COMPILER: Final = (
+    "everything is compiled by XLA already, through JAX; jax.jit(f).lower(x).as_text() shows the program."
+)
+_ESTIMATOR: Final = (
+    "estimators were taken out of TensorFlow 2.16 as well; write a Keras model and use model.fit under "
+    "tf.distribute.MirroredStrategy() or tf.distribute.MultiWorkerMirroredStrategy()."
+)
+_FEATURE_COLUMNS: Final = (
+    "use the preprocessing layers of Keras: tf.keras.layers.Normalization, tf.keras.layers.StringLookup, "
+    "tf.keras.layers.CategoryEncoding, tf.keras.layers.Embedding."
+)
+_FILES: Final = "read the files with tf.data.Dataset.list_files, tf.data.Dataset.map and tf.io.read_file."
+_FLAGS: Final = "it left TensorFlow with version 2; use argparse, or the package absl (`from absl import app, flags`)."
+_LOGGING: Final = "use tf.get_logger(), or Python's logging."
+_LITE: Final = "TensorFlow alone makes models for phones; save with model.save('model.keras') and convert it there."
+_TYPES: Final = (
+    "types of your own are not known to functions here; pass dicts, tuples or dataclasses that JAX knows as pytrees."
+)
+_COLLECTIVE_V1: Final = (
+    "use tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value) inside of strategy.run."
+)
+_V2_SWITCH: Final = "there is one behaviour, that of TensorFlow 2; take the line out and write the script for it."
+_CONTROL_FLOW_SWITCH: Final = "there is no old and new control flow; take the line out."
+_EMBEDDING: Final = "tables are ordinary variables; use tf.keras.layers.Embedding, which works under every strategy."
+_PROTOS: Final = (
+    "there are no graphs, so there is no protocol buffer of one; tf.saved_model.save keeps a compiled function."
+)
+_SEQUENCES: Final = "use tf.train.SequenceExample.FromString in tf.numpy_function, or store Examples."
+_PILLOW: Final = "convert the files to JPEG or PNG, or read them with Pillow in tf.numpy_function."
+_PROTOBUF: Final = "use the package protobuf in tf.numpy_function."
+_SERIALIZED: Final = "arrays are dense; use tf.io.serialize_tensor."
+_FOLDER: Final = "it names a part of TensorFlow's folder of a model; tf.saved_model.save writes another one."
+_VARIANTS: Final = "datasets are Python objects; pass them as they are."
+_NO_CPP: Final = "there is no C++ library of TensorFlow here."
+_TRACES: Final = "functions are traced by JAX; there are no types of traces."
+_SUMMARY_V1: Final = "summaries are written at once: tf.summary.create_file_writer(folder), then tf.summary.scalar."
+
+
+def _optimizer(name: str) -> str:
+    return f"use tf.keras.optimizers.{name}; its gradients come from tf.GradientTape."
+
+
+NOT_THERE: Final[dict[str, str]] = {
+    # Modules of TensorFlow 1 and of other times.
+    "tf.app": _FLAGS,
+    "tf.compiler": _PRIVATE,
+    "tf.contrib": "it ended with TensorFlow 1; tf.keras.layers, tf.keras.optimizers and tf.data have what lived on.",
+    "tf.core": _PRIVATE,
+    "tf.distributions": "use tensorflow_probability.substrates.jax, or tf.random.",
+    "tf.estimator": _ESTIMATOR,
+    "tf.feature_column": _FEATURE_COLUMNS,
+    "tf.flags": _FLAGS,
+    "tf.gfile": "use tf.io.gfile; the names there are in small letters: tf.io.gfile.exists, tf.io.gfile.GFile.",
+    "tf.graph_util": _GRAPHS,
+    "tf.layers": _OLD_LAYERS,
+    "tf.logging": _LOGGING,
+    "tf.manip": "its functions are in tf itself: tf.reshape, tf.roll, tf.tile.",
+    "tf.python": _PRIVATE,
+    "tf.python_io": "use tf.io.TFRecordWriter, and tf.data.TFRecordDataset to read.",
+    "tf.resource_loader": "use importlib.resources of Python.",
+    "tf.spectral": "use tf.signal.",
+    "tf.user_ops": "kernels of TensorFlow cannot be loaded; write the function with JAX.",
+    # Whole modules of TensorFlow 2.
+    "tf.audio": "read sound files with Python's wave or the package soundfile, in tf.py_function or a generator.",
+    "tf.dtensor": _DTENSOR,
+    "tf.experimental.dtensor": _DTENSOR,
+    "tf.experimental.tensorrt": "XLA compiles for the device that is there.",
+    "tf.lite": _LITE,
+    "tf.mlir": _COMPILER,
+    "tf.quantization": _QUANTIZED,
+    "tf.queue": _OLD_INPUT,
+    "tf.ragged": _RAGGED,
+    "tf.raw_ops": "the kernels of TensorFlow are not there; use the function of tf, tf.math or tf.nn that called it.",
+    "tf.sets": "use Python's sets, or numpy.intersect1d and its kin on the host.",
+    "tf.sparse": _SPARSE,
+    "tf.types.experimental.distributed": "ask with isinstance(value, tf.distribute.DistributedValues).",
+    "tf.xla": _COMPILER,
+    # Kinds of tensors and what belongs to graphs.
+    "tf.AggregationMethod": "gradients are added up by XLA; leave the argument out.",
+    "tf.ConfigProto": "use tf.config.set_visible_devices and tf.config.experimental.set_memory_growth.",
+    "tf.CriticalSection": "programs run one after the other; nothing has to be locked.",
+    "tf.DeviceSpec": "name devices by text: '/gpu:0'.",
+    "tf.Dimension": "dimensions are plain numbers: array.shape[0].",
+    "tf.GPUOptions": "set memory with tf.config.experimental.set_memory_growth.",
+    "tf.Graph": _GRAPHS,
+    "tf.GraphDef": _PROTOS,
+    "tf.GraphKeys": _COLLECTIONS,
+    "tf.IndexedSlices": "gradients of embeddings are dense arrays.",
+    "tf.IndexedSlicesSpec": "gradients of embeddings are dense arrays.",
+    "tf.InteractiveSession": _GRAPHS,
+    "tf.MetaGraphDef": _PROTOS,
+    "tf.NodeDef": _PROTOS,
+    "tf.Operation": _GRAPHS,
+    "tf.Print": "use tf.print.",
+    "tf.RaggedTensor": _RAGGED,
+    "tf.RaggedTensorSpec": _RAGGED,
+    "tf.RegisterGradient": "use tf.custom_gradient.",
+    "tf.Session": _GRAPHS,
+    "tf.SparseTensor": _SPARSE,
+    "tf.SparseTensorSpec": _SPARSE,
+    "tf.SparseTensorValue": _SPARSE,
+    "tf.add_to_collection": _COLLECTIONS,
+    "tf.add_to_collections": _COLLECTIONS,
+    "tf.all_variables": _COLLECTIONS,
+    "tf.assign": "call the variable's method: variable.assign(value).",
+    "tf.assign_add": "call the variable's method: variable.assign_add(value).",
+    "tf.assign_sub": "call the variable's method: variable.assign_sub(value).",
+    "tf.colocate_with": "XLA and the strategy decide where values live; take the line out.",
+    "tf.container": _GRAPHS,
+    "tf.control_flow_v2_enabled": _CONTROL_FLOW_SWITCH,
+    "tf.diag": "use tf.linalg.diag.",
+    "tf.disable_control_flow_v2": _CONTROL_FLOW_SWITCH,
+    "tf.disable_eager_execution": _V2_SWITCH,
+    "tf.disable_resource_variables": _V2_SWITCH,
+    "tf.disable_tensor_equality": _V2_SWITCH,
+    "tf.disable_v2_behavior": _V2_SWITCH,
+    "tf.disable_v2_tensorshape": _V2_SWITCH,
+    "tf.div": "use tf.math.divide, or tf.math.floordiv for whole numbers.",
+    "tf.executing_eagerly_outside_functions": "use tf.executing_eagerly().",
+    "tf.fixed_size_partitioner": _PARAMETER_SERVERS,
+    "tf.get_collection": _COLLECTIONS,
+    "tf.get_default_graph": _GRAPHS,
+    "tf.get_default_session": _GRAPHS,
+    "tf.get_local_variable": _VARIABLES,
+    "tf.get_variable": _VARIABLES,
+    "tf.get_variable_scope": _VARIABLES,
+    "tf.global_norm": "use tf.linalg.global_norm.",
+    "tf.global_variables": _COLLECTIONS,
+    "tf.global_variables_initializer": _VARIABLES,
+    "tf.gradients": "use tf.GradientTape: `with tf.GradientTape() as tape: loss = f(x)`, then tape.gradient(loss, x).",
+    "tf.graph_def": _PROTOS,
+    "tf.hessians": "use jax.hessian, or two tapes of tf.GradientTape.",
+    "tf.import_graph_def": _PROTOS,
+    "tf.initialize_all_variables": _VARIABLES,
+    "tf.initialize_variables": _VARIABLES,
+    "tf.is_variable_initialized": _VARIABLES,
+    "tf.load_library": "kernels of TensorFlow cannot be loaded; write the function with JAX.",
+    "tf.load_op_library": "kernels of TensorFlow cannot be loaded; write the function with JAX.",
+    "tf.local_variables": _COLLECTIONS,
+    "tf.local_variables_initializer": _VARIABLES,
+    "tf.make_ndarray": "use array.numpy().",
+    "tf.make_template": "use a layer of tf.keras.layers or a tf.Module.",
+    "tf.make_tensor_proto": "use tf.io.serialize_tensor.",
+    "tf.min_max_variable_partitioner": _PARAMETER_SERVERS,
+    "tf.model_variables": _COLLECTIONS,
+    "tf.moving_average_variables": _COLLECTIONS,
+    "tf.mul": "use tf.multiply.",
+    "tf.multinomial": "use tf.random.categorical.",
+    "tf.neg": "use tf.negative.",
+    "tf.op_scope": "use tf.name_scope.",
+    "tf.pack": "use tf.stack.",
+    "tf.placeholder": _GRAPHS,
+    "tf.placeholder_with_default": _GRAPHS,
+    "tf.py_func": "use tf.py_function or tf.numpy_function.",
+    "tf.random_normal_initializer": "use tf.keras.initializers.RandomNormal.",
+    "tf.report_uninitialized_variables": _VARIABLES,
+    "tf.reset_default_graph": "there are no graphs; tf.keras.backend.clear_session() forgets the names of layers.",
+    "tf.select": "use tf.where.",
+    "tf.set_random_seed": "use tf.random.set_seed.",
+    "tf.string_to_hash_bucket": "use tf.strings.to_hash_bucket_fast.",
+    "tf.sub": "use tf.subtract.",
+    "tf.tables_initializer": "tables have their values at once; take the line out.",
+    "tf.to_double": "use tf.cast(x, tf.float64).",
+    "tf.to_float": "use tf.cast(x, tf.float32).",
+    "tf.to_int32": "use tf.cast(x, tf.int32).",
+    "tf.to_int64": "use tf.cast(x, tf.int64).",
+    "tf.trainable_variables": _COLLECTIONS,
+    "tf.truncated_normal": "use tf.random.truncated_normal.",
+    "tf.unpack": "use tf.unstack.",
+    "tf.variable_axis_size_partitioner": _PARAMETER_SERVERS,
+    "tf.variable_op_scope": _VARIABLES,
+    "tf.variable_scope": _VARIABLES,
+    "tf.variables_initializer": _VARIABLES,
+    "tf.wrap_function": "use tf.function.",
+    # tf.compat.v1's submodules.
+    "tf.compat.v1.losses": "use tf.keras.losses; the arguments are (y_true, y_pred).",
+    "tf.compat.v1.metrics": "use tf.keras.metrics.",
+    "tf.data.get_output_classes": "use dataset.element_spec.",
+    "tf.data.get_output_shapes": "use dataset.element_spec.",
+    "tf.data.get_output_types": "use dataset.element_spec.",
+    "tf.data.make_initializable_iterator": "iterate over the dataset, or use iter(dataset).",
+    "tf.distribute.get_loss_reduction": "join losses with strategy.reduce(tf.distribute.ReduceOp.SUM, loss, None).",
+    "tf.image.resize_area": "use tf.image.resize.",
+    "tf.image.resize_bicubic": "use tf.image.resize(images, size, method='bicubic').",
+    "tf.image.resize_bilinear": "use tf.image.resize.",
+    "tf.image.resize_images": "use tf.image.resize.",
+    "tf.image.resize_nearest_neighbor": "use tf.image.resize(images, size, method='nearest').",
+    "tf.io.tf_record_iterator": "iterate over tf.data.TFRecordDataset.",
+    "tf.losses.absolute_difference": "use tf.keras.losses.MeanAbsoluteError.",
+    "tf.losses.add_loss": _COLLECTIONS,
+    "tf.losses.get_losses": _COLLECTIONS,
+    "tf.losses.get_regularization_loss": "use tf.add_n(model.losses).",
+    "tf.losses.get_regularization_losses": "use model.losses.",
+    "tf.losses.get_total_loss": "add tf.add_n(model.losses) to the loss.",
+    "tf.losses.huber_loss": "use tf.keras.losses.Huber.",
+    "tf.losses.log_loss": "use tf.keras.losses.BinaryCrossentropy.",
+    "tf.losses.sigmoid_cross_entropy": "use tf.keras.losses.BinaryCrossentropy(from_logits=True).",
+    "tf.losses.softmax_cross_entropy": "use tf.keras.losses.CategoricalCrossentropy(from_logits=True).",
+    "tf.losses.sparse_softmax_cross_entropy": "use tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True).",
+    "tf.metrics.accuracy": "use tf.keras.metrics.Accuracy.",
+    "tf.mixed_precision": "use tf.keras.mixed_precision.",
+    "tf.nn.bidirectional_dynamic_rnn": _RNN,
+    "tf.nn.dynamic_rnn": _RNN,
+    "tf.nn.fused_batch_norm": "use tf.nn.batch_normalization, or tf.keras.layers.BatchNormalization.",
+    "tf.nn.raw_rnn": _RNN,
+    "tf.nn.rnn_cell": _RNN,
+    "tf.nn.softmax_cross_entropy_with_logits_v2": "use tf.nn.softmax_cross_entropy_with_logits.",
+    "tf.nn.static_rnn": _RNN,
+    "tf.summary.FileWriter": _SUMMARY_V1,
+    "tf.summary.merge": _SUMMARY_V1,
+    "tf.summary.merge_all": _SUMMARY_V1,
+    "tf.tpu.CrossShardOptimizer": "optimizers of Keras add up gradients over the replicas of a strategy.",
+    "tf.tpu.batch_parallel": "use tf.distribute.TPUStrategy and strategy.run.",
+    "tf.tpu.cross_replica_sum": _COLLECTIVE_V1,
+    "tf.tpu.experimental.AdagradParameters": _EMBEDDING,
+    "tf.tpu.experimental.AdamParameters": _EMBEDDING,
+    "tf.tpu.experimental.embedding_column": _EMBEDDING,
+    "tf.tpu.experimental.shared_embedding_columns": _EMBEDDING,
+    "tf.tpu.replicate": "use tf.distribute.TPUStrategy and strategy.run.",
+    "tf.tpu.shard": "use tf.distribute.TPUStrategy and strategy.run.",
+    "tf.train.AdadeltaOptimizer": _optimizer("Adadelta"),
+    "tf.train.AdagradOptimizer": _optimizer("Adagrad"),
+    "tf.train.AdamOptimizer": _optimizer("Adam"),
+    "tf.train.CheckpointSaverHook": _HOOKS,
+    "tf.train.FtrlOptimizer": _optimizer("Ftrl"),
+    "tf.train.GradientDescentOptimizer": _optimizer("SGD"),
+    "tf.train.LoggingTensorHook": _HOOKS,
+    "tf.train.MomentumOptimizer": _optimizer("SGD(momentum=0.9)"),
+    "tf.train.MonitoredSession": _GRAPHS,
+    "tf.train.MonitoredTrainingSession": _GRAPHS,
+    "tf.train.NanTensorHook": _HOOKS,
+    "tf.train.RMSPropOptimizer": _optimizer("RMSprop"),
+    "tf.train.Saver": "use tf.train.Checkpoint and tf.train.CheckpointManager.",
+    "tf.train.Scaffold": _GRAPHS,
+    "tf.train.Server": _PARAMETER_SERVERS,
+    "tf.train.SessionRunHook": _HOOKS,
+    "tf.train.StopAtStepHook": _HOOKS,
+    "tf.train.Supervisor": _GRAPHS,
+    "tf.train.SyncReplicasOptimizer": _PARAMETER_SERVERS,
+    "tf.train.batch": _OLD_INPUT,
+    "tf.train.create_global_step": _GLOBAL_STEP,
+    "tf.train.exponential_decay": "use tf.keras.optimizers.schedules.ExponentialDecay.",
+    "tf.train.get_global_step": _GLOBAL_STEP,
+    "tf.train.get_or_create_global_step": _GLOBAL_STEP,
+    "tf.train.global_step": _GLOBAL_STEP,
+    "tf.train.import_meta_graph": _PROTOS,
+    "tf.train.piecewise_constant": "use tf.keras.optimizers.schedules.PiecewiseConstantDecay.",
+    "tf.train.polynomial_decay": "use tf.keras.optimizers.schedules.PolynomialDecay.",
+    "tf.train.queue_runner": _OLD_INPUT,
+    "tf.train.replica_device_setter": _PARAMETER_SERVERS,
+    "tf.train.shuffle_batch": _OLD_INPUT,
+    "tf.train.start_queue_runners": _OLD_INPUT,
+    "tf.train.string_input_producer": _OLD_INPUT,
+    # Names of TensorFlow 2 that are left out.
+    "tf.autodiff.ForwardAccumulator": "use jax.jvp.",
+    "tf.compat.forward_compatibility_horizon": "nothing is held back for older readers of graphs; take the line out.",
+    "tf.data.IteratorSpec": "iterators are not arguments of signatures; pass the dataset, or its element_spec.",
+    "tf.data.experimental.DatasetInitializer": "fill tables from lists: tf.lookup.KeyValueTensorInitializer.",
+    "tf.data.experimental.Reducer": "use tf.data.Dataset.reduce, or tf.data.Dataset.group_by_window.",
+    "tf.data.experimental.SHARD_HINT": "use tf.data.Dataset.shard with the tf.distribute.InputContext of the worker.",
+    "tf.data.experimental.ServiceOptions": "datasets are read by the processes that train; there is no data service.",
+    "tf.data.experimental.SqlDataset": "read rows with Python's sqlite3 in tf.data.Dataset.from_generator.",
+    "tf.data.experimental.distributed_save": "use tf.data.Dataset.save.",
+    "tf.data.experimental.from_variant": _VARIANTS,
+    "tf.data.experimental.get_model_proto": "dataset.explain() says what runs where.",
+    "tf.data.experimental.group_by_reducer": "use tf.data.Dataset.group_by_window, or tf.data.Dataset.reduce.",
+    "tf.data.experimental.index_table_from_dataset": "use tf.keras.layers.StringLookup(vocabulary=...).",
+    "tf.data.experimental.make_saveable_from_iterator": "give the iterator itself to tf.train.Checkpoint.",
+    "tf.data.experimental.pad_to_cardinality": "nothing has to be padded: the last batch may be smaller.",
+    "tf.data.experimental.table_from_dataset": "use tf.lookup.StaticHashTable.",
+    "tf.data.experimental.to_variant": _VARIANTS,
+    "tf.distribute.CrossDeviceOps.batch_reduce_implementation": _ALL_REDUCE,
+    "tf.distribute.CrossDeviceOps.broadcast_implementation": _ALL_REDUCE,
+    "tf.distribute.CrossDeviceOps.reduce_implementation": _ALL_REDUCE,
+    "tf.distribute.Strategy.make_experimental_numpy_dataset": "use tf.data.Dataset.from_tensor_slices.",
+    "tf.distribute.cluster_resolver.TPUClusterResolver.set_tpu_topology": _TPU_TOPOLOGY,
+    "tf.distribute.cluster_resolver.TPUClusterResolver.tpu_hardware_feature": _TPU_TOPOLOGY,
+    "tf.experimental.BatchableExtensionType": _TYPES,
+    "tf.experimental.DynamicRaggedShape": _RAGGED,
+    "tf.experimental.ExtensionType": _TYPES,
+    "tf.experimental.RowPartition": _RAGGED,
+    "tf.experimental.StructuredTensor": _RAGGED,
+    "tf.io.RaggedFeature": _RAGGED,
+    "tf.io.SparseFeature": "use tf.io.VarLenFeature for the indices and for the values.",
+    "tf.io.decode_gif": "use tf.io.decode_image, which gives the first frame.",
+    "tf.io.decode_json_example": _PROTOBUF,
+    "tf.io.decode_jxl": _PILLOW,
+    "tf.io.decode_proto": _PROTOBUF,
+    "tf.io.decode_webp": _PILLOW,
+    "tf.io.deserialize_many_sparse": _SERIALIZED,
+    "tf.io.encode_proto": _PROTOBUF,
+    "tf.io.match_filenames_once": "use tf.io.matching_files.",
+    "tf.io.parse_sequence_example": _SEQUENCES,
+    "tf.io.parse_single_sequence_example": _SEQUENCES,
+    "tf.io.serialize_many_sparse": _SERIALIZED,
+    "tf.io.serialize_sparse": _SERIALIZED,
+    "tf.io.write_graph": "there are no graphs; use tf.saved_model.save.",
+    "tf.keras.backend.conv1d": "use tf.nn.conv1d.",
+    "tf.keras.backend.conv2d": "use tf.nn.conv2d.",
+    "tf.keras.backend.ctc_batch_cost": "use tf.keras.losses.CTC.",
+    "tf.keras.backend.ctc_decode": "use keras.ops.ctc_decode.",
+    "tf.keras.backend.experimental": "random numbers of Keras 3 are generators' already; take the line out.",
+    "tf.keras.backend.pool2d": "use tf.nn.max_pool2d or tf.nn.avg_pool2d.",
+    "tf.keras.backend.rnn": _RNN,
+    "tf.keras.dtensor": _DTENSOR,
+    "tf.keras.estimator": _ESTIMATOR,
+    "tf.keras.experimental.LinearModel": _PREMADE,
+    "tf.keras.experimental.PeepholeLSTMCell": "use tf.keras.layers.LSTMCell.",
+    "tf.keras.experimental.SequenceFeatures": _FEATURE_COLUMNS,
+    "tf.keras.experimental.SidecarEvaluator": _SIDECAR,
+    "tf.keras.experimental.WideDeepModel": _PREMADE,
+    "tf.keras.layers.AbstractRNNCell": "derive the cell from tf.keras.layers.Layer; it has `state_size`.",
+    "tf.keras.layers.CuDNNGRU": "use tf.keras.layers.GRU, which is compiled for the device.",
+    "tf.keras.layers.CuDNNLSTM": "use tf.keras.layers.LSTM, which is compiled for the device.",
+    "tf.keras.layers.DenseFeatures": _FEATURE_COLUMNS,
+    "tf.keras.layers.LocallyConnected1D": _LOCAL,
+    "tf.keras.layers.LocallyConnected2D": _LOCAL,
+    "tf.keras.layers.ThresholdedReLU": "use tf.keras.layers.Lambda(lambda x: x * tf.cast(x > 1.0, x.dtype)).",
+    "tf.keras.layers.experimental.RandomFourierFeatures": "Keras 3 dropped it; write the layer: tf.cos(x @ w + b).",
+    "tf.keras.metrics.MeanRelativeError": "use tf.keras.metrics.MeanAbsolutePercentageError.",
+    "tf.keras.metrics.MeanTensor": "keep the sum in a metric of your own, derived from tf.keras.metrics.Metric.",
+    "tf.keras.metrics.SumOverBatchSize": "use tf.keras.metrics.Mean.",
+    "tf.keras.premade": _PREMADE,
+    "tf.keras.utils.SidecarEvaluator": _SIDECAR,
+    "tf.keras.utils.multi_gpu_model": "make the model under `with tf.distribute.MirroredStrategy().scope():`.",
+    "tf.keras.utils.warmstart_embedding_matrix": "make the matrix with NumPy, and pass it as weights=[matrix].",
+    "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier and its kin, or the package scikeras.",
+    "tf.nn.RNNCellDeviceWrapper": _RNN,
+    "tf.nn.nce_loss": "use tf.nn.sigmoid_cross_entropy_with_logits over all classes.",
+    "tf.nn.sampled_softmax_loss": "use tf.nn.sparse_softmax_cross_entropy_with_logits over all classes.",
+    "tf.saved_model.ASSETS_DIRECTORY": _FOLDER,
+    "tf.saved_model.ASSETS_KEY": _FOLDER,
+    "tf.saved_model.Asset": "files are not copied into a SavedModel; keep them beside it.",
+    "tf.saved_model.CLASSIFY_INPUTS": _FOLDER,
+    "tf.saved_model.CLASSIFY_METHOD_NAME": _FOLDER,
+    "tf.saved_model.CLASSIFY_OUTPUT_CLASSES": _FOLDER,
+    "tf.saved_model.CLASSIFY_OUTPUT_SCORES": _FOLDER,
+    "tf.saved_model.DEBUG_DIRECTORY": _FOLDER,
+    "tf.saved_model.DEBUG_INFO_FILENAME_PB": _FOLDER,
+    "tf.saved_model.REGRESS_INPUTS": _FOLDER,
+    "tf.saved_model.REGRESS_METHOD_NAME": _FOLDER,
+    "tf.saved_model.REGRESS_OUTPUTS": _FOLDER,
+    "tf.saved_model.SAVED_MODEL_FILENAME_PB": _FOLDER,
+    "tf.saved_model.SAVED_MODEL_FILENAME_PBTXT": _FOLDER,
+    "tf.saved_model.SAVED_MODEL_SCHEMA_VERSION": _FOLDER,
+    "tf.saved_model.VARIABLES_DIRECTORY": _FOLDER,
+    "tf.saved_model.VARIABLES_FILENAME": _FOLDER,
+    "tf.saved_model.experimental": "save with tf.saved_model.save, which needs none of it.",
+    "tf.summary.experimental.summary_scope": "use tf.summary.write.",
+    "tf.summary.experimental.write_raw_pb": "use tf.summary.write.",
+    "tf.summary.graph": "there are no graphs; tf.keras.callbacks.TensorBoard draws the layers of a model.",
+    "tf.sysconfig.CXX11_ABI_FLAG": _NO_CPP,
+    "tf.sysconfig.CXX_VERSION": _NO_CPP,
+    "tf.sysconfig.MONOLITHIC_BUILD": _NO_CPP,
+    "tf.test.Benchmark": "use Python's timeit.",
+    "tf.test.assert_equal_graph_def": "there are no graphs to compare.",
+    "tf.test.benchmark_config": "time calls with Python's timeit.",
+    "tf.test.compute_gradient": "use jax.test_util.check_grads.",
+    "tf.test.create_local_cluster": "`unisono run -n 2 script.py` starts workers on this machine.",
+    "tf.test.disable_with_predicate": "use unittest.skipIf.",
+    "tf.test.with_eager_op_as_function": "use tf.config.run_functions_eagerly.",
+    "tf.tpu.XLAOptions": "leave the options out.",
+    "tf.train.Coordinator": "use Python's threading.",
+    "tf.types.experimental.AtomicFunction": _TRACES,
+    "tf.types.experimental.FunctionType": _TRACES,
+    "tf.types.experimental.SupportsTracingProtocol": _TRACES,
+    "tf.types.experimental.TraceType": _TRACES,
+}
+
+# Keras has these names, and they raise when they are called: they need TensorFlow, or a package that is not Unisono's.
+NEED_MORE: Final[dict[str, str]] = {
+    "tf.keras.callbacks.OrbaxCheckpoint": "it needs orbax-checkpoint; use tf.keras.callbacks.BackupAndRestore.",
+    "tf.keras.layers.HashedCrossing": "join the columns as text in dataset.map, and use tf.keras.layers.Hashing.",
+    "tf.keras.layers.TFSMLayer": "only TensorFlow runs its SavedModels; save the model with model.save('model.keras').",
+    "tf.keras.utils.audio_dataset_from_directory": _FILES,
+    "tf.keras.utils.text_dataset_from_directory": _FILES,
+    "tf.keras.preprocessing.text_dataset_from_directory": _FILES,
+}
+
+PACKAGES: Final[dict[str, str]] = {
+    "tensorflow_addons": "it needs TensorFlow itself; Keras 3 has many of its layers, losses and optimizers.",
+    "tensorflow_estimator": _ESTIMATOR,
+    "tensorflow_federated": "it needs TensorFlow itself.",
+    "tensorflow_hub": "it needs TensorFlow itself; use tf.keras.applications, or models of keras_hub.",
+    "tensorflow_io": "it needs TensorFlow itself; read such files in tf.data.Dataset.from_generator.",
+    "tensorflow_model_optimization": "it needs TensorFlow itself; Keras has model.quantize('int8').",
+    "tensorflow_probability": "import tensorflow_probability.substrates.jax instead.",
+    "tensorflow_recommenders": "it needs TensorFlow itself; the package keras_rs has layers for recommenders.",
+    "tensorflow_text": "it needs TensorFlow itself; use tokenizers of keras_hub.",
+    "tensorflow_transform": "it needs TensorFlow itself; use preprocessing layers of Keras and tf.data.Dataset.map.",
+    "tf_agents": "it needs TensorFlow itself.",
+    "tf_keras": "it is Keras 2 and needs TensorFlow itself; use tf.keras, which is Keras 3.",
+    "tf_slim": "it needs TensorFlow itself; use tf.keras.layers.",
+}
+
+
+def sentence(name: str) -> str | None:
+    """What is said of the name, or of the module that it is in. None if nothing is.
+
+    >>> sentence("tf.compat.v1.placeholder") == sentence("tf.placeholder")
+    True
+    >>> sentence("tf.math.sin") is None
+    True
+    """
+    if name not in NOT_THERE:
+        name = name.replace("tf.compat.v1.", "tf.").replace("tf.compat.v2.", "tf.")
+    while name:
+        if name in NOT_THERE:
+            return NOT_THERE[name]
+        name = name.rpartition(".")[0]
+    return None

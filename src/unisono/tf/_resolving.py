@@ -1,0 +1,214 @@
+"""From a dotted name, as scripts have it, to the object of the namespace that it means. Runs nothing of the script."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib
+import inspect
+import sys
+import textwrap
+import types
+import typing
+from types import ModuleType
+from typing import Any, Final
+
+from unisono.tf._missing import MissingNameError, what_is_missing
+
+ROOTS: Final = {"tf": "unisono.tf", "keras": "keras", "tfds": "unisono.tfds"}
+_REFUSED: Final = "Refused. "  # how the docstrings of _refused.py begin
+_HIDDEN: Final = object()  # what instances have and their class does not show
+
+
+def find(name: str) -> Any:
+    """The object: a module, a class, a function, a member of a class; MissingNameError if it is not there.
+
+    >>> find("tf.data.Dataset.batch").__name__
+    'batch'
+    """
+    root, *parts = name.split(".")
+    found: Any = importlib.import_module(ROOTS[root])
+    path = root
+    for part in parts:
+        path = f"{path}.{part}"
+        found = _member(found, part, path)
+    return found
+
+
+def refusal(value: Any) -> str | None:
+    """Why an object refuses to be called; None if it does not."""
+    text = getattr(value, "__doc__", None) if callable(value) else None
+    return text.removeprefix(_REFUSED) if isinstance(text, str) and text.startswith(_REFUSED) else None
+
+
+def is_itself(value: Any) -> bool:
+    """Whether an object is one thing, by whatever name it is reached: not a number or a text that others have too."""
+    return value is not _HIDDEN and not isinstance(value, str | bytes | int | float | tuple | list | dict | None)
+
+
+def is_open(name: str) -> bool:
+    """Whether names go on after this one: a module, a class, or something that is not there."""
+    try:
+        return isinstance(find(name), ModuleType | type)
+    except MissingNameError:
+        return True
+
+
+def class_of_result(name: str) -> str | None:
+    """The name of the class of what calling it gives, as far as the class or the annotation says.
+
+    >>> class_of_result("tf.data.Dataset.from_tensors")
+    'tf.data.Dataset'
+    """
+    try:
+        called = find(name)
+    except MissingNameError:
+        return None
+    return name if isinstance(called, type) else _class_said(called, name)
+
+
+def class_of_value(name: str) -> str | None:
+    """The name of the class of what a property gives, as far as its annotation says."""
+    try:
+        found = find(name)
+    except MissingNameError:
+        return None
+    return _class_said(found.fget, name) if isinstance(found, property) else None
+
+
+def classes_for_callback(name: str, place: int | str) -> list[str | None]:
+    """The names of the classes of what a function is called with that is passed as this argument, as far as known.
+
+    >>> classes_for_callback("tf.distribute.Strategy.distribute_datasets_from_function", 0)
+    ['tf.distribute.InputContext']
+
+    Args:
+        name: what the function is passed to.
+        place: the number of the argument, or its keyword.
+    """
+    try:
+        called = find(name)
+        hints = typing.get_type_hints(called)
+    except (AttributeError, NameError, TypeError):
+        return []
+    if isinstance(place, int):
+        names = [each for each in parameters(called) or [] if each != "self"]
+        place = names[place] if place < len(names) else ""
+    arguments = typing.get_args(hints.get(place))
+    given = arguments[0] if arguments and isinstance(arguments[0], list) else []
+    return [_public_name(each) for each in given]
+
+
+def parameters(value: Any) -> list[str] | None:
+    """The names of the keyword arguments it takes; None if it takes any, or that cannot be known."""
+    wrapped = getattr(value, "__wrapped__", None)
+    of_keras = getattr(wrapped, "__module__", "").startswith("keras.")
+    try:
+        # What is put around a function of Keras takes the arguments of Keras 2 as well.
+        found = inspect.signature(value, follow_wrapped=not of_keras).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(each.kind is each.VAR_KEYWORD for each in found):
+        return None
+    return [
+        each.name for each in found if each.kind is not each.POSITIONAL_ONLY and each.kind is not each.VAR_POSITIONAL
+    ]
+
+
+def _class_said(function: Any, name: str) -> str | None:
+    """The class that the annotation of the result names."""
+    try:
+        annotation = typing.get_type_hints(function).get("return")
+    except (AttributeError, NameError, TypeError):  # annotations that mean something to a type checker alone
+        return None
+    if annotation is typing.Self:
+        return name.rpartition(".")[0]
+    return _public_name(annotation) or _told(function)
+
+
+def _public_name(annotation: Any) -> str | None:
+    """The name of the class that an annotation means; of `X | None`, X."""
+    some = [each for each in typing.get_args(annotation) if each is not type(None)]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType) and len(some) == 1:
+        (annotation,) = some
+    annotation = typing.get_origin(annotation) or annotation
+    return _public_classes(len(sys.modules)).get(annotation) if isinstance(annotation, type) else None
+
+
+def _member(owner: Any, name: str, path: str) -> Any:
+    said: MissingNameError | None = None
+    try:
+        return getattr(owner, name)
+    except MissingNameError as error:  # what the module or the class says of the name itself
+        said = error
+    except AttributeError:
+        if isinstance(owner, type) and refusal(owner) is None:
+            made = _made_by(owner)
+            if made is not owner:
+                return _HIDDEN if made is Any or not isinstance(made, type) else _member(made, name, path)
+            if name in _set_on_self(owner) or hasattr(owner, "__getattr__"):
+                return _HIDDEN
+        elif refusal(owner) is not None:
+            said = MissingNameError(f"{path} is not there: {refusal(owner)}")
+        elif not isinstance(owner, ModuleType):
+            return _HIDDEN
+    if isinstance(owner, ModuleType):
+        with contextlib.suppress(ModuleNotFoundError):  # a submodule that nobody imported yet
+            return importlib.import_module(f"{owner.__name__}.{name}")
+    raise said or MissingNameError(what_is_missing(path, [*dir(owner), *getattr(owner, "__all__", ())]))
+
+
+def _made_by(owner: type) -> Any:
+    """What calling a class gives: an instance of it, or what its `__new__` says, which may be of another class."""
+    maker = vars(owner).get("__new__")
+    try:
+        said = typing.get_type_hints(getattr(maker, "__func__", maker)).get("return", owner) if maker else owner
+    except NameError:  # that of a named tuple, which is made of text
+        return owner
+    return owner if said is typing.Self else said
+
+
+@functools.cache
+def _set_on_self(owner: type) -> frozenset[str]:
+    """The attributes that instances get: those annotated in the class, and those its methods assign."""
+    names: set[str] = set()
+    for base in owner.__mro__:
+        names.update(vars(base).get("__annotations__", ()))
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        except (OSError, TypeError):  # written in C, or made by a function
+            continue
+        names.update(
+            node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        )
+    return frozenset(names)
+
+
+@functools.cache
+def _public_classes(modules: int) -> dict[type, str]:
+    """The shortest public name of each class of the namespace, as long as there are no more modules."""
+    found: dict[type, str] = {}
+    for module in sorted(
+        (each for each in sys.modules if (each + ".").startswith("unisono.tf.")), key=len, reverse=True
+    ):
+        if any(part.startswith("_") for part in module.split(".")):
+            continue
+        for name, value in vars(sys.modules[module]).items():
+            # Not typing.Any, which files behind the modules import.
+            if isinstance(value, type) and not name.startswith("_") and value.__module__ not in sys.stdlib_module_names:
+                found[value] = f"{module.removeprefix('unisono.')}.{name}"
+    for public, name in list(found.items()):
+        for base in public.__mro__:  # what the core returns is the namespace's class of that name
+            if base.__name__ == public.__name__:
+                found.setdefault(base, name)
+    return found
+
+
+def _told(function: Any) -> str | None:
+    """What functions of Keras return, which have no annotations."""
+    module = getattr(function, "__module__", "")
+    name = getattr(function, "__name__", "")
+    if name in ("load_model", "clone_model") or module.startswith("keras.src.applications"):
+        return "tf.keras.Model"
+    return "tf.keras.callbacks.History" if name == "fit" else None

@@ -1,0 +1,142 @@
+"""`tf.TensorShape`: the shape of an array, as a tuple with TensorFlow's methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Self
+
+import jax
+import jax.export
+
+
+class TensorShape(tuple[int | None, ...]):
+    """A shape. None stands for a dimension that may vary, `TensorShape(None)` for a shape of which nothing is known.
+
+    It is a tuple: JAX, NumPy and Keras take it wherever they want a shape.
+
+    >>> shape = TensorShape([None, 28, 28])
+    >>> shape.as_list(), shape.rank, shape[1:], shape == (None, 28, 28)
+    ([None, 28, 28], 3, TensorShape([28, 28]), True)
+    """
+
+    _known: bool
+
+    def __new__(cls, dims: Iterable[int | None] | int | None = ()) -> Self:
+        if isinstance(dims, int):
+            dims = (dims,)
+        made = super().__new__(cls, () if dims is None else map(_size, dims))
+        made._known = dims is not None and getattr(dims, "_known", True)
+        return made
+
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions there are."""
+        return len(self) if self._known else None
+
+    @property
+    def ndims(self) -> int | None:
+        """The same as `rank`."""
+        return self.rank
+
+    @property
+    def dims(self) -> list[int | None] | None:
+        """The dimensions as a list."""
+        return list(self) if self._known else None
+
+    def as_list(self) -> list[int | None]:
+        """The dimensions as a list; an error if nothing is known of them."""
+        if not self._known:
+            raise ValueError("as_list() of a TensorShape of which nothing is known.")
+        return list(self)
+
+    def num_elements(self) -> int | None:
+        """The product of the dimensions; None if one of them is not known."""
+        return math.prod(dim for dim in self if dim is not None) if self.is_fully_defined() else None
+
+    def is_fully_defined(self) -> bool:
+        """Whether every dimension is known."""
+        return self._known and None not in self
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether there could be an array that has both shapes."""
+        other = TensorShape(other)
+        if not (self._known and other._known):
+            return True
+        return len(self) == len(other) and all(
+            a is None or b is None or a == b for a, b in zip(self, other, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ValueError if no array could have both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self!r} and {TensorShape(other)!r} are not compatible.")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises ValueError if the number of dimensions is another one."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"{self!r} has {self.rank} dimensions; expected {rank}.")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises ValueError if a dimension is not known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"{self!r} is not known completely.")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape with that many dimensions; an error if it has others."""
+        return self.merge_with(TensorShape([None] * rank))
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both shapes together say."""
+        other = TensorShape(other)
+        self.assert_is_compatible_with(other)
+        if not (self._known and other._known):
+            return self if self._known else other
+        return TensorShape([b if a is None else a for a, b in zip(self, other, strict=True)])
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """The dimensions of both, one after the other."""
+        other = TensorShape(other)
+        return TensorShape([*self, *other] if self._known and other._known else None)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> Any:
+        if isinstance(other, list):  # `sizes += shape` comes here, too, and JAX goes on with a list
+            return [*other, *self]
+        return TensorShape(other).concatenate(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not self._known:
+            return TensorShape(None) if isinstance(key, slice) else None
+        found = super().__getitem__(key)
+        return TensorShape(found) if isinstance(key, slice) else found
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TensorShape) and other._known != self._known:
+            return False
+        return tuple.__eq__(self, tuple(other)) if isinstance(other, list | tuple) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({list(self) if self._known else None})"
+
+    def __str__(self) -> str:
+        if not self._known:
+            return "<unknown>"
+        return "({}{})".format(", ".join(map(str, self)), "," if len(self) == 1 else "")
+
+    def __reduce__(self) -> Any:
+        return TensorShape, (list(self) if self._known else None,)
+
+
+def _size(dim: Any) -> Any:
+    """A number, or None, or what stands for a size that is not known while a function is exported."""
+    return dim if dim is None or type(dim) is int or jax.export.is_symbolic_dim(dim) else int(dim)

@@ -1,0 +1,95 @@
+"""`tf.TensorSpec` and its kin: what a tensor looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono import data
+from unisono.plans import Nest, map_leaves
+from unisono.tf._dtypes import as_dtype, float32
+from unisono.tf._refused import refused_class
+from unisono.tf._shape import TensorShape
+from unisono.values import PerReplicaSpec
+
+ANY_SHAPE = "TensorSpec(shape=None): a tensor has a known number of dimensions here. Write [None] * rank, say."
+
+
+class _Described(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        known = data.TensorSpec | data.DatasetSpec | PerReplicaSpec
+        return isinstance(instance, known) if cls is TypeSpec else type.__instancecheck__(cls, instance)
+
+
+class TypeSpec(metaclass=_Described):
+    """What `isinstance(spec, tf.TypeSpec)` asks for: the description of a tensor, of a dataset, or of a value for each
+    replica."""
+
+
+class TensorSpec(data.TensorSpec):
+    """A shape, a dtype and perhaps a name.
+
+    >>> TensorSpec([None, 28, 28], "float32")
+    TensorSpec(shape=(None, 28, 28), dtype=tf.float32, name=None)
+    """
+
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
+        if shape is None:
+            raise ValueError(ANY_SHAPE)
+        object.__setattr__(self, "shape", TensorShape(shape))
+        object.__setattr__(self, "dtype", as_dtype(dtype))
+        object.__setattr__(self, "name", name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """The same by another name."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """What this tensor looks like."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Whether that has this dtype, and could have this shape."""
+        found = spec_or_tensor if hasattr(spec_or_tensor, "dtype") else np.asarray(spec_or_tensor)
+        return self.dtype == as_dtype(found.dtype) and TensorShape(self.shape).is_compatible_with(found.shape)
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """What both shapes have in common."""
+        dims = zip(self.shape, other.shape, strict=True)
+        return TensorShape([one if one == two else None for one, two in dims])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, data.TensorSpec):
+            return NotImplemented
+        same = tuple(self.shape) == tuple(other.shape) and self.dtype == as_dtype(other.dtype)
+        return same and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.shape), self.dtype, self.name))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+_NO_SPARSE = "tensors are dense here; use tf.TensorSpec, and padded_batch for rows of different lengths."
+
+RaggedTensorSpec = refused_class("tf.RaggedTensorSpec", _NO_SPARSE)
+SparseTensorSpec = refused_class("tf.SparseTensorSpec", _NO_SPARSE)
+
+
+def as_tf_spec(spec: Nest) -> Nest:
+    """A spec of Unisono's with the namespace's classes for leaves."""
+    return map_leaves(_leaf, spec)
+
+
+def _leaf(leaf: Any) -> Any:
+    if isinstance(leaf, data.TensorSpec):
+        return TensorSpec(leaf.shape, leaf.dtype, leaf.name)
+    if isinstance(leaf, data.DatasetSpec):
+        return data.DatasetSpec(as_tf_spec(leaf.element_spec))
+    if isinstance(leaf, PerReplicaSpec):
+        return PerReplicaSpec(*map(_leaf, leaf.specs))
+    return leaf

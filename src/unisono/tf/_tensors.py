@@ -1,0 +1,193 @@
+"""Tensors: JAX's arrays for numbers, NumPy's for text and for the elements of datasets."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+
+from unisono import seams
+from unisono.tf._dtypes import DType, as_dtype, for_jax, string
+from unisono.tf._shape import TensorShape
+from unisono.values import PerReplica
+
+PER_REPLICA = """A value of all replicas cannot be used as one tensor here. Use it inside the function that
+`strategy.run` calls, join it with `strategy.reduce` or `strategy.gather`, or take it apart with
+`strategy.experimental_local_results`."""
+
+_TEXT_KINDS: Final = "OSUT"
+
+
+class HostTensor(np.ndarray[Any, Any]):
+    """An array on the host with the manners of a tensor: text, or an element of a dataset."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        pass
+
+    @property  # type: ignore[misc]
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return TensorShape(np.ndarray.shape.__get__(self))
+
+    def numpy(self) -> Any:
+        """The array, or the number if there is one only. Text becomes bytes, as TensorFlow has it."""
+        plain = self.view(np.ndarray)
+        return (_encoded(plain) if plain.dtype.kind in _TEXT_KINDS else plain)[()]
+
+    def get_shape(self) -> TensorShape:
+        """The shape."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Checks that the shape is this one."""
+        self.shape.assert_is_compatible_with(shape)
+
+    def ref(self) -> seams.Reference:
+        """This array as a key of a dict."""
+        return seams.Reference(self)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return np.asarray(array).view(HostTensor)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy() if self.ndim == 0 else np.asarray(self), spec)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(found, np.ndarray):
+            return found
+        # One number or text: a tensor as well, as in TensorFlow. With `...` NumPy gives an array of it.
+        return super().__getitem__((*key, ...) if isinstance(key, tuple) else (key, ...))
+
+    def __iter__(self) -> Any:
+        return (self[index] for index in range(len(self)))
+
+    def __eq__(self, other: Any) -> Any:
+        # Text may be held as bytes on one side and as Python's text on the other.
+        if self.dtype.kind in _TEXT_KINDS and is_text(other):
+            return on_host(np.equal(_encoded(np.asarray(self)), _encoded(np.asarray(other))))
+        return super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        if self.dtype.kind in _TEXT_KINDS and is_text(other):
+            return on_host(np.logical_not(self == other))
+        return super().__ne__(other)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        raise TypeError("Tensors cannot be keys of dicts and sets. Use tensor.ref() instead.")
+
+    def __reduce__(self) -> Any:
+        return on_host, (np.asarray(self),)
+
+
+class _TensorKinds(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, jax.Array | HostTensor)
+
+
+class Tensor(metaclass=_TensorKinds):
+    """What `isinstance(value, tf.Tensor)` asks for: an array of JAX, one of a traced function too, or a HostTensor.
+
+    Make one with `tf.constant` or `tf.convert_to_tensor`.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("tf.Tensor is not made by calling it. Use tf.constant(value) or tf.convert_to_tensor(value).")
+
+
+def on_host(value: Any) -> HostTensor:
+    """The value as an array that stays on the host."""
+    if not isinstance(value, np.ndarray | np.generic) and is_text(value):
+        return np.asarray(value, object).view(HostTensor)  # NumPy's types of bytes lose zeros at the end
+    return np.asarray(value).view(HostTensor)
+
+
+def as_bytes(text: Any) -> bytes:
+    """Text as bytes, in UTF-8."""
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _encoded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array of text as one of bytes."""
+    encoded = np.empty(array.shape, object)
+    for index in np.ndindex(array.shape):
+        encoded[index] = as_bytes(array[index])
+    return encoded
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value, or what is in its lists, is text."""
+    if isinstance(value, str | bytes):
+        return True
+    if isinstance(value, list | tuple):
+        return any(is_text(each) for each in value)
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in _TEXT_KINDS
+
+
+def as_array(value: Any, dtype: Any = None) -> Any:
+    """A value of numbers as a JAX array: what functions of the namespace do with their operands.
+
+    Python's numbers become 32 bits wide, as in TensorFlow; arrays keep their dtype.
+    """
+    if dtype is None and isinstance(value, jax.Array):
+        return value
+    if isinstance(value, PerReplica):
+        raise TypeError(PER_REPLICA)
+    if isinstance(value, keras.Variable):
+        value = value.value
+    if dtype is None and not isinstance(value, jax.Array | np.ndarray | np.generic):
+        dtype = _dtype_of_python(value)
+    if isinstance(value, list | tuple) and any(isinstance(leaf, jax.Array | keras.Variable) for leaf in _leaves(value)):
+        return jnp.stack([as_array(each, dtype) for each in value])
+    wanted = None if dtype is None else for_jax(dtype)
+    if wanted is None and isinstance(value, np.ndarray | np.generic):
+        wanted = for_jax(value.dtype)
+    return jnp.asarray(value, wanted)
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+    """A tensor of these numbers or of this text; a single number fills ``shape``.
+
+    >>> constant([[1, 2], [3, 4]]).shape
+    TensorShape([2, 2])
+    """
+    made = convert_to_tensor(value, dtype)
+    if shape is None or made.shape == tuple(shape):
+        return made
+    if made.size == 1:
+        filled = np.full(tuple(shape), np.asarray(made).item()) if isinstance(made, HostTensor) else None
+        return jnp.broadcast_to(made.reshape(()), tuple(shape)) if filled is None else on_host(filled)
+    return made.reshape(tuple(shape))
+
+
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None, **_: Any) -> Any:
+    """The value as a tensor."""
+    if (dtype is not None and as_dtype(dtype) == string) or (dtype is None and is_text(value)):
+        return value if isinstance(value, HostTensor) else on_host(value)
+    return as_array(value, dtype)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor or a variable, not a number or an array of NumPy."""
+    return isinstance(x, Tensor | keras.Variable | PerReplica | keras.KerasTensor)
+
+
+def _leaves(value: Any) -> list[Any]:
+    return [leaf for each in value for leaf in (_leaves(each) if isinstance(each, list | tuple) else [each])]
+
+
+def _dtype_of_python(value: Any) -> DType | None:
+    """The dtype of Python's numbers: 32 bits. None if there is something among them that has its own."""
+    leaves = _leaves(value) if isinstance(value, list | tuple) else [value]
+    if any(isinstance(leaf, jax.Array | np.ndarray | np.generic | keras.Variable) for leaf in leaves):
+        return None
+    found = np.asarray(value)
+    if found.dtype.kind == "f" or not leaves:
+        return as_dtype("float32")
+    if found.dtype.kind in "iu":
+        fits = found.size == 0 or (found.min() >= -(2**31) and found.max() < 2**31)
+        return as_dtype("int32" if fits else "int64")
+    return as_dtype(found.dtype)

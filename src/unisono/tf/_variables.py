@@ -1,0 +1,97 @@
+"""`tf.Variable`: Keras's variable, made the way TensorFlow's is."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import keras
+
+from unisono.tf._dtypes import for_jax
+from unisono.tf._tensors import as_array
+
+UNKNOWN_SHAPE = """tf.Variable(shape={shape}): a variable has one shape here, that of its initial value, {found}.
+Make the variable as large as it becomes, or keep what grows in Python."""
+
+NEEDS_VALUE = "tf.Variable() needs an initial value: a number, an array, or a function without arguments."
+
+
+class VariableSynchronization(enum.StrEnum):
+    """When the copies of a variable on several replicas are made one."""
+
+    AUTO = "auto"
+    NONE = "none"
+    ON_WRITE = "on_write"
+    ON_READ = "on_read"
+
+
+class VariableAggregation(enum.StrEnum):
+    """How they are made one."""
+
+    NONE = "none"
+    SUM = "sum"
+    MEAN = "mean"
+    ONLY_FIRST_REPLICA = "only_first_replica"
+
+
+class _VariableKinds(type(keras.Variable)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, keras.Variable)
+
+
+class Variable(keras.Variable, metaclass=_VariableKinds):
+    """A variable by TensorFlow's signature. Every variable of Keras is an instance of it.
+
+    >>> step = Variable(0, dtype="int32", trainable=False)
+    >>> int(step.assign_add(2)), step.numpy()
+    (2, np.int32(2))
+
+    Args:
+        initial_value: its first value, or a function that returns it.
+        trainable: whether tapes watch it and optimizers train it. If None, yes.
+        validate_shape: accepted; the shape is always checked.
+        caching_device: accepted, without effect.
+        name: its name.
+        variable_def: accepted, without effect.
+        dtype: its dtype; if None, that of the value.
+        import_scope: accepted, without effect.
+        constraint: a function of the value after each update by an optimizer.
+        synchronization: a `tf.VariableSynchronization`.
+        aggregation: a `tf.VariableAggregation`: what becomes of the values that replicas assign.
+        shape: accepted if it is that of the value.
+        experimental_enable_variable_lifting: accepted, without effect.
+    """
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: Any = None,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError(NEEDS_VALUE)
+        value = initial_value() if callable(initial_value) else initial_value
+        value = as_array(value, dtype)
+        if shape is not None and tuple(shape) != tuple(value.shape):
+            raise ValueError(UNKNOWN_SHAPE.format(shape=shape, found=tuple(value.shape)))
+        super().__init__(
+            value,
+            dtype=str(for_jax(value.dtype)),
+            trainable=True if trainable is None else trainable,
+            name=None if name is None else name.replace("/", "_"),
+            synchronization=VariableSynchronization(synchronization).value,
+            aggregation=VariableAggregation(aggregation).value,
+            autocast=False,
+        )
+        if constraint is not None:
+            self.constraint = constraint

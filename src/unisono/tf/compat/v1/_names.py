@@ -1,0 +1,27 @@
+"""Names of `tf.compat.v1` that mean the same in both releases."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+from unisono.tf._missing import missing_in
+
+# In both releases, and not the same: in the first, graphs, sessions and collections belong to them.
+_OTHERS: Final = frozenset({"initializers", "losses", "metrics", "saved_model", "summary"})
+
+
+def fallen_back(where: str, module: str, others: Collection[str] = ()) -> Callable[[str], Any]:
+    """A `__getattr__`: names come from ``module``, but for ``others``, and errors speak of ``where``."""
+    missing = missing_in(where, depth=2)
+
+    def found(name: str) -> Any:
+        # Read from the module's own members: its errors would speak of another module.
+        members = vars(importlib.import_module(module))
+        return members[name] if name in members and name not in others else missing(name)
+
+    return found
+
+
+of_both_releases: Final = fallen_back("tf.compat.v1", "unisono.tf", _OTHERS)

@@ -1,0 +1,27 @@
+"""`tf.compat.v1.gfile`: `tf.io.gfile`, and the older spellings."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_OLD = {
+    "Copy": "copy",
+    "DeleteRecursively": "rmtree",
+    "Exists": "exists",
+    "FastGFile": "GFile",
+    "Glob": "glob",
+    "IsDirectory": "isdir",
+    "ListDirectory": "listdir",
+    "MakeDirs": "makedirs",
+    "MkDir": "mkdir",
+    "Open": "GFile",
+    "Remove": "remove",
+    "Rename": "rename",
+    "Stat": "stat",
+    "Walk": "walk",
+}
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(importlib.import_module("unisono.tf.io.gfile"), _OLD.get(name, name))

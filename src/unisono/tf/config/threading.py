@@ -1,0 +1,30 @@
+"""`tf.config.threading`: accepted. XLA has as many threads as there are cores; NPROC in the environment changes it."""
+
+from __future__ import annotations
+
+from unisono.tf._missing import missing_in as _missing_in
+
+_threads = {"inter": 0, "intra": 0}
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Accepted, without effect."""
+    _threads["inter"] = int(num_threads)
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """What was set; 0 if nothing was."""
+    return _threads["inter"]
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Accepted, without effect."""
+    _threads["intra"] = int(num_threads)
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """What was set; 0 if nothing was."""
+    return _threads["intra"]
+
+
+__getattr__ = _missing_in("tf.config.threading")

@@ -1,0 +1,182 @@
+"""`tf.data.Dataset`: Unisono's, made the way TensorFlow's is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from unisono import data
+from unisono.plans import Nest, Plan
+from unisono.tf._dtypes import as_dtype
+from unisono.tf._refused import refused
+from unisono.tf._spec import as_tf_spec
+from unisono.tf.data._functions import prepared
+from unisono.tf.data._generators import are_known, signature_of_first
+from unisono.tf.data._numpy_iterator import NumpyIterator
+from unisono.tf.data._tensors import Count, as_data, as_state, presented
+
+_RAGGED = "elements are dense arrays; use padded_batch(batch_size), which pads the rows to one length."
+
+
+class _DatasetKinds(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, data.Dataset) if cls is Dataset else type.__instancecheck__(cls, instance)
+
+
+class Dataset(data.Dataset, metaclass=_DatasetKinds):
+    """A dataset whose elements are tensors on the host, and whose functions may be written for TensorFlow.
+
+    Every dataset of Unisono is an instance of it; `Dataset.of` gives one of them these manners.
+
+    >>> dataset = Dataset.from_tensor_slices([1.0, 2.0]).batch(2)
+    >>> dataset.element_spec
+    TensorSpec(shape=(None,), dtype=tf.float32, name=None)
+    """
+
+    @staticmethod
+    def of(dataset: data.Dataset) -> Dataset:
+        """The same elements by these manners."""
+        return Dataset(dataset.plan)
+
+    @staticmethod
+    def from_tensor_slices(tensors: Nest, name: str | None = None) -> Dataset:
+        """One element for each row. Python's numbers are of 32 bits.
+
+        >>> [x.numpy() for x in Dataset.from_tensor_slices([1, 2])]
+        [np.int32(1), np.int32(2)]
+        """
+        return Dataset.of(data.Dataset.from_tensor_slices(as_data(tensors, "from_tensor_slices")))
+
+    @staticmethod
+    def from_tensors(tensors: Nest, name: str | None = None) -> Dataset:
+        """One element: all of `tensors`."""
+        return Dataset.of(data.Dataset.from_tensors(as_data(tensors, "from_tensors")))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Iterable[Nest]],
+        output_types: Nest = None,
+        output_shapes: Nest = None,
+        args: Sequence[Any] | None = None,
+        output_signature: Nest = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a Python function yields; it is called anew for each pass.
+
+        With `output_types` alone it is called once more, for its first element: that has to tell the numbers of dims.
+        """
+        function = generator if not args else lambda: generator(*presented(tuple(map(np.asarray, args))))
+        if output_types is not None and output_signature is None and not are_known(output_types, output_shapes):
+            output_signature = signature_of_first(function, output_types, output_shapes)
+        made = data.Dataset.from_generator(
+            function, output_types, output_shapes, output_signature=output_signature, name=name
+        )
+        return Dataset.of(made)
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = np.int64, name: str | None = None, **_: Any) -> Dataset:
+        """The numbers of Python's `range`."""
+        return Dataset.of(data.Dataset.range(*args, output_type=as_dtype(output_type).dtype))
+
+    @staticmethod
+    def counter(start: Any = 0, step: Any = 1, dtype: Any = np.int64, name: str | None = None) -> Dataset:
+        """Numbers without end."""
+        return Dataset.of(data.Dataset.counter(start, step, as_dtype(dtype).dtype))
+
+    @staticmethod
+    def random(
+        seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random numbers of 32 bits without end."""
+        return Dataset.of(data.Dataset.random(seed, rerandomize_each_iteration))
+
+    @staticmethod
+    def load(path: Any, element_spec: Nest = None, **options: Any) -> Dataset:
+        """What `save` wrote."""
+        return Dataset.of(data.Dataset.load(path, element_spec, **options))
+
+    @staticmethod
+    def zip(*args: Nest, datasets: Nest = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets side by side, as long as the shortest."""
+        return Dataset.of(data.Dataset.zip(*args, datasets=datasets))
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+    ) -> Dataset:
+        """The names of files that fit a pattern; in random order, unless `shuffle` is False."""
+        return Dataset.of(data.Dataset.list_files(file_pattern, shuffle, seed))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Sequence[data.Dataset],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Each element from a dataset drawn at random, by weight."""
+        made = data.Dataset.sample_from_datasets(
+            datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
+        )
+        return Dataset.of(made)
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Sequence[data.Dataset], choice_dataset: data.Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """The next element of dataset `i` for each number `i` in `choice_dataset`."""
+        return Dataset.of(data.Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset))
+
+    def scan(self, initial_state: Nest, scan_func: Callable[[Any, Any], Any], name: str | None = None) -> Dataset:
+        """A map that carries a state: `scan_func(state, element)` returns `(new_state, result)`."""
+        return Dataset.of(super().scan(as_state(initial_state), scan_func))
+
+    def reduce(self, initial_state: Nest, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Nest:
+        """`reduce_func(state, element)` over all elements; the last state.
+
+        >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
+        np.int64(10)
+        """
+        return presented(super().reduce(as_state(initial_state), reduce_func))
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements of a new pass, as NumPy has them.
+
+        >>> list(Dataset.from_tensor_slices(["a", "b"]).as_numpy_iterator())
+        [b'a', b'b']
+        """
+        return NumpyIterator(self)
+
+    def make_one_shot_iterator(self) -> data.DatasetIterator:
+        """The old name of `iter(dataset)`."""
+        return iter(self)
+
+    @property
+    def element_spec(self) -> Nest:
+        """The shape and dtype of each leaf of an element; None stands for a dimension that may vary."""
+        return as_tf_spec(self.found_element_spec)
+
+    def cardinality(self, name: str | None = None) -> Count:
+        """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
+        return Count(super().cardinality())
+
+    ragged_batch = refused("Dataset.ragged_batch", _RAGGED)
+    sparse_batch = refused("Dataset.sparse_batch", _RAGGED)
+    rejection_resample = refused(
+        "Dataset.rejection_resample",
+        "elements are not thrown away by class; make a dataset of each class with filter, and mix them with "
+        "tf.data.Dataset.sample_from_datasets(datasets, weights).",
+    )
+
+    @classmethod
+    def like(cls, plan: Plan) -> Dataset:
+        return Dataset(plan)
+
+    def prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return prepared(function)
+
+    def presented_spec(self, spec: Nest) -> Nest:
+        return as_tf_spec(spec)

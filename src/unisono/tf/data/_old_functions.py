@@ -1,0 +1,144 @@
+"""Functions that have become methods of `Dataset`. Most of them make what `dataset.apply` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+from unisono import data
+from unisono.plans import Nest, flatten, unflatten
+from unisono.tf._refused import refused
+from unisono.tf._spec import as_tf_spec
+from unisono.tf.data._dataset import Dataset
+from unisono.tf.data._tensors import Count
+
+Step: TypeAlias = Callable[[data.Dataset], data.Dataset]
+
+
+def _method(name: str) -> Callable[..., Step]:
+    """A function whose result, given to `apply`, calls the method of that name."""
+
+    def of_arguments(*args: Any, **kwargs: Any) -> Step:
+        def step(dataset: data.Dataset) -> data.Dataset:
+            changed: data.Dataset = getattr(dataset, name)(*args, **kwargs)
+            return changed
+
+        return step
+
+    of_arguments.__name__ = of_arguments.__qualname__ = name
+    of_arguments.__doc__ = f"For `apply`: the method `{name}`, by its older name."
+    return of_arguments
+
+
+bucket_by_sequence_length = _method("bucket_by_sequence_length")
+enumerate_dataset = _method("enumerate")
+group_by_window = _method("group_by_window")
+scan = _method("scan")
+snapshot = _method("snapshot")
+take_while = _method("take_while")
+unbatch = _method("unbatch")
+unique = _method("unique")
+
+Counter = Dataset.counter
+RandomDataset = Dataset.random
+choose_from_datasets = Dataset.choose_from_datasets
+sample_from_datasets = Dataset.sample_from_datasets
+load = Dataset.load
+
+dense_to_ragged_batch = refused("tf.data.experimental.dense_to_ragged_batch", "use padded_batch(batch_size).")
+dense_to_sparse_batch = refused("tf.data.experimental.dense_to_sparse_batch", "use padded_batch(batch_size).")
+rejection_resample = Dataset.rejection_resample
+
+
+def cardinality(dataset: data.Dataset) -> Count:
+    """`dataset.cardinality()`."""
+    return Count(dataset.cardinality())
+
+
+def save(dataset: data.Dataset, path: Any, **options: Any) -> None:
+    """`dataset.save(path)`."""
+    dataset.save(path, **options)
+
+
+def get_single_element(dataset: data.Dataset) -> Nest:
+    """`dataset.get_single_element()`."""
+    return dataset.get_single_element()
+
+
+def get_structure(dataset_or_iterator: Any) -> Nest:
+    """The spec of the elements."""
+    return as_tf_spec(dataset_or_iterator.element_spec)
+
+
+def get_next_as_optional(iterator: Any) -> data.Optional:
+    """`iterator.get_next_as_optional()`."""
+    optional: data.Optional = iterator.get_next_as_optional()
+    return optional
+
+
+def from_list(elements: Sequence[Nest], name: str | None = None) -> Dataset:
+    """One element for each of a list, which are all alike."""
+    if not elements:
+        raise ValueError("from_list: the list is empty. Pass at least one element.")
+    leaves = zip(*[flatten(element) for element in elements], strict=True)
+    return Dataset.from_tensor_slices(unflatten(elements[0], map(list, leaves)))
+
+
+def at(dataset: data.Dataset, index: Any) -> Nest:
+    """The element at a place; the ones before are read."""
+    for element in islice(iter(dataset.skip(int(index))), 1):
+        return element
+    raise IndexError(f"at: there is no element {int(index)} in {dataset}.")
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: int,
+    num_parallel_batches: int | None = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: int | None = None,
+) -> Step:
+    """For `apply`: `map(map_func).batch(batch_size)`."""
+    parallel = data.AUTOTUNE if num_parallel_batches is not None else num_parallel_calls
+    return lambda dataset: dataset.map(map_func, parallel).batch(batch_size, drop_remainder)
+
+
+def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None) -> Step:
+    """For `apply`: `shuffle(buffer_size, seed).repeat(count)`."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: int,
+    block_length: int = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: int | None = None,
+    prefetch_input_elements: int | None = None,
+) -> Step:
+    """For `apply`: `interleave(map_func, cycle_length, block_length)`. The order is always the same."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, data.AUTOTUNE)
+
+
+def prefetch_to_device(device: str, buffer_size: int | None = None) -> Step:
+    """For `apply`: `prefetch`. Elements go to the devices when a strategy or a model takes them."""
+    return lambda dataset: dataset.prefetch(data.AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Step:
+    """For `apply`: the dataset itself. Elements go to the devices when a strategy or a model takes them."""
+    return lambda dataset: dataset
+
+
+def ignore_errors(log_warning: bool = False) -> Step:
+    """For `apply`: refused when it is called."""
+    return refused(
+        "tf.data.experimental.ignore_errors",
+        "elements whose function fails are not dropped in silence; catch the error inside of the function, return a "
+        "mark with the element, and drop what is marked with filter.",
+    )
+
+
+def enable_debug_mode() -> None:
+    """Does nothing: functions that cannot be compiled run in Python anyway, and `dataset.explain()` says which."""

@@ -1,0 +1,46 @@
+"""Strategies by the signatures that they had while they were experimental."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono import strategy
+from unisono.strategy import CommunicationImplementation, CommunicationOptions
+from unisono.tf._refused import refused_class
+
+
+class MultiWorkerMirroredStrategy(strategy.MultiWorkerMirroredStrategy):
+    """`tf.distribute.MultiWorkerMirroredStrategy`, by its older signature.
+
+    Args:
+        communication: accepted, without effect: XLA chooses.
+        cluster_resolver: who takes part; None finds it in the environment.
+    """
+
+    def __init__(
+        self,
+        communication: CommunicationImplementation = CommunicationImplementation.AUTO,
+        cluster_resolver: Any = None,
+    ) -> None:
+        super().__init__(cluster_resolver, CommunicationOptions(implementation=communication))
+
+
+class TPUStrategy(strategy.TPUStrategy):
+    """`tf.distribute.TPUStrategy`, by its older signature."""
+
+    def __init__(self, tpu_cluster_resolver: Any = None, device_assignment: Any = None) -> None:
+        super().__init__(tpu_cluster_resolver, device_assignment)
+
+
+class CollectiveHints(CommunicationOptions):
+    """The older name of `CommunicationOptions`."""
+
+    def __init__(self, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> None:
+        super().__init__(bytes_per_pack, timeout_seconds)
+
+
+PreemptionWatcher = refused_class(
+    "tf.distribute.experimental.PreemptionWatcher",
+    "nobody watches for notices outside of a training loop; use "
+    "tf.distribute.experimental.PreemptionCheckpointHandler, or BackupAndRestore in fit: both hear SIGTERM.",
+)

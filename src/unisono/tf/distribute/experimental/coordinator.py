@@ -1,0 +1,10 @@
+"""`tf.distribute.experimental.coordinator`: older spellings, refused as the newer ones are."""
+
+from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf.distribute import _parameter_servers as _servers
+from unisono.tf.distribute._parameter_servers import ClusterCoordinator as ClusterCoordinator
+from unisono.tf.distribute._parameter_servers import RemoteValue as RemoteValue
+
+PerWorkerValues = _servers.PerWorkerValue
+
+__getattr__ = _missing_in("tf.distribute.experimental.coordinator")

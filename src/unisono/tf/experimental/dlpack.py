@@ -1,0 +1,28 @@
+"""`tf.experimental.dlpack`: arrays of other libraries, without a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from unisono.tf._missing import missing_in as _missing_in
+
+
+def to_dlpack(tf_tensor: Any) -> Any:
+    """The array as a DLPack capsule, for `torch.from_dlpack`, say."""
+    return tf_tensor.__dlpack__()
+
+
+def from_dlpack(dlcapsule: Any) -> jax.Array:
+    """An array of another library, which has `__dlpack__`, as an array of JAX."""
+    if not hasattr(dlcapsule, "__dlpack__"):
+        raise TypeError(
+            f"from_dlpack takes an array of another library, not its capsule, got {type(dlcapsule).__name__}. "
+            "Write from_dlpack(torch_tensor)."
+        )
+    array: jax.Array = jax.dlpack.from_dlpack(dlcapsule)
+    return array
+
+
+__getattr__ = _missing_in("tf.experimental.dlpack")

@@ -1,0 +1,29 @@
+"""Image files as tensors and back, on the host: those of `tf.io`, and two more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono import io
+from unisono.tf._op import op
+from unisono.tf._operands import known
+from unisono.tf._tensors import on_host
+from unisono.tf.image._pixels import convert_image_dtype
+from unisono.tf.io._images import decode_jpeg
+
+
+@op
+def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: Any = 0) -> Any:
+    """A part of the pixels of a JPEG file; the window is (y, x, height, width)."""
+    y, x, height, width = (int(each) for each in known(crop_window, "The window of a crop"))
+    return on_host(np.asarray(decode_jpeg(contents, channels))[y : y + height, x : x + width])
+
+
+@op
+def adjust_jpeg_quality(image: Any, jpeg_quality: int) -> Any:
+    """The image after it has been a JPEG file of this quality."""
+    given = known(image, "An image to be encoded")
+    coded = io.encode_jpeg(np.asarray(convert_image_dtype(given, "uint8", saturate=True)), int(jpeg_quality))
+    return convert_image_dtype(io.decode_jpeg(coded), given.dtype)

@@ -1,0 +1,153 @@
+"""Colours, brightness and contrast."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax.numpy as jnp
+import numpy as np
+
+from unisono.tf._op import op
+from unisono.tf._operands import floating
+from unisono.tf._tensors import as_array
+from unisono.tf.image._pixels import as_floats
+
+_GREY: Final = np.array([0.2989, 0.5870, 0.1140], np.float32)
+_YIQ: Final = np.array(
+    [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]], np.float32
+)
+_YUV: Final = np.array(
+    [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]], np.float32
+)
+
+
+@op
+def rgb_to_grayscale(images: Any) -> Any:
+    """Grey of red, green and blue, as bright as it looks."""
+    return as_floats(images, lambda image: jnp.sum(image * _GREY.astype(image.dtype), -1, keepdims=True))
+
+
+@op
+def grayscale_to_rgb(images: Any) -> Any:
+    """The grey three times."""
+    array = as_array(images)
+    return jnp.concatenate([array] * 3, -1)
+
+
+@op
+def rgb_to_hsv(images: Any) -> Any:
+    """Hue, saturation and value, from 0 to 1, of red, green and blue."""
+    array = floating(images)
+    red, green, blue = (array[..., place] for place in range(3))
+    value = jnp.max(array, -1)
+    spread = value - jnp.min(array, -1)
+    safe = jnp.where(spread > 0, spread, 1)
+    saturation = jnp.where(value > 0, spread / jnp.where(value > 0, value, 1), 0)
+    hue = jnp.where(
+        red == value,
+        (green - blue) / safe,
+        jnp.where(green == value, (blue - red) / safe + 2, (red - green) / safe + 4),
+    )
+    hue = jnp.where(spread > 0, hue / 6, 0)
+    return jnp.stack([jnp.where(hue < 0, hue + 1, hue), saturation, value], -1)
+
+
+@op
+def hsv_to_rgb(images: Any) -> Any:
+    """Red, green and blue of hue, saturation and value."""
+    array = floating(images)
+    hue, saturation, value = (array[..., place] for place in range(3))
+    angle = hue * 6
+    shares = [
+        jnp.clip(jnp.abs(angle - 3) - 1, 0, 1),
+        jnp.clip(2 - jnp.abs(angle - 2), 0, 1),
+        jnp.clip(2 - jnp.abs(angle - 4), 0, 1),
+    ]
+    return jnp.stack([((share - 1) * saturation + 1) * value for share in shares], -1)
+
+
+@op
+def rgb_to_yiq(images: Any) -> Any:
+    """Y, I and Q of red, green and blue."""
+    return _mixed(images, _YIQ)
+
+
+@op
+def yiq_to_rgb(images: Any) -> Any:
+    """Red, green and blue of Y, I and Q."""
+    return _mixed(images, np.linalg.inv(_YIQ))
+
+
+@op
+def rgb_to_yuv(images: Any) -> Any:
+    """Y, U and V of red, green and blue."""
+    return _mixed(images, _YUV)
+
+
+@op
+def yuv_to_rgb(images: Any) -> Any:
+    """Red, green and blue of Y, U and V."""
+    return _mixed(images, np.linalg.inv(_YUV))
+
+
+@op
+def adjust_brightness(image: Any, delta: Any) -> Any:
+    """So much brighter, in parts of the range."""
+    return as_floats(image, lambda floats: floats + as_array(delta, floats.dtype))
+
+
+@op
+def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+    """Every channel so many times as far from its mean."""
+
+    def adjusted(floats: Any) -> Any:
+        mean = jnp.mean(floats, (-3, -2), keepdims=True)
+        return (floats - mean) * as_array(contrast_factor, floats.dtype) + mean
+
+    return as_floats(images, adjusted)
+
+
+@op
+def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
+    """`gain * image ** gamma`."""
+    return as_floats(image, lambda floats: as_array(gain, floats.dtype) * floats ** as_array(gamma, floats.dtype))
+
+
+@op
+def adjust_saturation(image: Any, saturation_factor: Any) -> Any:
+    """Colours so many times as strong."""
+
+    def adjusted(floats: Any) -> Any:
+        hsv = rgb_to_hsv(floats)
+        strong = jnp.clip(hsv[..., 1:2] * as_array(saturation_factor, hsv.dtype), 0, 1)
+        return hsv_to_rgb(jnp.concatenate([hsv[..., :1], strong, hsv[..., 2:]], -1))
+
+    return as_floats(image, adjusted)
+
+
+@op
+def adjust_hue(image: Any, delta: Any) -> Any:
+    """Colours moved around the circle of hues, by this part of it."""
+
+    def adjusted(floats: Any) -> Any:
+        hsv = rgb_to_hsv(floats)
+        hue = jnp.mod(hsv[..., :1] + as_array(delta, hsv.dtype), 1)
+        return hsv_to_rgb(jnp.concatenate([hue, hsv[..., 1:]], -1))
+
+    return as_floats(image, adjusted)
+
+
+@op
+def per_image_standardization(image: Any) -> Any:
+    """Every image with mean 0 and variance 1, as far as it has one."""
+    array = as_array(image)
+    floats = array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(jnp.float32)
+    count = int(np.prod(floats.shape[-3:]))
+    mean = jnp.mean(floats, (-3, -2, -1), keepdims=True)
+    deviation = jnp.std(floats, (-3, -2, -1), keepdims=True)
+    return (floats - mean) / jnp.maximum(deviation, 1 / np.sqrt(count))
+
+
+def _mixed(images: Any, matrix: Any) -> Any:
+    array = floating(images)
+    return jnp.einsum("...c,cd->...d", array, jnp.asarray(matrix, array.dtype), precision="highest")

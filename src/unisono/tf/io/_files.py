@@ -1,0 +1,68 @@
+"""`read_file`, `write_file`, `matching_files` and the writer of TFRecords."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from unisono import io
+from unisono.tf._paths import local_path
+from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf.io._bytes import one_byte_string
+from unisono.tf.io._errors import translated
+from unisono.tf.io._folders import glob
+
+
+def read_file(filename: Any, name: str | None = None) -> HostTensor:
+    """All bytes of a file."""
+    path = local_path(filename, "tf.io.read_file")
+    with translated(path):
+        return on_host(io.read_file(path))
+
+
+def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+    """Writes a file, and makes the folder for it."""
+    path = local_path(filename, "tf.io.write_file")
+    with translated(path):
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(one_byte_string(contents, "tf.io.write_file"))
+
+
+def matching_files(pattern: Any, name: str | None = None) -> HostTensor:
+    """The names of the files that fit a pattern, or one of several, in order."""
+    patterns = pattern if isinstance(pattern, list | tuple | np.ndarray) else [pattern]
+    found = sorted(path.encode() for path in glob(list(np.ravel(np.asarray(patterns, object)))))
+    return on_host(np.array([*found, None], object)[:-1])
+
+
+class TFRecordOptions(io.TFRecordOptions):
+    """How a file of records is written: "GZIP", "ZLIB", or "" for a plain file. The rest has no effect."""
+
+    def __init__(
+        self,
+        compression_type: str | None = None,
+        flush_mode: Any = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        super().__init__(compression_type)
+
+
+class TFRecordWriter(io.TFRecordWriter):
+    """Writes records into a local file.
+
+    Args:
+        path: the file.
+        options: a `TFRecordOptions`, or "GZIP", "ZLIB" or "".
+    """
+
+    def __init__(self, path: Any, options: Any = None) -> None:
+        super().__init__(local_path(path, "tf.io.TFRecordWriter"), options)

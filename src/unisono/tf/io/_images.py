@@ -1,0 +1,84 @@
+"""Images out of bytes and into bytes, on the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono import io
+from unisono.tf import errors
+from unisono.tf._dtypes import as_dtype, uint8, uint16
+from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf.io._bytes import byte_tensor, one_byte_string
+
+
+def decode_image(
+    contents: Any,
+    channels: int | None = None,
+    dtype: Any = uint8,
+    name: str | None = None,
+    expand_animations: bool = True,
+) -> HostTensor:
+    """The pixels of a JPEG, PNG, GIF or BMP file, (height, width, channels). Of an animation the first frame."""
+    try:
+        pixels = io.decode_image(one_byte_string(contents, "tf.io.decode_image"), channels or 0)
+    except io.ImageError as error:
+        raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
+    wanted = as_dtype(dtype)
+    if wanted.is_floating:
+        return on_host((pixels / np.float32(255)).astype(wanted.dtype))
+    if wanted == uint16:
+        return on_host(pixels.astype(np.uint16) * np.uint16(257))
+    if wanted != uint8:
+        raise TypeError(f"tf.io.decode_image: dtype is {wanted!r}. Expected tf.uint8, tf.uint16 or tf.float32.")
+    return on_host(pixels)
+
+
+def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, name: str | None = None, **_: Any) -> HostTensor:
+    """The pixels of an image, (height, width, channels). How the decoder works, `dct_method` say, is its own choice."""
+    if ratio != 1:
+        raise ValueError(f"tf.io.decode_jpeg: ratio is {ratio}. Decode the image whole, and use tf.image.resize.")
+    return decode_image(contents, channels)
+
+
+def decode_and_crop_jpeg(
+    contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, name: str | None = None, **_: Any
+) -> HostTensor:
+    """The part of an image that begins at (y, x) and has a height and a width: these four are ``crop_window``."""
+    y, x, height, width = (int(each) for each in np.asarray(crop_window))
+    pixels = np.asarray(decode_jpeg(contents, channels, ratio))
+    if min(y, x) < 0 or min(height, width) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
+        said = f"tf.io.decode_and_crop_jpeg: crop_window is {(y, x, height, width)}, the image {pixels.shape[:2]}."
+        raise errors.InvalidArgumentError(None, None, said)
+    return on_host(pixels[y : y + height, x : x + width])
+
+
+def decode_png(contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None) -> HostTensor:
+    """The pixels of an image, (height, width, channels)."""
+    return decode_image(contents, channels, dtype)
+
+
+def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> HostTensor:
+    """The pixels of an image, (height, width, channels)."""
+    return decode_image(contents, channels)
+
+
+def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None, **_: Any) -> HostTensor:
+    """An image as a JPEG file: uint8 of shape (height, width, 1 or 3). The encoder chooses other options itself."""
+    return byte_tensor(io.encode_jpeg(np.asarray(image), quality))
+
+
+def encode_png(image: Any, compression: int = -1, name: str | None = None) -> HostTensor:
+    """An image as a PNG file: uint8 of shape (height, width, 1 to 4)."""
+    return byte_tensor(io.encode_png(np.asarray(image)))
+
+
+def is_jpeg(contents: Any, name: str | None = None) -> bool:
+    """Whether bytes begin as a JPEG file does."""
+    return one_byte_string(contents, "tf.io.is_jpeg").startswith(b"\xff\xd8\xff")
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = "int32", name: str | None = None) -> HostTensor:
+    """Height, width and channels of a JPEG file."""
+    return on_host(np.array(np.shape(decode_image(contents)), as_dtype(output_type).dtype))

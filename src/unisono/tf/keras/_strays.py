@@ -1,0 +1,38 @@
+"""Models that were made outside of every scope, and that Keras's own loop could not train: ours does, on one device."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import keras
+
+from unisono import seams
+from unisono.callbacks import BackupAndRestore
+from unisono.data import Dataset
+from unisono.strategy import OneDeviceStrategy
+from unisono.train import is_own
+
+
+def adopt_strays() -> None:
+    """Puts it into force."""
+    seams.adopt_strays(_owner_for)
+
+
+def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
+    data = (arguments.get("x"), arguments.get("validation_data"))
+    callbacks = arguments.get("callbacks")
+    # Keras's own fit knows nothing of our backups, and with its TensorBoard it would look for TensorFlow.
+    kinds = (BackupAndRestore, keras.callbacks.TensorBoard)
+    needs_us = (
+        any(isinstance(each, Dataset) for each in data)
+        or any(is_own(model, kind) for kind in ("train", "test", "predict"))
+        or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))
+    )
+    return _default() if needs_us else None
+
+
+@functools.cache
+def _default() -> OneDeviceStrategy:
+    return OneDeviceStrategy(jax.devices()[0])

@@ -1,0 +1,13 @@
+"""`tf.keras.layers`: Keras's, and layers for text that need no TensorFlow."""
+
+import keras as _keras
+
+from unisono.tf.keras._like import like as _like
+from unisono.tf.keras.layers import experimental as experimental
+from unisono.tf.keras.layers._hashing import Hashing as Hashing
+from unisono.tf.keras.layers._lookup import IntegerLookup as IntegerLookup
+from unisono.tf.keras.layers._lookup import StringLookup as StringLookup
+from unisono.tf.keras.layers._sync_batch_norm import SyncBatchNormalization as SyncBatchNormalization
+from unisono.tf.keras.layers._text_vectorization import TextVectorization as TextVectorization
+
+__getattr__ = _like(globals(), "tf.keras.layers", _keras.layers)

@@ -1,0 +1,78 @@
+"""`Hashing`: tokens to one of a number of bins, without a vocabulary. On the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+
+from unisono.tf._fingerprint import fingerprint
+from unisono.tf._tensors import on_host
+from unisono.tf.keras.layers._encoding import checked_mode, encoded, encoded_shape
+from unisono.tf.keras.layers._vocabulary import text_of
+
+
+@keras.saving.register_keras_serializable(package="unisono")
+class Hashing(keras.Layer):
+    """Spreads words or whole numbers over bins, as TensorFlow's layer does.
+
+    >>> Hashing(num_bins=3)([["A"], ["B"]]).tolist()
+    [[1], [0]]
+
+    Args:
+        num_bins: how many bins.
+        mask_value: goes to bin 0, which nothing else then does.
+        output_mode: "int", "one_hot", "multi_hot" or "count".
+        **kwargs: a layer's.
+    """
+
+    def __init__(
+        self,
+        num_bins: int,
+        mask_value: Any = None,
+        salt: Any = None,
+        output_mode: str = "int",
+        sparse: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("dtype", None)
+        super().__init__(**kwargs)
+        if salt is not None or sparse:
+            raise NotImplementedError("Hashing: salt and sparse=True are not there.")
+        if num_bins < 1:
+            raise ValueError(f"Hashing(num_bins={num_bins}): at least 1 is needed.")
+        self.num_bins, self.mask_value = num_bins, mask_value
+        self.output_mode = checked_mode(output_mode, ("int", "one_hot", "multi_hot", "count"))
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(inputs, keras.KerasTensor):
+            return super().__call__(inputs, *args, **kwargs)
+        return self.call(inputs)
+
+    def call(self, inputs: Any) -> Any:
+        """The bins of tokens, or vectors."""
+        tokens = np.asarray(inputs)
+        bins = np.array([self._bin(token) for token in tokens.reshape(-1).tolist()], "int64").reshape(tokens.shape)
+        if self.output_mode == "int":
+            return on_host(bins)
+        return on_host(encoded(np, bins, self.output_mode, self.num_bins).astype("float32"))
+
+    def compute_output_spec(self, inputs: Any) -> Any:
+        """The result's shape and dtype."""
+        shape = encoded_shape(inputs.shape, self.output_mode, self.num_bins)
+        return keras.KerasTensor(shape, "int32" if self.output_mode == "int" else "float32")
+
+    def get_config(self) -> dict[str, Any]:
+        """What a saved model keeps of it."""
+        base: dict[str, Any] = super().get_config()
+        own = {"num_bins": self.num_bins, "mask_value": self.mask_value, "output_mode": self.output_mode}
+        return base | own
+
+    def _bin(self, token: Any) -> int:
+        text = text_of(token)
+        if self.mask_value is None:
+            return fingerprint(text.encode()) % self.num_bins
+        if text == text_of(self.mask_value):
+            return 0
+        return 1 + fingerprint(text.encode()) % max(self.num_bins - 1, 1)

@@ -1,0 +1,170 @@
+"""`TextVectorization`: texts to rows of whole numbers, or to vectors. On the host."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable
+from typing import Any, Final
+
+import keras
+import numpy as np
+
+from unisono.data import Dataset
+from unisono.tf._tensors import on_host
+from unisono.tf.keras.layers._encoding import checked_mode
+from unisono.tf.keras.layers._lookup import StringLookup
+from unisono.tf.keras.layers._vocabulary import Counts, text_of
+
+_PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
+
+_STANDARD: Final[dict[str, Callable[[str], str]]] = {
+    "lower": str.lower,
+    "strip_punctuation": lambda text: _PUNCTUATION.sub("", text),
+    "lower_and_strip_punctuation": lambda text: _PUNCTUATION.sub("", text.lower()),
+}
+
+UNKNOWN_CHOICE = "TextVectorization({name}={value!r}): known are {known}, a function, and None."
+
+
+@keras.saving.register_keras_serializable(package="unisono")
+class TextVectorization(keras.Layer):
+    """Makes words of texts, and numbers of words.
+
+    >>> layer = TextVectorization(vocabulary=["the", "fox"])
+    >>> layer(["The fox!", "a fox"]).tolist()
+    [[2, 3], [1, 3]]
+
+    Args:
+        max_tokens: how many places there are at most, with those for padding and for unknown words.
+        standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of one text, or None.
+        split: "whitespace", "character", a function of one text that gives its words, or None for text that is split.
+        ngrams: also takes rows of so many neighbouring words; a number for all up to it, or those wanted.
+        output_mode: "int", "multi_hot", "count" or "tf_idf".
+        output_sequence_length: rows are padded and cut to it.
+        pad_to_max_tokens: whether vectors are as long as ``max_tokens`` in any case.
+        vocabulary: the words, the path of a file of them, or None to find them by adapt().
+        idf_weights: a weight for each word, for "tf_idf".
+        **kwargs: a layer's.
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        standardize: Any = "lower_and_strip_punctuation",
+        split: Any = "whitespace",
+        ngrams: Any = None,
+        output_mode: str = "int",
+        output_sequence_length: int | None = None,
+        pad_to_max_tokens: bool = False,
+        vocabulary: Any = None,
+        idf_weights: Any = None,
+        sparse: bool = False,
+        ragged: bool = False,
+        encoding: str = "utf-8",
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("dtype", None)
+        super().__init__(**kwargs)
+        if sparse or ragged:
+            raise NotImplementedError("TextVectorization: sparse=True and ragged=True are not there. Rows are padded.")
+        self.standardize, self.split, self.ngrams = standardize, split, ngrams
+        self._standardized = _chosen("standardize", standardize, _STANDARD)
+        self._words = _chosen("split", split, {"whitespace": str.split, "character": list})
+        self.output_mode = checked_mode(output_mode, ("int", "multi_hot", "count", "tf_idf"))
+        self.output_sequence_length = output_sequence_length
+        self._lookup = StringLookup(
+            max_tokens=max_tokens,
+            mask_token="" if self.output_mode == "int" else None,
+            vocabulary=vocabulary,
+            idf_weights=idf_weights,
+            output_mode=self.output_mode,
+            pad_to_max_tokens=pad_to_max_tokens,
+        )
+
+    def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
+        """Finds the vocabulary of texts, an array or a dataset."""
+        counts = Counts()
+        for number, batch in enumerate(data if isinstance(data, Dataset) else [data]):
+            if steps is not None and number >= steps:
+                break
+            counts.add(self._rows(batch))
+        self._lookup._counts = counts
+        self._lookup.finalize_state()
+
+    def get_vocabulary(self, include_special_tokens: bool = True) -> list[str]:
+        """The words in the order of their numbers."""
+        return self._lookup.get_vocabulary(include_special_tokens)
+
+    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
+        """From now on the vocabulary is this one."""
+        self._lookup.set_vocabulary(vocabulary, idf_weights)
+
+    def vocabulary_size(self) -> int:
+        """How many places there are."""
+        return self._lookup.vocabulary_size()
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(inputs, keras.KerasTensor):
+            return super().__call__(inputs, *args, **kwargs)
+        return self.call(inputs)
+
+    def call(self, inputs: Any) -> Any:
+        """Numbers or vectors of texts."""
+        rows = self._rows(inputs)
+        length = self.output_sequence_length if self.output_mode == "int" else None
+        length = max((len(row) for row in rows), default=0) if length is None else length
+        padded = np.array([[*row[:length], *[""] * (length - len(row))] for row in rows], object)
+        if self.output_mode == "int":
+            found = self._lookup(padded.reshape(len(rows), length))
+        else:
+            found = on_host(np.concatenate([np.asarray(self._lookup([row])) for row in rows]))
+        return found[0] if np.ndim(inputs) == 0 else found
+
+    def compute_output_spec(self, inputs: Any) -> Any:
+        """The result's shape and dtype."""
+        rows = inputs.shape[0] if len(inputs.shape) else None
+        if self.output_mode == "int":
+            return keras.KerasTensor((rows, self.output_sequence_length), "int32")
+        dtype = "float32" if self.output_mode == "tf_idf" else "int32"
+        return keras.KerasTensor((rows, self._lookup._depth()), dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """What a saved model keeps of it, the vocabulary too."""
+        inside = self._lookup.get_config()
+        kept = ("max_tokens", "output_mode", "pad_to_max_tokens", "vocabulary", "idf_weights")
+        base: dict[str, Any] = super().get_config()
+        return (
+            base
+            | {name: inside[name] for name in kept}
+            | {
+                "standardize": self.standardize,
+                "split": self.split,
+                "ngrams": self.ngrams,
+                "output_sequence_length": self.output_sequence_length,
+            }
+        )
+
+    def _rows(self, inputs: Any) -> list[list[str]]:
+        array = np.asarray(inputs, object)
+        if self._words is None:
+            rows = [[text_of(word) for word in row] for row in np.atleast_2d(array)]
+            return [self._with_ngrams(row) for row in rows]
+        texts = [text_of(text) for text in array.reshape(-1)]
+        if self._standardized is not None:
+            texts = [text_of(self._standardized(text)) for text in texts]
+        return [self._with_ngrams([text_of(word) for word in self._words(text)]) for text in texts]
+
+    def _with_ngrams(self, words: list[str]) -> list[str]:
+        if self.ngrams is None:
+            return words
+        sizes = range(1, self.ngrams + 1) if isinstance(self.ngrams, int) else self.ngrams
+        return [" ".join(words[first : first + size]) for size in sizes for first in range(len(words) - size + 1)]
+
+
+def _chosen(name: str, value: Any, known: Any) -> Any:
+    if value is None or callable(value):
+        return value
+    if value not in known:
+        raise ValueError(UNKNOWN_CHOICE.format(name=name, value=value, known=", ".join(known)))
+    return known[value]

@@ -1,0 +1,17 @@
+"""`tf.keras.losses`: Keras's, with `Reduction` and the short names of Keras 2."""
+
+from __future__ import annotations
+
+import keras
+
+from unisono.tf.keras._like import like
+from unisono.tf.keras._reduction import Reduction as Reduction
+
+MSE = mse = keras.losses.mean_squared_error
+MAE = mae = keras.losses.mean_absolute_error
+MAPE = mape = keras.losses.mean_absolute_percentage_error
+MSLE = msle = keras.losses.mean_squared_logarithmic_error
+KLD = kld = kullback_leibler_divergence = keras.losses.kl_divergence
+logcosh = keras.losses.log_cosh
+
+__getattr__ = like(globals(), "tf.keras.losses", keras.losses)

@@ -1,0 +1,16 @@
+"""`tf.keras.preprocessing.sequence`: Keras's, with `TimeseriesGenerator`."""
+
+from __future__ import annotations
+
+import keras
+
+from unisono.seams import LEGACY_PREPROCESSING
+from unisono.tf.keras._like import like
+
+_legacy = LEGACY_PREPROCESSING["sequence"]
+
+TimeseriesGenerator = _legacy.TimeseriesGenerator
+make_sampling_table = _legacy.make_sampling_table
+skipgrams = _legacy.skipgrams
+
+__getattr__ = like(globals(), "tf.keras.preprocessing.sequence", keras.preprocessing.sequence)

@@ -1,0 +1,16 @@
+"""`tf.keras.preprocessing.text`: `Tokenizer` and its like."""
+
+from __future__ import annotations
+
+from unisono.seams import LEGACY_PREPROCESSING
+from unisono.tf.keras._like import like
+
+_legacy = LEGACY_PREPROCESSING["text"]
+
+Tokenizer = _legacy.Tokenizer
+hashing_trick = _legacy.hashing_trick
+one_hot = _legacy.one_hot
+text_to_word_sequence = _legacy.text_to_word_sequence
+tokenizer_from_json = _legacy.tokenizer_from_json
+
+__getattr__ = like(globals(), "tf.keras.preprocessing.text", None)

@@ -1,0 +1,234 @@
+"""Sums, products, quotients and powers, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from unisono.tf._op import op
+from unisono.tf._operands import floating, operands, together
+from unisono.tf._tensors import as_array, is_text, on_host
+
+
+@op
+def add(x: Any, y: Any) -> Any:
+    """`x + y`; text is joined.
+
+    >>> add([1, 2], 3).tolist()
+    [4, 5]
+    """
+    if is_text(x) or is_text(y):
+        _, (left, right) = together([x, y])
+        return on_host(left + right)
+    return jnp.add(*operands(x, y))
+
+
+@op
+def subtract(x: Any, y: Any) -> Any:
+    """`x - y`."""
+    return jnp.subtract(*operands(x, y))
+
+
+@op
+def multiply(x: Any, y: Any) -> Any:
+    """`x * y`."""
+    return jnp.multiply(*operands(x, y))
+
+
+@op
+def scalar_mul(scalar: Any, x: Any) -> Any:
+    """A number times a tensor, in the dtype of the tensor."""
+    array = as_array(x)
+    return as_array(scalar, array.dtype) * array
+
+
+@op
+def divide(x: Any, y: Any) -> Any:
+    """`x / y` as Python has it: whole numbers give fractions."""
+    return jnp.true_divide(*operands(x, y))
+
+
+@op
+def truediv(x: Any, y: Any) -> Any:
+    """`x / y` as Python has it: whole numbers give fractions."""
+    return jnp.true_divide(*operands(x, y))
+
+
+@op
+def floordiv(x: Any, y: Any) -> Any:
+    """`x // y`, rounded down."""
+    return jnp.floor_divide(*operands(x, y))
+
+
+@op
+def floormod(x: Any, y: Any) -> Any:
+    """`x % y`, with the sign of ``y``."""
+    return jnp.mod(*operands(x, y))
+
+
+@op
+def truncatediv(x: Any, y: Any) -> Any:
+    """`x / y`, rounded towards zero."""
+    x, y = operands(x, y)
+    dtype = jnp.result_type(x, y)
+    if jnp.issubdtype(dtype, jnp.integer):
+        return (jnp.sign(x) * jnp.sign(y) * (jnp.abs(x) // jnp.abs(y))).astype(dtype)
+    return jnp.trunc(x / y)
+
+
+@op
+def truncatemod(x: Any, y: Any) -> Any:
+    """What :func:`truncatediv` leaves over, with the sign of ``x``."""
+    return jnp.fmod(*operands(x, y))
+
+
+@op
+def divide_no_nan(x: Any, y: Any) -> Any:
+    """`x / y`, and 0 where ``y`` is 0."""
+    x, y = operands(x, y)
+    zero = y == 0
+    return jnp.where(zero, jnp.zeros((), x.dtype), jnp.true_divide(x, jnp.where(zero, jnp.ones((), y.dtype), y)))
+
+
+@op
+def multiply_no_nan(x: Any, y: Any) -> Any:
+    """`x * y`, and 0 where ``y`` is 0, also if ``x`` is not a number."""
+    x, y = operands(x, y)
+    zero = y == 0
+    return jnp.where(zero, jnp.zeros((), x.dtype), jnp.where(zero, jnp.ones((), x.dtype), x) * y)
+
+
+@op
+def reciprocal(x: Any) -> Any:
+    """`1 / x`."""
+    return 1 / floating(x)
+
+
+@op
+def reciprocal_no_nan(x: Any) -> Any:
+    """`1 / x`, and 0 where ``x`` is 0."""
+    x = floating(x)
+    return jnp.where(x == 0, 0, 1 / jnp.where(x == 0, 1, x)).astype(x.dtype)
+
+
+@op
+def negative(x: Any) -> Any:
+    """`-x`."""
+    return jnp.negative(as_array(x))
+
+
+@op
+def abs(x: Any) -> Any:
+    """The absolute value; of complex numbers their length."""
+    return jnp.abs(as_array(x))
+
+
+@op
+def sign(x: Any) -> Any:
+    """-1, 0 or 1; of complex numbers `x / abs(x)`."""
+    return jnp.sign(as_array(x))
+
+
+@op
+def pow(x: Any, y: Any) -> Any:
+    """`x ** y`."""
+    return jnp.power(*operands(x, y))
+
+
+@op
+def square(x: Any) -> Any:
+    """`x * x`."""
+    return jnp.square(as_array(x))
+
+
+@op
+def squared_difference(x: Any, y: Any) -> Any:
+    """`(x - y) * (x - y)`, with the conjugate for complex numbers."""
+    x, y = operands(x, y)
+    difference = x - y
+    return difference * jnp.conj(difference)
+
+
+@op
+def sqrt(x: Any) -> Any:
+    """The square root."""
+    return jnp.sqrt(floating(x))
+
+
+@op
+def rsqrt(x: Any) -> Any:
+    """`1 / sqrt(x)`."""
+    return jax.lax.rsqrt(floating(x))
+
+
+@op
+def add_n(inputs: Any) -> Any:
+    """The sum of a list of tensors of one shape.
+
+    >>> float(add_n([1.0, 2.0, 3.5]))
+    6.5
+    """
+    if not isinstance(inputs, list | tuple):
+        return as_array(inputs)
+    if not inputs:
+        raise ValueError("tf.add_n: the list is empty. Expected at least one tensor.")
+    _, arrays = together(inputs)
+    if len({tuple(array.shape) for array in arrays}) > 1:
+        raise ValueError(
+            f"tf.add_n: the shapes are {[tuple(array.shape) for array in arrays]}. Expected all of them to be the "
+            f"same; write a + b where numbers shall be spread."
+        )
+    total = arrays[0]
+    for array in arrays[1:]:
+        total = total + array
+    return total
+
+
+@op
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:
+    """The sum of a list of tensors of one shape."""
+    return add_n(inputs)
+
+
+@op
+def maximum(x: Any, y: Any) -> Any:
+    """The larger one of each pair."""
+    return jnp.maximum(*operands(x, y))
+
+
+@op
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller one of each pair."""
+    return jnp.minimum(*operands(x, y))
+
+
+@op
+def round(x: Any) -> Any:
+    """The nearest whole number; halves go to the even one."""
+    return jnp.round(as_array(x))
+
+
+@op
+def rint(x: Any) -> Any:
+    """The nearest whole number; halves go to the even one."""
+    return jnp.rint(floating(x))
+
+
+@op
+def floor(x: Any) -> Any:
+    """The next whole number below."""
+    return jnp.floor(floating(x))
+
+
+@op
+def ceil(x: Any) -> Any:
+    """The next whole number above."""
+    return jnp.ceil(floating(x))
+
+
+@op
+def nextafter(x1: Any, x2: Any) -> Any:
+    """The next number after ``x1`` that can be written, in the direction of ``x2``."""
+    return jnp.nextafter(*operands(x1, x2))

@@ -1,0 +1,111 @@
+"""Comparisons, and what is true of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from unisono.tf._op import op
+from unisono.tf._operands import operands, text
+from unisono.tf._tensors import as_array, is_text, on_host
+
+
+@op
+def equal(x: Any, y: Any) -> Any:
+    """`x == y`, also of text."""
+    return _compared(x, y, np.equal, jnp.equal)
+
+
+@op
+def not_equal(x: Any, y: Any) -> Any:
+    """`x != y`, also of text."""
+    return _compared(x, y, np.not_equal, jnp.not_equal)
+
+
+@op
+def less(x: Any, y: Any) -> Any:
+    """`x < y`."""
+    return jnp.less(*operands(x, y))
+
+
+@op
+def less_equal(x: Any, y: Any) -> Any:
+    """`x <= y`."""
+    return jnp.less_equal(*operands(x, y))
+
+
+@op
+def greater(x: Any, y: Any) -> Any:
+    """`x > y`."""
+    return jnp.greater(*operands(x, y))
+
+
+@op
+def greater_equal(x: Any, y: Any) -> Any:
+    """`x >= y`."""
+    return jnp.greater_equal(*operands(x, y))
+
+
+@op
+def logical_and(x: Any, y: Any) -> Any:
+    """Whether both are true."""
+    return jnp.logical_and(as_array(x), as_array(y))
+
+
+@op
+def logical_or(x: Any, y: Any) -> Any:
+    """Whether one of them is true."""
+    return jnp.logical_or(as_array(x), as_array(y))
+
+
+@op
+def logical_xor(x: Any, y: Any) -> Any:
+    """Whether exactly one of them is true."""
+    return jnp.logical_xor(as_array(x), as_array(y))
+
+
+@op
+def logical_not(x: Any) -> Any:
+    """Whether it is not true."""
+    return jnp.logical_not(as_array(x))
+
+
+@op
+def is_nan(x: Any) -> Any:
+    """Whether it is not a number."""
+    return jnp.isnan(as_array(x))
+
+
+@op
+def is_inf(x: Any) -> Any:
+    """Whether it is infinite."""
+    return jnp.isinf(as_array(x))
+
+
+@op
+def is_finite(x: Any) -> Any:
+    """Whether it is a number that is not infinite."""
+    return jnp.isfinite(as_array(x))
+
+
+@op
+def is_non_decreasing(x: Any) -> Any:
+    """Whether no number is smaller than the one before."""
+    flat = as_array(x).reshape(-1)
+    return jnp.all(flat[1:] >= flat[:-1])
+
+
+@op
+def is_strictly_increasing(x: Any) -> Any:
+    """Whether every number is larger than the one before."""
+    flat = as_array(x).reshape(-1)
+    return jnp.all(flat[1:] > flat[:-1])
+
+
+def _compared(x: Any, y: Any, of_text: Callable[..., Any], of_numbers: Callable[..., Any]) -> Any:
+    if is_text(x) or is_text(y):
+        return on_host(np.asarray(of_text(text(x), text(y)), bool))
+    return of_numbers(*operands(x, y))

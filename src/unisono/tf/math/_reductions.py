@@ -1,0 +1,153 @@
+"""Sums and their like along dims, and running sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from unisono.tf._dtypes import as_dtype
+from unisono.tf._op import op
+from unisono.tf._operands import axes, dtype_or, floating, whole
+from unisono.tf._tensors import as_array
+
+
+@op
+def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum along ``axis``, of all numbers if it is None.
+
+    >>> reduce_sum([[1, 2], [3, 4]], axis=0).tolist()
+    [4, 6]
+    """
+    array = as_array(input_tensor)
+    return jnp.sum(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+
+
+@op
+def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean along ``axis``. That of whole numbers is a whole number, as in TensorFlow."""
+    array = as_array(input_tensor)
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        return jnp.mean(array, axes(axis), keepdims=keepdims)
+    total = jnp.sum(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+    count = array.size // max(total.size, 1)
+    return (jnp.sign(total) * (jnp.abs(total) // max(count, 1))).astype(array.dtype)
+
+
+@op
+def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The product along ``axis``."""
+    array = as_array(input_tensor)
+    return jnp.prod(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+
+
+@op
+def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest number along ``axis``."""
+    return jnp.max(as_array(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest number along ``axis``."""
+    return jnp.min(as_array(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether all along ``axis`` are true."""
+    return jnp.all(as_array(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether one along ``axis`` is true."""
+    return jnp.any(as_array(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The variance along ``axis``: the mean squared distance from the mean."""
+    return jnp.var(floating(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The standard deviation along ``axis``."""
+    return jnp.std(floating(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """`log(sum(exp(x)))` along ``axis``."""
+    return jax.nn.logsumexp(floating(input_tensor), axes(axis), keepdims=keepdims)
+
+
+@op
+def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The square root of the sum of squares along ``axis``."""
+    array = as_array(input_tensor)
+    return jnp.sqrt(jnp.sum(jnp.square(floating(array)), axes(axis), keepdims=keepdims)).astype(array.dtype)
+
+
+@op
+def count_nonzero(input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = "int64") -> Any:
+    """How many numbers along ``axis`` are not 0."""
+    counted = jnp.count_nonzero(as_array(input), axes(axis), keepdims=bool(keepdims))
+    return counted.astype(dtype_or(dtype, "int64"))
+
+
+@op
+def zero_fraction(value: Any) -> Any:
+    """Which part of the numbers is 0."""
+    return jnp.mean((as_array(value) == 0).astype(jnp.float32))
+
+
+@op
+def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
+    """The place of the largest number along ``axis``; along the first dim if it is None.
+
+    >>> argmax([[1, 5, 2], [7, 0, 1]], axis=1).tolist()
+    [1, 0]
+    """
+    return jnp.argmax(as_array(input), 0 if axis is None else whole(axis)).astype(dtype_or(output_type, "int64"))
+
+
+@op
+def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
+    """The place of the smallest number along ``axis``; along the first dim if it is None."""
+    return jnp.argmin(as_array(input), 0 if axis is None else whole(axis)).astype(dtype_or(output_type, "int64"))
+
+
+@op
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Running sums; ``exclusive``: without the number itself; ``reverse``: from the end."""
+    array = as_array(x)
+    return _running(jax.lax.cumsum, array, axis, exclusive, reverse, 0)
+
+
+@op
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Running products; ``exclusive``: without the number itself; ``reverse``: from the end."""
+    array = as_array(x)
+    return _running(jax.lax.cumprod, array, axis, exclusive, reverse, 1)
+
+
+@op
+def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """`log` of the running sums of `exp`."""
+    array = floating(x)
+    return _running(jax.lax.cumlogsumexp, array, axis, exclusive, reverse, as_dtype(array.dtype).min)
+
+
+def _running(function: Any, array: Any, axis: Any, exclusive: bool, reverse: bool, first: Any) -> Any:
+    axis = whole(axis) % array.ndim
+    total = function(array, axis=axis, reverse=reverse)
+    if not exclusive:
+        return total
+    # One place further, with what stands for "nothing yet" at the beginning.
+    beginning = jnp.full_like(jax.lax.slice_in_dim(array, 0, 1, axis=axis), first)
+    if reverse:
+        return jnp.concatenate([jax.lax.slice_in_dim(total, 1, None, axis=axis), beginning], axis)
+    return jnp.concatenate([beginning, jax.lax.slice_in_dim(total, 0, array.shape[axis] - 1, axis=axis)], axis)

@@ -1,0 +1,86 @@
+"""Losses by TensorFlow's argument names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+
+from unisono.tf._op import op
+from unisono.tf._operands import floating, whole
+from unisono.tf._tensors import as_array
+
+
+@op
+def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1) -> Any:
+    """The cross-entropy of each row; labels are probabilities."""
+    logits = floating(logits)
+    labels = as_array(labels).astype(logits.dtype)
+    return -jnp.sum(labels * jax.nn.log_softmax(logits, whole(axis)), whole(axis))
+
+
+@op
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
+    """The cross-entropy of each row; labels are class numbers."""
+    logits, labels = floating(logits), as_array(labels)
+    if labels.ndim != logits.ndim - 1:
+        raise ValueError(
+            f"tf.nn.sparse_softmax_cross_entropy_with_logits: labels have the shape {tuple(labels.shape)}, logits "
+            f"{tuple(logits.shape)}. Expected one dim less in labels: a class number for each row."
+        )
+    scores = jax.nn.log_softmax(logits, -1)
+    return -jnp.take_along_axis(scores, labels[..., None].astype(jnp.int32), -1)[..., 0]
+
+
+@op
+def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
+    """The cross-entropy of each number; labels are probabilities."""
+    logits = floating(logits)
+    labels = as_array(labels).astype(logits.dtype)
+    return jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits)))
+
+
+@op
+def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any) -> Any:
+    """:func:`sigmoid_cross_entropy_with_logits`, with a weight for what is positive."""
+    logits = floating(logits)
+    labels = as_array(labels).astype(logits.dtype)
+    weight = 1 + (as_array(pos_weight, logits.dtype) - 1) * labels
+    return (1 - labels) * logits + weight * (jnp.log1p(jnp.exp(-jnp.abs(logits))) + jax.nn.relu(-logits))
+
+
+@op
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False) -> Any:
+    """The loss of counts, whose logarithm is predicted."""
+    targets, log_input = floating(targets), floating(log_input)
+    loss = jnp.exp(log_input) - log_input * targets
+    if not compute_full_loss:
+        return loss
+    stirling = targets * jnp.log(targets) - targets + 0.5 * jnp.log(2 * jnp.pi * targets)
+    return loss + jnp.where((targets >= 0) & (targets <= 1), 0.0, stirling)
+
+
+@op
+def l2_loss(t: Any) -> Any:
+    """Half of the sum of squares."""
+    return jnp.sum(jnp.square(floating(t))) / 2
+
+
+@op
+def ctc_loss(
+    labels: Any,
+    logits: Any,
+    label_length: Any,
+    logit_length: Any,
+    logits_time_major: bool = True,
+    unique: Any = None,
+    blank_index: int | None = 0,
+) -> Any:
+    """The loss of sequences without an alignment. Labels are a matrix of numbers, not a SparseTensor."""
+    logits = floating(logits)
+    if logits_time_major:
+        logits = jnp.swapaxes(logits, 0, 1)
+    mask = 0 if blank_index is None else int(blank_index) % logits.shape[-1]
+    return keras.ops.ctc_loss(as_array(labels), logits, as_array(label_length), as_array(logit_length), mask_index=mask)

@@ -1,0 +1,96 @@
+"""Means and variances, normalisation, biases, tables of rows, dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from unisono.tf._op import making, op
+from unisono.tf._operands import axes as dims
+from unisono.tf._operands import floating, operands, sizes
+from unisono.tf._tensors import as_array
+from unisono.tf.random._seeds import key_for
+
+
+@op
+def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
+    """A bias for each channel; channels are the last dim, or the second one for "NCHW"."""
+    array, bias = operands(value, bias)
+    if data_format is not None and data_format.upper().startswith("NC"):
+        bias = bias.reshape(-1, *[1] * (array.ndim - 2))
+    return array + bias
+
+
+@op
+def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> Any:
+    """The mean and the variance along these dims."""
+    array, along = floating(x), dims(axes)
+    return jnp.mean(array, along, keepdims=keepdims), jnp.var(array, along, keepdims=keepdims)
+
+
+@op
+def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False) -> Any:
+    """The mean and the variance along these dims, of numbers that count differently."""
+    array, weights = operands(x, frequency_weights)
+    along = dims(axes)
+    weights = jnp.broadcast_to(weights, array.shape)
+    total = jnp.sum(weights, along, keepdims=True)
+    mean = jnp.sum(array * weights, along, keepdims=True) / total
+    variance = jnp.sum(jnp.square(array - mean) * weights, along, keepdims=True) / total
+    return (mean, variance) if keepdims else (jnp.squeeze(mean, along), jnp.squeeze(variance, along))
+
+
+@op
+def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any) -> Any:
+    """`(x - mean) / sqrt(variance + epsilon) * scale + offset`."""
+    array = floating(x)
+    factor = jax.lax.rsqrt(as_array(variance) + variance_epsilon)
+    if scale is not None:
+        factor = factor * as_array(scale)
+    shift = -as_array(mean) * factor
+    if offset is not None:
+        shift = as_array(offset) + shift
+    return (array * factor + shift).astype(array.dtype)
+
+
+@op
+def local_response_normalization(
+    input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
+) -> Any:
+    """Every number divided by a measure of its neighbours in the other channels."""
+    array = floating(input)
+    window = (1,) * (array.ndim - 1) + (2 * depth_radius + 1,)
+    padding = [(0, 0)] * (array.ndim - 1) + [(depth_radius, depth_radius)]
+    squares = jax.lax.reduce_window(
+        jnp.square(array), jnp.zeros((), array.dtype), jax.lax.add, window, (1,) * array.ndim, padding
+    )
+    return array / (bias + alpha * squares) ** beta
+
+
+@op
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:
+    """The rows of a table; no longer than ``max_norm``, if it is given."""
+    rows = jnp.take(as_array(params), as_array(ids), 0, mode="fill", fill_value=0)
+    if max_norm is None:
+        return rows
+    length = jnp.sqrt(jnp.sum(jnp.square(rows), -1, keepdims=True))
+    return rows * (max_norm / jnp.maximum(length, max_norm))
+
+
+@making
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> Any:
+    """Some numbers become 0, the others larger, so that the sum stays as it is on average."""
+    array = floating(x)
+    shape = tuple(array.shape)
+    if noise_shape is not None:
+        given = noise_shape if not isinstance(noise_shape, jax.Array) else sizes(noise_shape)
+        shape = tuple(full if size is None else int(size) for size, full in zip(given, shape, strict=True))
+    if isinstance(rate, int | float):
+        if not 0 <= rate < 1:
+            raise ValueError(f"tf.nn.dropout: rate is {rate}. Expected a part from 0 to below 1, such as 0.2.")
+        if rate == 0:
+            return array
+    kept = jax.random.uniform(key_for(seed), shape, jnp.float32) >= as_array(rate)
+    return jnp.where(kept, array / (1 - as_array(rate, array.dtype)), jnp.zeros((), array.dtype))

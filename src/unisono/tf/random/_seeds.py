@@ -1,0 +1,81 @@
+"""Where random numbers come from: generators of Keras, whose state is a variable.
+
+So compiled functions draw other numbers at every call, replicas draw numbers of their own, and inside the maps of
+datasets the numbers follow from the element.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import keras
+
+from unisono import context, seams
+from unisono.data._trace import is_tracing
+from unisono.tf._tensors import as_array
+
+_BITS: Final = 2**32
+_GLOBAL: Final = "global"
+
+ALWAYS_THE_SAME = """Random numbers are drawn while a program is traced that does not know their generator: it would
+draw the same ones every time it runs. Draw them in a layer, in a tf.function, or in a `train_step` of your own; or
+give the seed, tf.random.stateless_normal(shape, seed=[1, 2])."""
+
+_generators: dict[Any, Any] = {}
+_chosen: list[int] = []
+
+
+def set_seed(seed: Any) -> None:
+    """From here on random numbers are the same in every run: those of the namespace, Keras's initialisers and layers,
+    and also those of Python and NumPy.
+    """
+    number = int(seed) % _BITS
+    _generators.clear()
+    _chosen[:] = [number]
+    keras.utils.set_random_seed(number)
+
+
+def key_for(seed: Any) -> Any:
+    """A new key for `jax.random`. Calls with the same ``seed`` draw from one sequence, those without from another."""
+    return as_key(generator_for(seed).next())
+
+
+def generator_for(seed: Any) -> Any:
+    """Keras's generator of the sequence that belongs to ``seed``, made if it is the first call.
+
+    Inside of a layer it is one of the layer, so that its state is part of the model's.
+    """
+    name = _GLOBAL if seed is None else str(int(seed))
+    found = seams.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _of_the_process(name, seed)
+    return counting_on(found)
+
+
+def counting_on(generator: Any) -> Any:
+    """The generator; an error if a program is being traced that would draw the same numbers from it every time."""
+    if not seams.is_evaluating() and not is_tracing() and not seams.counts_on(generator):
+        raise RuntimeError(ALWAYS_THE_SAME)
+    return generator
+
+
+def _of_the_process(name: str, seed: Any) -> Any:
+    if name not in _generators:
+        # It serves the whole process: it belongs to no strategy, and to no function that happens to be traced.
+        with seams.outside_of_traces(), context.outside_of_strategies():
+            _generators[name] = keras.random.SeedGenerator(_first_seed(seed))
+    return _generators[name]
+
+
+def as_key(pair: Any) -> Any:
+    """Two whole numbers as a key for `jax.random`."""
+    return jax.random.wrap_key_data(as_array(pair).astype(jnp.uint32), impl="threefry2x32")
+
+
+def _first_seed(seed: Any) -> int | None:
+    if seed is None:
+        return _chosen[0] if _chosen else None
+    return hash((_chosen[0] if _chosen else 0, int(seed))) % _BITS
+
+
+seams.follow_layers()

@@ -1,0 +1,131 @@
+"""Random numbers that follow from a seed of two numbers: the same at every call, on every device, in every run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono.tf._dtypes import for_jax
+from unisono.tf._op import making
+from unisono.tf._operands import whole
+from unisono.tf._tensors import as_array
+from unisono.tf.random._distributions import (
+    categorical_of,
+    full_int_of,
+    normal_of,
+    truncated_normal_of,
+    uniform_of,
+    within,
+)
+from unisono.tf.random._seeds import as_key
+
+
+def _key(seed: Any) -> Any:
+    pair = as_array(seed)
+    if tuple(pair.shape) != (2,):
+        raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two whole numbers: seed=[1, 2], say.")
+    return as_key(pair)
+
+
+@making
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = "float32",
+    alg: Any = "auto_select",
+) -> Any:
+    """Numbers of a normal distribution."""
+    return normal_of(_key(seed), shape, mean, stddev, dtype)
+
+
+@making
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = "float32",
+    alg: Any = "auto_select",
+) -> Any:
+    """Numbers of a normal distribution, none further from the mean than two deviations."""
+    return truncated_normal_of(_key(seed), shape, mean, stddev, dtype)
+
+
+@making
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = "float32",
+    alg: Any = "auto_select",
+) -> Any:
+    """Numbers from ``minval`` to below ``maxval``; whole ones of the whole range if both are None."""
+    if minval is None and maxval is None and jnp.issubdtype(for_jax(dtype), jnp.integer):
+        return full_int_of(_key(seed), shape, dtype)
+    return uniform_of(_key(seed), shape, minval, maxval, dtype, "tf.random.stateless_uniform")
+
+
+@making
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = "int64", alg: Any = "auto_select"
+) -> Any:
+    """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
+    return categorical_of(_key(seed), logits, num_samples, dtype)
+
+
+@making
+def stateless_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", alg: Any = "auto_select"
+) -> Any:
+    """Numbers of gamma distributions, all together in ``shape``."""
+    wanted = for_jax(dtype)
+    alpha, beta = as_array(alpha, wanted), as_array(1 if beta is None else beta, wanted)
+    drawn = jax.random.gamma(_key(seed), jnp.broadcast_to(alpha, within(shape, alpha, beta)), dtype=wanted)
+    return drawn / beta
+
+
+@making
+def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", alg: Any = "auto_select") -> Any:
+    """Counts of Poisson distributions, all together in ``shape``."""
+    lam = as_array(lam)
+    return jax.random.poisson(_key(seed), lam, within(shape, lam)).astype(for_jax(dtype))
+
+
+@making
+def stateless_binomial(
+    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = "int32", alg: Any = "auto_select"
+) -> Any:
+    """How many of ``counts`` trials succeed."""
+    counts, probs = as_array(counts).astype(jnp.float32), as_array(probs).astype(jnp.float32)
+    drawn = jax.random.binomial(_key(seed), counts, probs, within(shape, counts, probs))
+    return drawn.astype(for_jax(output_dtype))
+
+
+@making
+def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select") -> Any:
+    """The rows in another order."""
+    return jax.random.permutation(_key(seed), as_array(value))
+
+
+@making
+def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
+    """So many seeds made of one."""
+    return _pairs(jax.random.split(_key(seed), whole(num)), seed)
+
+
+@making
+def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
+    """A seed made of a seed and a number."""
+    return _pairs(jax.random.fold_in(_key(seed), as_array(data).astype(jnp.uint32)), seed)
+
+
+def _pairs(keys: Any, seed: Any) -> Any:
+    given = as_array(seed).dtype
+    wanted = given if np.dtype(given).itemsize == 4 else np.dtype(np.int32)
+    return jax.lax.bitcast_convert_type(jax.random.key_data(keys), wanted)

@@ -1,0 +1,47 @@
+"""What a Keras model does, as a function that can be saved: its prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from jax import tree
+
+from unisono import functions, seams
+from unisono.data import TensorSpec
+
+NOT_BUILT = """The model {name!r} has not been built, so it is not known what it is called with. Call it on a batch, or
+model.build(input_shape), before it is saved."""
+
+
+def prediction(model: Any, input_signature: Any = None) -> functions.ForArguments:
+    """`model(inputs, training=False)` for batches of any size."""
+    if not model.built:
+        raise ValueError(NOT_BUILT.format(name=model.name))
+    given = seams.input_signature(model) if input_signature is None else list(input_signature)
+    specs = [tree.map(_spec, each, is_leaf=_is_spec) for each in given]
+
+    def single(inputs: Any, training: bool = False) -> Any:
+        return model(inputs, training=training)
+
+    def call(inputs: Any, *more: Any, training: bool = False) -> Any:
+        return model(inputs, *more, training=training)
+
+    function = functions.Function(single if len(specs) == 1 else call)
+    return functions.ForArguments(function, tuple(specs), {})
+
+
+def input_names(model: Any, num_inputs: int) -> list[str]:
+    """The names of the inputs: `inputs` for one, as in TensorFlow; for several those of the input layers."""
+    if num_inputs == 1:
+        return ["inputs"]
+    known = [tensor.name for tensor in getattr(model, "inputs", None) or []]
+    return known if len(set(known)) == num_inputs else [f"inputs_{number}" for number in range(num_inputs)]
+
+
+def _is_spec(leaf: Any) -> bool:
+    return isinstance(leaf, keras.InputSpec | TensorSpec)
+
+
+def _spec(leaf: Any) -> TensorSpec:
+    return leaf if isinstance(leaf, TensorSpec) else TensorSpec(leaf.shape, leaf.dtype)

@@ -1,0 +1,101 @@
+"""`create_file_writer`: a writer of one event file of TensorBoard's."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import threading
+import time
+import weakref
+from typing import Any, Final
+
+import jax
+
+from unisono import seams
+from unisono.io import TFRecordWriter, version_event
+from unisono.tf._paths import local_path
+from unisono.tf.summary._writer import SummaryWriter
+
+CLOSED = "The SummaryWriter of {logdir!r} is closed. Make another one: tf.summary.create_file_writer(logdir)."
+
+_counter = itertools.count()  # so that two writers of one second have two files
+_MAX_QUEUE: Final = 10
+_FLUSH_MILLIS: Final = 120_000
+
+
+class FileWriter(SummaryWriter):
+    """Writes events into a file of TensorBoard's, which is made at once."""
+
+    def __init__(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
+        os.makedirs(logdir, exist_ok=True)
+        name = f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}.{next(_counter)}{suffix}"
+        self._logdir, self._max_queue, self._flush_seconds = logdir, max_queue, flush_millis / 1000
+        self._file = TFRecordWriter(os.path.join(logdir, name))
+        self._lock = threading.Lock()
+        self._closed = False
+        self._waiting, self._flushed_at = 0, time.monotonic()
+        weakref.finalize(self, self._file.close)  # scripts end without closing it
+        self._file.write(version_event(time.time()))
+        self._file.flush()
+
+    def check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(CLOSED.format(logdir=self._logdir))
+
+    def write(self, event: bytes) -> None:
+        self.check_open()
+        with self._lock:
+            self._file.write(event)
+            self._waiting += 1
+            now = time.monotonic()
+            if self._waiting >= self._max_queue or now - self._flushed_at >= self._flush_seconds:
+                self._file.flush()
+                self._waiting, self._flushed_at = 0, now
+
+    def flush(self) -> None:
+        if self._closed or not seams.is_evaluating():
+            return
+        jax.effects_barrier()
+        with self._lock:
+            self._file.flush()
+            self._waiting, self._flushed_at = 0, time.monotonic()
+
+    def close(self) -> None:
+        self.flush()
+        self._closed = True
+        self._file.close()
+
+
+def create_file_writer(
+    logdir: Any,
+    max_queue: int | None = None,
+    flush_millis: int | None = None,
+    filename_suffix: str | None = None,
+    name: str | None = None,
+    experimental_trackable: bool = False,
+    experimental_mesh: Any = None,
+) -> SummaryWriter:
+    """A writer of a new event file in the folder ``logdir``, which is made if it is not there.
+
+    ```python
+    writer = tf.summary.create_file_writer("logs/train")
+    with writer.as_default():
+        tf.summary.scalar("loss", 0.5, step=1)
+    ```
+
+    Args:
+        logdir: the folder; one of TensorBoard's runs.
+        max_queue: after how many events the file is written to the disk; 10 if None.
+        flush_millis: after how many milliseconds it is; 120,000 if None.
+        filename_suffix: the end of the file's name; ".v2" if None.
+        name: accepted, without effect, like the rest.
+        experimental_trackable: see above.
+        experimental_mesh: see above.
+    """
+    return FileWriter(
+        local_path(logdir, "tf.summary.create_file_writer"),
+        _MAX_QUEUE if max_queue is None else max_queue,
+        _FLUSH_MILLIS if flush_millis is None else flush_millis,
+        ".v2" if filename_suffix is None else filename_suffix,
+    )

@@ -1,0 +1,60 @@
+"""Writing a summary: at once, or when the compiled function runs that it stands in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import keras
+import numpy as np
+
+from unisono import context, seams
+from unisono.io import tensor_event
+from unisono.tf.summary import _defaults
+
+NO_STEP = """The summary {tag!r} has no step. Pass step=..., or set one for all with
+tf.summary.experimental.set_step(step) or writer.as_default(step=step)."""
+
+
+def record(tag: str, values: Any, content: Callable[..., tuple[Any, bytes]], step: Any) -> bool:
+    """Writes a summary to the default writer. Returns whether there is one.
+
+    Args:
+        tag: its name; the names of the scopes around go before it.
+        values: arrays of which it is made: of NumPy, or values of a compiled function.
+        content: makes of them, as NumPy arrays, the serialized tensor and metadata.
+        step: where it stands; None for the default one.
+    """
+    default, condition = _defaults.current(), _defaults.condition()
+    if default is None or condition is False:
+        return False
+    step = _defaults.get_step() if step is None else step
+    if step is None:
+        raise ValueError(NO_STEP.format(tag=tag))
+    scope = seams.current_name_scope()
+    name = f"{scope}/{tag}" if scope else tag
+    step = step.value if isinstance(step, keras.Variable) else step
+
+    def write(step: Any, condition: Any, index: Any, values: Any) -> None:
+        # A writer of outside is the one in force now, not when the function was traced.
+        writer = default.writer if default.in_trace else _defaults.current_writer()
+        if writer is not None and bool(condition) and int(index) == first:
+            tensor, metadata = content(*[np.asarray(value) for value in values])
+            writer.write(tensor_event(name, tensor, metadata, int(step), time.time()))
+
+    replica = context.replica()
+    first = 0 if replica is None or replica.axis is None else _first_index(replica.strategy.placement)
+    if seams.is_evaluating():
+        write(step, condition, first, values)
+        return bool(condition)
+    index = np.int32(0) if replica is None else replica.index
+    jax.debug.callback(write, step, condition, index, values)
+    return True
+
+
+def _first_index(placement: Any) -> int:
+    """The first replica of this process: one of each writes, as every process may have a writer."""
+    mine = jax.process_index()
+    return next(index for index, device in enumerate(placement.devices) if device.process_index == mine)

@@ -1,0 +1,75 @@
+"""`trace_on`, `trace_export` and `trace_off`: JAX's profiler, for TensorBoard's profile page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import Any
+
+import jax
+
+from unisono.tf._paths import local_path
+
+ALREADY_ON = "tf.summary.trace_on: a trace is on already. Call tf.summary.trace_export or tf.summary.trace_off first."
+NOT_ON = "tf.summary.trace_export: no trace is on. Call tf.summary.trace_on(profiler=True, profiler_outdir=...) before."
+NO_FOLDER = (
+    "tf.summary.trace_export: the profile has no folder. Pass profiler_outdir=... to it or to tf.summary.trace_on."
+)
+
+
+class _Trace:
+    """A trace that is on.
+
+    Attributes:
+        profiler: whether the profiler runs.
+        temporary: where the profile is, if it is said only at the end where it goes.
+    """
+
+    def __init__(self, profiler: bool, folder: str | None) -> None:
+        self.profiler = profiler
+        self.temporary: str | None = None
+        if profiler:
+            if folder is None:
+                folder = self.temporary = tempfile.mkdtemp(prefix="unisono-trace-")
+            jax.profiler.start_trace(folder)
+
+
+_trace: _Trace | None = None
+
+
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
+    """Begins a trace. With ``profiler``, JAX's profiler records what runs. There are no graphs to record."""
+    global _trace
+    if _trace is not None:
+        raise RuntimeError(ALREADY_ON)
+    folder = None if profiler_outdir is None else local_path(profiler_outdir, "tf.summary.trace_on")
+    _trace = _Trace(profiler, folder)
+
+
+def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
+    """Ends the trace and leaves the profile, if there is one, in ``profiler_outdir``."""
+    if _trace is None:
+        raise RuntimeError(NOT_ON)
+    if _trace.temporary is not None and profiler_outdir is None:
+        raise ValueError(NO_FOLDER)
+    folder = None if profiler_outdir is None else local_path(profiler_outdir, "tf.summary.trace_export")
+    _end(folder)
+
+
+def trace_off() -> None:
+    """Ends the trace and drops it, unless it was begun with a folder."""
+    if _trace is not None:
+        _end(None)
+
+
+def _end(folder: str | None) -> None:
+    global _trace
+    assert _trace is not None
+    ended, _trace = _trace, None
+    if ended.profiler:
+        jax.profiler.stop_trace()
+    if ended.temporary is not None:
+        if folder is not None:
+            shutil.copytree(ended.temporary, os.path.abspath(folder), dirs_exist_ok=True)
+        shutil.rmtree(ended.temporary)

@@ -1,0 +1,28 @@
+"""`tf.sysconfig`: there is no C++ library to compile against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._refused import refused
+from unisono.tf.test import is_built_with_cuda, is_built_with_rocm
+
+_NO_LIBRARY = "there is no C++ library of TensorFlow here; operations of your own are written with jax.ffi or Pallas."
+
+
+def get_build_info() -> dict[str, Any]:
+    """For which hardware JAX is installed."""
+    return {
+        "is_cuda_build": is_built_with_cuda(),
+        "is_rocm_build": is_built_with_rocm(),
+        "is_tensorrt_build": False,
+    }
+
+
+get_include = refused("tf.sysconfig.get_include", _NO_LIBRARY)
+get_lib = refused("tf.sysconfig.get_lib", _NO_LIBRARY)
+get_compile_flags = refused("tf.sysconfig.get_compile_flags", _NO_LIBRARY)
+get_link_flags = refused("tf.sysconfig.get_link_flags", _NO_LIBRARY)
+
+__getattr__ = _missing_in("tf.sysconfig")

@@ -1,0 +1,67 @@
+"""Looking into a checkpoint without the objects that it is of."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from unisono.checkpoint import latest_checkpoint
+from unisono.store import is_committed, load
+from unisono.tf._dtypes import DType, as_dtype
+from unisono.tf.errors import NotFoundError
+
+NOT_A_CHECKPOINT = "There is no checkpoint at {path!r}, and none in a folder of that name."
+NO_SUCH_TENSOR = "There is no {name!r} in the checkpoint {path!r}. It holds: {known}."
+
+
+class CheckpointReader:
+    """The arrays of a checkpoint, by name. Names are Unisono's: "model/dense/kernel"."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._arrays = load(path).arrays
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shape of each."""
+        return {name: list(array.shape) for name, array in self._arrays.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
+        """The dtype of each."""
+        return {name: as_dtype(array.dtype) for name, array in self._arrays.items()}
+
+    def has_tensor(self, name: str) -> bool:
+        """Whether there is one of that name."""
+        return name in self._arrays
+
+    def get_tensor(self, name: str) -> np.ndarray[Any, Any]:
+        """The one of that name."""
+        if name not in self._arrays:
+            known = ", ".join(self._arrays) or "nothing"
+            raise NotFoundError(None, None, NO_SUCH_TENSOR.format(name=name, path=self._path, known=known))
+        return self._arrays[name]
+
+    def debug_string(self) -> str:
+        """All of them, one a line."""
+        lines = [f"{name} ({array.dtype}) {list(array.shape)}" for name, array in self._arrays.items()]
+        return "\n".join(lines)
+
+
+def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
+    """A reader of a checkpoint, or of the newest one in a folder."""
+    path = os.fspath(ckpt_dir_or_file)
+    found = path if is_committed(path) else latest_checkpoint(path)
+    if found is None:
+        raise NotFoundError(None, None, NOT_A_CHECKPOINT.format(path=path))
+    return CheckpointReader(found)
+
+
+def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+    """Names and shapes, by name."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> np.ndarray[Any, Any]:
+    """One array of a checkpoint."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))

@@ -1,0 +1,14 @@
+"""`tf.version`: whose names these are, and who answers to them."""
+
+from typing import Final
+
+from unisono.tf._missing import missing_in as _missing_in
+
+VERSION: Final = "2.21.0"
+GIT_VERSION: Final = "unisono"
+COMPILER_VERSION: Final = "XLA"
+GRAPH_DEF_VERSION: Final = 0
+GRAPH_DEF_VERSION_MIN_CONSUMER: Final = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER: Final = 0
+
+__getattr__ = _missing_in("tf.version")

@@ -1,0 +1,1 @@
+"""The namespace of TensorFlow's names."""

@@ -1,0 +1,107 @@
+"""Which names a test uses: in its function, in what the function refers to in its file, and in the scripts it runs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from unisono.tf._reading import read
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (FOLDER / "scripts", FOLDER.parents[1] / "examples", FOLDER.parents[1])
+
+
+def names_used(path: Path, function: str, parameters: Iterable[object] = ()) -> set[str]:
+    """The names that the test ``function`` of the file uses, which may be a method."""
+    units = _units(path)
+    todo, seen = [function], {function}
+    names: set[str] = set()
+    while todo:
+        for unit in units.get(todo.pop(), ()):
+            names |= unit.names
+            names |= _of_scripts(path, unit.texts)
+            todo += unit.references - seen
+            seen |= unit.references
+    return names | _of_scripts(path, [str(value) for value in parameters if isinstance(value, str | Path)])
+
+
+class _Unit:
+    """A statement at the top of a file: a function, a class, an assignment."""
+
+    def __init__(self, node: ast.stmt, names: set[str]) -> None:
+        inside = list(ast.walk(node))
+        self.names = names
+        self.references = {each.id for each in inside if isinstance(each, ast.Name)}
+        self.references |= {each.arg for each in inside if isinstance(each, ast.arg)}  # fixtures
+        self.texts = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        self.defines = set(_defined(node))
+
+
+@functools.cache
+def _units(path: Path) -> dict[str, list[_Unit]]:
+    """The statements of a file by the names that they define."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    _call_fixtures(tree)
+    uses = read(tree)
+    found: dict[str, list[_Unit]] = {}
+    for node in tree.body:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        lines = range(first, (node.end_lineno or node.lineno) + 1)
+        unit = _Unit(node, {use.name for use in uses if use.line in lines})
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            for name in unit.defines:
+                found.setdefault(name, []).append(unit)
+    return found
+
+
+def _call_fixtures(tree: ast.Module) -> None:
+    """Writes for the reader what pytest does: an argument that is named after a fixture is what the fixture gives."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    fixtures = {node.name for node in functions if "fixture" in "".join(map(ast.unparse, node.decorator_list))}
+    for node in functions:
+        for argument in [each for each in node.args.args if each.arg in fixtures]:
+            node.args.args.remove(argument)
+            (call,) = ast.parse(f"{argument.arg} = {argument.arg}()").body
+            node.body.insert(0, ast.increment_lineno(call, node.lineno - 1))
+        for index, statement in enumerate(node.body):
+            if node.name in fixtures and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield):
+                node.body[index] = ast.copy_location(ast.Return(statement.value.value), statement)
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from (each.name for each in node.body if isinstance(each, ast.FunctionDef))
+    else:
+        yield from (
+            each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        )
+
+
+def _of_scripts(path: Path, texts: Iterable[str]) -> set[str]:
+    """The names of scripts: files that a text names, and texts that are scripts themselves."""
+    names: set[str] = set()
+    for text in texts:
+        if text.endswith(".py") and "\n" not in text:
+            for folder in (path.parent, path.parent / "scripts", *SCRIPTS):
+                if (folder / text).is_file():
+                    names |= _of_script((folder / text).read_text(encoding="utf-8"))
+        elif "import" in text and "\n" in text:
+            names |= _of_script(text)
+    return names
+
+
+@functools.cache
+def _of_script(code: str) -> frozenset[str]:
+    """Its names, and those of the scripts that it writes."""
+    try:
+        tree = ast.parse(textwrap.dedent(code))
+    except SyntaxError:  # a text that only speaks of imports
+        return frozenset()
+    texts = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    inside = [_of_script(text) for text in texts if "import" in text and "\n" in text]
+    return frozenset(use.name for use in read(tree)).union(*inside)

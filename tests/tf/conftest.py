@@ -1,0 +1,47 @@
+"""`--names-used=FILE` writes down which names of TensorFlow the passed tests use, for docs/tf-coverage.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tf._names_used import names_used
+
+OPTION = "--names-used"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(OPTION, type=Path, help="write the names that each passed test uses to this file, as JSON")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption(OPTION) is not None:
+        config.pluginmanager.register(_Recorder(config.getoption(OPTION)), "names-used")
+
+
+class _Recorder:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.names: dict[str, set[str]] = {}
+        self.failed: set[str] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        """A test with parameters is one test: it counts if it passed with some and failed with none."""
+        report = yield
+        name = item.nodeid.partition("[")[0]
+        if report.failed:
+            self.failed.add(name)
+        elif report.when == "call" and report.passed and isinstance(item, pytest.Function):
+            parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+            used = names_used(item.path, item.originalname, parameters)
+            self.names[name] = self.names.get(name, set()) | used
+        return report
+
+    def pytest_sessionfinish(self) -> None:
+        passed = {name: sorted(used) for name, used in sorted(self.names.items()) if name not in self.failed}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(passed, indent=1) + "\n", encoding="utf-8")

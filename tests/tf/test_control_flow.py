@@ -1,0 +1,140 @@
+"""Choices and loops that assign variables, and what is refused."""
+
+import numpy as np
+import pytest
+
+import unisono.tf as tf
+
+
+def test_branches_assign_variables():
+    count = tf.Variable(0)
+
+    @tf.function
+    def step(x):
+        return tf.cond(x > 0, lambda: count.assign_add(1), lambda: count.assign_sub(10))
+
+    step(tf.constant(1.0))
+    step(tf.constant(-1.0))
+    assert count.numpy() == -9
+
+
+def test_loops_assign_variables():
+    total = tf.Variable(0)
+
+    @tf.function
+    def sum_up(n):
+        def body(i):
+            total.assign_add(i)
+            return (i + 1,)
+
+        return tf.while_loop(lambda i: i < n, body, (tf.constant(0),))
+
+    assert sum_up(tf.constant(5))[0] == 5
+    assert total.numpy() == 10
+
+
+def test_a_loop_of_at_most_so_many_turns_assigns_variables():
+    total = tf.Variable(0)
+
+    @tf.function
+    def sum_up(n):
+        def body(i):
+            total.assign_add(i)
+            return (i + 1,)
+
+        return tf.while_loop(lambda i: i < n, body, (tf.constant(0),), maximum_iterations=4)
+
+    assert sum_up(tf.constant(3))[0] == 3
+    assert sum_up(tf.constant(9))[0] == 4
+    assert total.numpy() == (0 + 1 + 2) + (0 + 1 + 2 + 3)
+
+
+def test_a_gradient_through_a_loop_without_an_end_is_refused():
+    @tf.function
+    def power(x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            _, y = tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (tf.constant(0), tf.constant(1.0)))
+        return tape.gradient(y, x)
+
+    with pytest.raises(ValueError, match="maximum_iterations"):
+        power(tf.constant(2.0), tf.constant(3))
+
+
+def test_a_loop_variable_that_changes_its_dtype_is_named():
+    @tf.function
+    def wrong(n):
+        return tf.while_loop(lambda i: i < n, lambda i: (tf.cast(i, tf.float32) + 0.5,), (tf.constant(0),))
+
+    with pytest.raises(ValueError, match=r"changes its dtype.*int32 before, float32 after"):
+        wrong(tf.constant(3))
+
+
+def test_a_case_of_which_nothing_holds_is_refused():
+    with pytest.raises(ValueError, match="there is no default"):
+        tf.case([(tf.constant(False), lambda: 1)])
+
+
+def test_two_conditions_that_hold_are_refused_where_one_may():
+    pairs = [(tf.constant(True), lambda: 1), (tf.constant(True), lambda: 2)]
+    assert tf.case(pairs) == 1
+    with pytest.raises(ValueError, match="2 of the conditions hold"):
+        tf.case(pairs, exclusive=True)
+
+
+def test_rows_of_text_are_mapped_on_the_host():
+    numbers = tf.map_fn(
+        lambda text: tf.strings.to_number(text), tf.constant(["1", "2.5"]), fn_output_signature=tf.float32
+    )
+    np.testing.assert_allclose(numbers, [1, 2.5])
+
+
+def test_the_shape_of_a_traced_tensor_is_a_shape_again():
+    @tf.function
+    def flat(x):
+        batch = tf.shape(x)[0]
+        size = tf.reduce_prod(tf.shape(x)[1:])
+        noise = tf.random.normal([batch, size])
+        return tf.reshape(x, [batch, size]) + tf.zeros_like(noise), tf.ones(tf.shape(x)[:1])
+
+    first, second = flat(tf.ones([2, 3, 4]))
+    assert first.shape == (2, 12)
+    assert second.shape == (2,)
+
+
+def test_a_size_that_depends_on_values_is_refused_in_a_compiled_function():
+    with pytest.raises(ValueError, match="known before the function runs"):
+        tf.function(lambda n: tf.zeros([n]))(tf.constant(3))
+    with pytest.raises(ValueError, match=r"tf.boolean_mask inside a compiled function"):
+        tf.function(lambda x: tf.boolean_mask(x, x > 0))(tf.constant([1.0, -1.0]))
+
+
+def test_rows_of_other_kinds_of_lists():
+    assert tf.parallel_stack([tf.constant([1, 2]), [3, 4]]).numpy().tolist() == [[1, 2], [3, 4]]
+    assert tf.random.experimental.Algorithm.PHILOX is tf.random.Algorithm.PHILOX
+    assert tf.random.experimental.create_rng_state(7, "philox")[0] == 7
+
+
+def test_gradients_as_a_function_are_refused_with_the_tape():
+    with pytest.raises(NotImplementedError, match=r"tf.GradientTape"):
+        tf.gradients(tf.constant(1.0), tf.constant(1.0))
+    with pytest.raises(NotImplementedError, match=r"tf.GradientTape"):
+        tf.hessians(tf.constant(1.0), tf.constant(1.0))
+
+
+def test_a_gradient_of_ones_own_that_hides_a_variable_is_refused():
+    weight = tf.Variable(2.0, name="weight")
+
+    @tf.custom_gradient
+    def scaled(x):
+        return x * weight, lambda upstream: upstream
+
+    with pytest.raises(TypeError, match="reads the variable 'weight'"):
+        scaled(tf.constant(1.0))
+
+
+def test_an_array_of_tensors_says_what_is_wrong():
+    with pytest.raises(ValueError, match="row 5 of 2"):
+        tf.TensorArray(tf.float32, size=2).write(5, 1.0)
+    with pytest.raises(ValueError, match="row 0 was read"):
+        tf.TensorArray(tf.float32, size=2).read(0)

@@ -1,0 +1,95 @@
+"""docs/tf-coverage.md fits the namespace, and little that users need is missing. `make tf-coverage` writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tf._names_used import names_used
+from tests.tf.coverage_page import Row, Used, listed, page, rows_on
+from unisono.tf._missing import MissingNameError
+from unisono.tf._resolving import find
+from unisono.tf._verdicts import verdict
+
+PAGE = Path(__file__).parents[2] / "docs" / "tf-coverage.md"
+SHOULDS_THAT_MAY_BE_MISSING = 5
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return rows_on(PAGE.read_text(encoding="utf-8"))
+
+
+def test_the_page_has_every_name_of_the_lists(rows: list[Row]) -> None:
+    names = {entry["name"] for file in ("distribute.csv", "tutorials.csv", "methods.csv") for entry in listed(file)}
+    assert {row.name for row in rows} == names
+
+
+def test_what_works_is_there_and_what_is_missing_is_not(rows: list[Row]) -> None:
+    fits = {
+        "works": {"supported"},
+        "differs": {"differs"},
+        "untested": {"supported", "differs"},
+        "missing": {"missing"},
+    }
+    wrong = [row.name for row in rows if verdict(row.name).status not in fits[row.status]]
+    assert not wrong, "type: make tf-coverage"
+
+
+def test_what_is_missing_fails_when_it_is_read_or_called(rows: list[Row]) -> None:
+    for row in rows:
+        if row.status == "missing" and row.name.startswith("tf."):
+            with pytest.raises((MissingNameError, NotImplementedError)):
+                find(row.name)()
+
+
+def test_no_must_is_missing_but_for_parameter_servers(rows: list[Row]) -> None:
+    assert not [row.name for row in rows if row.facts == "MUST" and row.status == "missing"]
+
+
+def test_few_shoulds_are_missing(rows: list[Row]) -> None:
+    missing = [row.name for row in rows if row.facts == "SHOULD" and row.status == "missing"]
+    assert len(missing) <= SHOULDS_THAT_MAY_BE_MISSING, missing
+
+
+def test_every_name_that_is_there_is_used_by_a_test(rows: list[Row]) -> None:
+    assert not [row.name for row in rows if row.status == "untested"]
+
+
+def test_every_missing_name_has_a_sentence(rows: list[Row]) -> None:
+    assert not [row.name for row in rows if row.status == "missing" and not row.text.rstrip().endswith(".")]
+
+
+def test_a_name_works_only_if_a_test_uses_it() -> None:
+    nobody, somebody = Used([]), Used(["tf.constant", "tf.dtypes.float32", "tf.distribute.MirroredStrategy.run"])
+    assert nobody.status("tf.constant") == ("untested", "")
+    assert somebody.status("tf.constant") == ("works", "")
+    assert somebody.status("tf.float32") == ("works", "")  # the same object
+    assert somebody.status("tf.distribute.Strategy.run") == ("works", "")  # the same method
+    assert somebody.status("tf.distribute.Strategy.reduce") == ("untested", "")
+    assert nobody.status("tf.Session")[0] == "missing"
+
+
+def test_the_names_of_a_page_are_read_back() -> None:
+    found = rows_on(page(Used(["tf.constant"])))
+    assert [row.status for row in found if row.name == "tf.constant"] == ["works"]
+    assert len(found) > 500
+
+
+def test_names_are_found_in_a_test_its_helpers_its_fixtures_and_the_scripts_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import tensorflow as tf\ntf.zeros(1)\n")
+    (tmp_path / "test_it.py").write_text(
+        "import unisono.tf as tf\n"
+        "import pytest\n"
+        "TABLE = [tf.ones]\n"
+        "def helper():\n    return tf.cast\n"
+        "def other():\n    return tf.range\n"
+        "@pytest.fixture\ndef given():\n    yield tf.distribute.MirroredStrategy()\n"
+        "@pytest.mark.parametrize('f', TABLE)\n"
+        "def test_a(f, given):\n    given.run(helper())\n    run('script.py')\n"
+        "    run('import tensorflow as tf\\ntf.add\\n')\n"
+    )
+    expected = {"tf.ones", "tf.cast", "tf.zeros", "tf.add", "tf.distribute.MirroredStrategy"}
+    expected.add("tf.distribute.MirroredStrategy.run")
+    assert names_used(tmp_path / "test_it.py", "test_a") == expected

@@ -1,0 +1,58 @@
+"""Python inside of compiled functions and of maps."""
+
+import jax
+import numpy as np
+import pytest
+
+import unisono.tf as tf
+
+
+def test_numpy_is_called_every_time_a_function_runs():
+    seen = []
+
+    def note(x):
+        seen.append(float(x.sum()))
+        return x.sum()
+
+    @tf.function
+    def total(x):
+        return tf.numpy_function(note, [x], tf.float32)
+
+    assert [float(total(tf.constant([each, 1.0]))) for each in (1.0, 5.0)] == [2.0, 6.0]
+    assert seen == [2.0, 6.0]
+
+
+def test_a_result_with_a_shape_needs_a_spec():
+    spec = tf.TensorSpec([2], tf.float32)
+    doubled = tf.function(lambda x: tf.py_function(lambda each: each.numpy() * 2, [x], spec))
+    np.testing.assert_allclose(doubled(tf.constant([1.0, 2.0])), [2, 4])
+    without = tf.function(lambda x: tf.numpy_function(lambda each: each * 2, [x], tf.float32))
+    with pytest.raises(jax.errors.JaxRuntimeError, match="TensorSpec"):
+        jax.block_until_ready(without(tf.constant([1.0, 2.0])))
+
+
+def test_python_in_a_map_makes_it_run_on_the_host():
+    def load(name):
+        return np.float32(len(name.decode()))
+
+    dataset = tf.data.Dataset.from_tensor_slices(["a", "bcd"]).map(lambda x: tf.numpy_function(load, [x], tf.float32))
+    assert [float(x) for x in dataset] == [1.0, 3.0]
+    counted = tf.data.Dataset.range(3).map(lambda x: tf.py_function(lambda n: n.numpy() + 1, [x], tf.int64))
+    assert [int(x) for x in counted.batch(3).take(1).unbatch()] == [1, 2, 3]
+
+
+def test_text_cannot_leave_a_compiled_function():
+    with pytest.raises(NotImplementedError, match="text"):
+        tf.function(lambda x: tf.numpy_function(str, [x], tf.string))(tf.constant(1.0))
+
+
+def test_as_many_results_as_named_are_expected():
+    with pytest.raises(ValueError, match="names 2 results, and the function returned 1"):
+        tf.numpy_function(lambda x: x, [1.0], [tf.float32, tf.float32])
+
+
+def test_no_gradient_passes_numpy():
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = x * tf.numpy_function(lambda each: each * 3, [x], tf.float32)
+    assert float(tape.gradient(y, x)) == 6.0

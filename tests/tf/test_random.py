@@ -1,0 +1,155 @@
+"""Random numbers: others at every call, the same in every run, of the right kind."""
+
+import numpy as np
+import pytest
+
+import unisono.tf as tf
+
+
+def test_a_seed_makes_what_follows_the_same():
+    def drawn():
+        tf.random.set_seed(5)
+        dense = tf.keras.layers.Dense(2)
+        dense.build((None, 3))
+        return [tf.random.normal([3]), tf.random.uniform([3], seed=1), dense.kernel, tf.random.shuffle(tf.range(9))]
+
+    for first, second in zip(drawn(), drawn(), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_every_call_draws_other_numbers_also_with_a_seed():
+    assert not np.array_equal(tf.random.normal([4]), tf.random.normal([4]))
+    assert not np.array_equal(tf.random.uniform([4], seed=3), tf.random.uniform([4], seed=3))
+
+
+def test_a_compiled_function_draws_other_numbers_at_every_call():
+    @tf.function
+    def draw():
+        return tf.random.uniform([4]), tf.nn.dropout(tf.ones([64]), 0.5), tf.random.normal([2], seed=1)
+
+    for first, second in zip(draw(), draw(), strict=True):
+        assert not np.array_equal(first, second)
+
+
+def test_numbers_are_of_the_right_kind():
+    normal = np.asarray(tf.random.normal([4000], mean=3.0, stddev=2.0))
+    assert abs(normal.mean() - 3) < 0.2
+    assert abs(normal.std() - 2) < 0.2
+    cut = np.asarray(tf.random.truncated_normal([4000], mean=1.0))
+    assert np.abs(cut - 1).max() <= 2
+    whole = np.asarray(tf.random.uniform([4000], minval=2, maxval=5, dtype=tf.int32))
+    assert set(whole.tolist()) == {2, 3, 4}
+    part = np.asarray(tf.random.uniform([4000], -1.0, 1.0))
+    assert -1 <= part.min() < -0.9
+    assert 0.9 < part.max() < 1
+    gamma = np.asarray(tf.random.gamma([4000], alpha=[2.0, 8.0], beta=2.0))
+    assert gamma.shape == (4000, 2)
+    np.testing.assert_allclose(gamma.mean(0), [1, 4], rtol=0.15)
+    counts = np.asarray(tf.random.poisson([4000], lam=[3.0]))
+    np.testing.assert_allclose(counts.mean(0), [3], rtol=0.1)
+    assert counts.dtype == np.float32
+    classes = np.asarray(tf.random.categorical(tf.math.log([[0.1, 0.9], [0.5, 0.5]]), 4000))
+    np.testing.assert_allclose(classes.mean(1), [0.9, 0.5], atol=0.05)
+    assert sorted(np.asarray(tf.random.shuffle([3, 1, 2])).tolist()) == [1, 2, 3]
+    with pytest.raises(ValueError, match="maxval=10"):
+        tf.random.uniform([2], dtype=tf.int32)
+
+
+def test_dropped_numbers_are_zero_and_the_others_larger():
+    values = np.asarray(tf.nn.dropout(tf.ones([1000]), rate=0.2))
+    assert set(np.unique(values).tolist()) == {0.0, 1.25}
+    assert 700 < np.count_nonzero(values) < 900
+    rows = np.asarray(tf.nn.dropout(tf.ones([8, 8]), 0.5, noise_shape=[8, 1]))
+    assert np.all(rows == rows[:, :1])
+    with pytest.raises(ValueError, match="rate is 1"):
+        tf.nn.dropout(tf.ones([3]), 1.0)
+
+
+def test_stateless_numbers_follow_from_the_seed():
+    draws = {
+        "normal": lambda seed: tf.random.stateless_normal([3], seed),
+        "truncated": lambda seed: tf.random.stateless_truncated_normal([3], seed),
+        "uniform": lambda seed: tf.random.stateless_uniform([3], seed, minval=0, maxval=1000, dtype=tf.int32),
+        "full": lambda seed: tf.random.stateless_uniform([3], seed, minval=None, maxval=None, dtype=tf.int32),
+        "categorical": lambda seed: tf.random.stateless_categorical([[0.0] * 50], 5, seed),
+        "gamma": lambda seed: tf.random.stateless_gamma([3], seed, alpha=2.0),
+        "poisson": lambda seed: tf.random.stateless_poisson([30], seed, lam=9.0),
+        "binomial": lambda seed: tf.random.stateless_binomial([30], seed, counts=20, probs=0.5),
+        "shuffle": lambda seed: tf.random.experimental.stateless_shuffle(tf.range(20), seed),
+        "split": lambda seed: tf.random.split(seed, 2),
+        "old split": lambda seed: tf.random.experimental.stateless_split(seed, 3),
+        "fold": lambda seed: tf.random.fold_in(seed, 7),
+        "old fold": lambda seed: tf.random.experimental.stateless_fold_in(seed, 8),
+    }
+    for name, draw in draws.items():
+        first, again, other = draw([1, 2]), draw(tf.constant([1, 2])), draw([1, 3])
+        np.testing.assert_array_equal(first, again, err_msg=name)
+        assert not np.array_equal(first, other), name
+    with pytest.raises(ValueError, match="two whole numbers"):
+        tf.random.stateless_normal([3], 1)
+
+
+def test_a_generator_counts_on_and_can_be_set_back():
+    first, second = tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1)
+    state = first.state.numpy()
+    one, two = first.normal([3]), first.normal([3])
+    assert not np.array_equal(one, two)
+    np.testing.assert_array_equal(second.normal([3]), one)
+    first.reset(state)
+    first.skip(1)
+    np.testing.assert_array_equal(first.normal([3]), two)
+    first.reset_from_seed(1)
+    np.testing.assert_array_equal(first.normal([3]), one)
+    other = tf.random.Generator.from_state(state, alg="philox")
+    np.testing.assert_array_equal(other.normal([3]), one)
+    np.testing.assert_array_equal(tf.random.create_rng_state(1, alg=tf.random.Algorithm.PHILOX), state)
+
+
+def test_a_generator_draws_all_kinds():
+    generator = tf.random.Generator.from_non_deterministic_state()
+    assert np.abs(np.asarray(generator.truncated_normal([500]))).max() <= 2
+    assert set(np.asarray(generator.uniform([200], 0, 2, tf.int32)).tolist()) == {0, 1}
+    assert generator.uniform_full_int([2], dtype=tf.uint32).dtype == tf.uint32
+    assert generator.make_seeds(3).shape == (2, 3)
+    assert 0 <= int(generator.binomial([], 5, 0.5)) <= 5
+    one, two = generator.split(2)
+    assert not np.array_equal(one.normal([3]), two.normal([3]))
+
+
+def test_a_generator_counts_on_inside_functions_and_checkpoints(tmp_path):
+    generator = tf.random.Generator.from_seed(3)
+    draw = tf.function(lambda: generator.normal([2]))
+    first, second = draw(), draw()
+    assert not np.array_equal(first, second)
+    checkpoint = tf.train.Checkpoint(generator=generator)
+    path = checkpoint.save(str(tmp_path / "saved"))
+    third = draw()
+    checkpoint.restore(path)
+    np.testing.assert_array_equal(draw(), third)
+
+
+def test_every_replica_draws_numbers_of_its_own():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        generator = tf.random.Generator.from_seed(3)
+    values = strategy.run(lambda: (generator.normal([2]), tf.random.uniform([2])))
+    for value in values:
+        first, second = strategy.experimental_local_results(value)
+        assert not np.array_equal(first, second)
+    assert generator.state.numpy()[1] == 1
+
+
+def test_numbers_in_a_map_follow_from_the_element():
+    dataset = tf.data.Dataset.range(4).map(lambda x: tf.random.uniform([]))
+    first = [float(x) for x in dataset]
+    assert len(set(first)) == 4
+
+
+def test_the_generator_of_the_process_can_be_exchanged():
+    before = tf.random.get_global_generator()
+    mine = tf.random.experimental.Generator.from_seed(8)
+    tf.random.set_global_generator(mine)
+    try:
+        assert tf.random.experimental.get_global_generator() is mine
+    finally:
+        tf.random.experimental.set_global_generator(before)
