@@ -17,9 +17,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("run", help="start the workers of a job and watch them: unisono run --help", add_help=False)
     commands.add_parser("doctor", help="say what training needs and what is wrong here: unisono doctor --help")
     commands.add_parser("demo", help="train a small network on MNIST on all devices and compare it with one device")
+    commands.add_parser("tf-check", help="say what becomes of a script for TensorFlow: unisono tf-check --help")
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words[:1] == ["doctor"]:
         return doctor(words[1:])
+    if words[:1] == ["tf-check"]:
+        # Not above: importing the namespace gives arrays the manners of TensorFlow's, which other commands do not want.
+        from unisono.cli._tf_check import tf_check
+
+        return tf_check(words[1:])
     if parser.parse_args(words).command == "run":
         parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
     return demo()

@@ -1,0 +1,53 @@
+"""What is known about a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from unisono.tfds._features import FeaturesDict
+from unisono.tfds._splits import rows_of
+
+
+@dataclass(frozen=True)
+class SplitInfo:
+    """What is known about a split, or a part of it."""
+
+    name: str
+    num_examples: int
+    num_shards: int = 1
+
+
+class SplitDict(dict[str, SplitInfo]):
+    """The splits by name; `splits["train[:10%]"]` knows a part."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        super().__init__({name: SplitInfo(name, size) for name, size in sizes.items()})
+        self._sizes = dict(sizes)
+
+    def __missing__(self, split: str) -> SplitInfo:
+        return SplitInfo(split, sum(rows.stop - rows.start for _, rows in rows_of(split, self._sizes)))
+
+    @property
+    def total_num_examples(self) -> int:
+        """The rows of all splits."""
+        return sum(self._sizes.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetInfo:
+    """Name, features and splits of a dataset."""
+
+    name: str
+    version: str
+    description: str
+    homepage: str
+    citation: str
+    features: FeaturesDict
+    supervised_keys: tuple[str, str]
+    splits: SplitDict
+
+    @property
+    def full_name(self) -> str:
+        """Name and version."""
+        return f"{self.name}/{self.version}"
