@@ -20,7 +20,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -28,6 +28,7 @@ help:
 	@echo "make test       the checks and the default tests"
 	@echo "make test-all   the checks and every test, the long ones too"
 	@echo "make faults     kill jobs at every moment, and write what became of them to docs/faults.md (an hour)"
+	@echo "make tf-coverage  run the tests of TensorFlow's names, and write which work to docs/tf-coverage.md"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs a Python >= 3.12)"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
@@ -60,6 +61,12 @@ faults: $(READY)
 	@$(if $(ARGS),,rm -f build/faults.jsonl)
 	@$(RUN) pytest -q -m "" tests/faults --fault-results=build/faults.jsonl $(ARGS); code=$$?; \
 	    $(RUN) tests.faults.page build/faults.jsonl docs/faults.md && exit $$code
+
+# Which names work is known from the tests that use them and passed. The page's own test would look at the old page.
+tf-coverage: $(READY)
+	@$(RUN) pytest -q -m "" tests/tf tests/tfds --ignore=tests/tf/test_coverage.py \
+	    --names-used=build/tf-names.json $(ARGS); code=$$?; \
+	    $(RUN) tests.tf.coverage_page build/tf-names.json docs/tf-coverage.md && exit $$code
 
 test-versions:
 	@.ci/versions $(ARGS)
