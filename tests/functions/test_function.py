@@ -2,7 +2,9 @@
 
 import copy
 import gc
+import warnings
 import weakref
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -475,3 +477,20 @@ def test_metrics_that_a_step_does_not_touch_do_not_disturb_it():
     step(batch)
     assert float(used.result()) == 0.5
     assert float(unused.result()) == 3.0
+
+
+def test_a_program_for_an_object_goes_with_the_object() -> None:
+    class Factor:
+        def __init__(self, value: float) -> None:
+            self.value = value
+
+    @unisono.function
+    def times(factor: Factor, x: Any) -> Any:
+        return factor.value * x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # many objects, many traces
+        got = [float(times(Factor(float(number)), np.float32(1))) for number in range(30)]  # identities come again
+    assert got == list(map(float, range(30)))
+    gc.collect()
+    assert times.experimental_get_tracing_count() <= 1

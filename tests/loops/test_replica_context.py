@@ -241,3 +241,21 @@ def test_an_exception_comes_out_from_any_depth_and_every_context_is_left(
     with strategy.scope(), pytest.raises(_UserError):
         called(lambda: strategy.run(STEPS[where]))()
     assert not unisono.has_strategy()
+
+
+@pytest.mark.parametrize(("taken", "expected"), [(True, 7.0), (False, 5.0)])
+def test_an_assignment_in_a_branch_of_a_merge_call_counts_once(
+    strategy: Strategy, taken: bool, expected: float
+) -> None:
+    with strategy.scope():
+        total = keras.Variable(5.0, trainable=False, synchronization="on_read", aggregation="sum")
+
+    def merged(given: Strategy, condition: Any) -> None:
+        keras.ops.cond(condition, lambda: total.assign(7.0), lambda: total.value)
+
+    @unisono.function
+    def step(condition: Any) -> None:
+        strategy.run(lambda: unisono.get_replica_context().merge_call(lambda given: merged(given, condition)))
+
+    step(np.bool_(taken))
+    assert float(total.value) == expected

@@ -77,7 +77,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(script, replicas, marks=[] if quick else pytest.mark.full)
 
 
-@pytest.mark.parametrize(("script", "replicas"), cases())
+@pytest.mark.parametrize(("script", "replicas"), list(cases()))
 def test_a_script_runs_as_it_is(script: str, replicas: int, tmp_path: Path, datasets: Path) -> None:
     outside = ("UNISONO_CPU_DEVICES", "NPROC", "TF_CONFIG", "KERAS_BACKEND")
     environment = {name: value for name, value in os.environ.items() if name not in outside}

@@ -173,7 +173,8 @@ class Interrupting(keras.callbacks.Callback):
 
 
 @pytest.mark.slow
-def test_a_training_goes_on_with_all_that_a_step_uses(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line_by_line", [False, True])
+def test_a_training_goes_on_with_all_that_a_step_uses(line_by_line: bool, tmp_path: Path) -> None:
     finals, strategy = [], strategy_of(2)
     for interrupted in (False, True):
         keras.utils.set_random_seed(0)
@@ -183,6 +184,7 @@ def test_a_training_goes_on_with_all_that_a_step_uses(tmp_path: Path) -> None:
             with strategy.scope():
                 model = Pair(lambda: counter.assign_add(1))
                 model.compile(keras.optimizers.Adam(0.05), keras.optimizers.SGD(0.05, momentum=0.9))
+                model.run_eagerly = line_by_line
             return model
 
         data = unisono.data.Dataset.from_tensor_slices(X).batch(5)
@@ -234,3 +236,61 @@ def test_keras_own_step_with_data_alone_belongs_into_fit() -> None:
         model.compile("sgd", "mse")
     with pytest.raises(RuntimeError, match="train_on_batch"):
         model.train_step((X, Y))
+
+
+@pytest.mark.slow
+def test_what_only_validations_use_is_kept_too(tmp_path: Path) -> None:
+    class Noisy(Plain):
+        def test_step(self, data: Any) -> Any:
+            x, y = data
+            noise = keras.random.normal((), seed=self.seed)
+            return {"loss": keras.ops.mean((self(x) - y) ** 2) + noise}
+
+    histories, strategy = [], strategy_of(1)
+    for interrupted in (False, True):
+        keras.utils.set_random_seed(0)
+
+        def made() -> Any:
+            with strategy.scope():
+                model = Noisy()
+                object.__setattr__(model, "seed", keras.random.SeedGenerator(5))  # the model does not know of it
+                model.compile("sgd", "mse")
+            return model
+
+        model, arguments = made(), {"epochs": 3, "verbose": 0, "validation_data": (X[:7], Y[:7]), "shuffle": False}
+        if interrupted:
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, Y, **arguments, resume=tmp_path, callbacks=[Interrupting()])
+            model = made()
+        model.fit(X, Y, **arguments, resume=tmp_path if interrupted else None)
+        histories.append(model.history.history["val_loss"])
+    assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize(
+    ("logs", "what"), [(1.0, "float"), ((1.0, 2.0), "tuple"), ({"loss": "low"}, "text for 'loss'")]
+)
+def test_what_is_no_dict_of_numbers_is_no_result_of_a_step(logs: Any, what: str) -> None:
+    class Careless(Plain):
+        def train_step(self, data: Any) -> Any:
+            super().train_step(data)
+            return logs
+
+    with strategy_of(1).scope():
+        model = Careless()
+        model.compile("sgd", "mse")
+    with pytest.raises(TypeError, match=f"train_step returned {what}. Expected is a dict"):
+        model.fit(X, Y, verbose=0)
+
+
+def test_a_step_that_looks_at_values_cannot_be_kept(tmp_path: Path) -> None:
+    class Looking(Plain):
+        def train_step(self, data: Any) -> Any:
+            np.asarray(data[0])
+            return super().train_step(data)
+
+    with strategy_of(1).scope():
+        model = Looking()
+        model.compile("sgd", "mse", run_eagerly=True)
+    with pytest.raises(ValueError, match=r"train_step runs line by line .* and looks at values"):
+        model.fit(X, Y, verbose=0, resume=tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import keras
 
@@ -13,6 +13,11 @@ from unisono import context
 from unisono.checkpoint._tree import leaves
 from unisono.seams import owner_of
 from unisono.store import JSON
+
+NOT_BUILT = """{path!r} has no variables yet, and cannot be built for the shapes that the checkpoint has of it: {why}
+Build it before `restore`: call it once, or its `build(input_shape)`."""
+
+_SHAPES: Final = ("input_shape", "shapes_dict")
 
 
 def shapes_of(objects: Mapping[str, Any]) -> dict[str, JSON]:
@@ -30,7 +35,10 @@ def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
             owner = owner_of(thing)
             with contextlib.nullcontext() if owner is None else context.entered(owner), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Keras's, where it cannot; then there is an error with what to do
-                thing.build_from_config(_for_any_batch(shapes[path]))
+                try:
+                    thing.build_from_config(_for_any_batch(shapes[path]))
+                except Exception as error:
+                    raise ValueError(NOT_BUILT.format(path=path, why=error)) from error
 
 
 def _is_plain(value: Any) -> bool:
@@ -47,12 +55,18 @@ def _plain(value: Any) -> JSON:
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def _for_any_batch(value: JSON) -> Any:
-    """The same with tuples for shapes, and None for their first dimension."""
+def _for_any_batch(config: JSON) -> Any:
+    """The same with None for the first dimension of Keras's own entries. What a layer adds to them stays as it is."""
+    if not isinstance(config, dict):
+        return config
+    return {name: _any_batch(value) if name in _SHAPES else value for name, value in config.items()}
+
+
+def _any_batch(value: JSON) -> Any:
     if isinstance(value, dict):
-        return {name: _for_any_batch(inner) for name, inner in value.items()}
+        return {name: _any_batch(inner) for name, inner in value.items()}
     if not isinstance(value, list):
         return value
     if value and all(size is None or isinstance(size, int) for size in value):
         return (None, *value[1:])
-    return [_for_any_batch(inner) for inner in value]
+    return [_any_batch(inner) for inner in value]

@@ -35,7 +35,7 @@ class CodedError(OpError):
         return type(self), (self.node_def, self.op, self.message)
 
 
-class OutOfRangeError(CodedError, StopIteration):
+class OutOfRangeError(CodedError):
     """`get_next` was called at the end of the data."""
 
     code = 11

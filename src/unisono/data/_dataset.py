@@ -535,7 +535,7 @@ class Dataset:
         """
         if (window_size is None) == (window_size_func is None):
             raise ValueError("group_by_window: pass either window_size or window_size_func.")
-        size = window_size_func or (lambda _: window_size)
+        size = (lambda _: window_size) if window_size_func is None else self.prepared(window_size_func)
         return self.then(
             GroupByWindow(
                 key=self.prepared(key_func), reduce=self.prepared(reduce_func), size=size, dataset=self._of_source

@@ -33,7 +33,7 @@ class HostCall:
         if is_tracing():
             return self.function(*arguments)
         # On the CPU: elements are there, and each operation would send them to the GPU and back.
-        with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        with jax.enable_x64(True), jax.default_device("cpu"):
             traced = self._traced(arguments)
             value = self.function(*arguments)
         if traced is None or not same_structure(value, traced):

@@ -27,7 +27,7 @@ class HostFunction:
         leaves, tree = jax.tree.flatten(batch)
         foreign = tuple(index for index, leaf in enumerate(leaves) if leaf.dtype.kind in FOREIGN_KINDS)
         known = [np.asarray(leaf) for index, leaf in enumerate(leaves) if index not in foreign]
-        with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        with jax.enable_x64(True), jax.default_device("cpu"):
             results = iter(self._compiled((tree, foreign), known, identity))
         result_tree, origins = self._layouts[(tree, foreign)]
         merged = [np.asarray(next(results)) if origin is None else leaves[origin] for origin in origins]

@@ -87,7 +87,7 @@ class DatasetIterator:
         raise StopIteration
 
     def get_next(self) -> Nest:
-        """The next element, as `next(iterator)`; at the end an OutOfRangeError, which is a StopIteration."""
+        """The next element, as `next(iterator)`; at the end an OutOfRangeError."""
         try:
             return next(self)
         except StopIteration:

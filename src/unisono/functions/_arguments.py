@@ -47,6 +47,12 @@ class Arguments:
     _tree: Any
     _slots: list[Any]
 
+    @property
+    def objects(self) -> list[Any]:
+        """Those that the key knows by their identity alone."""
+        constants = [slot.value for slot in self._slots if isinstance(slot, Constant)]
+        return [value for value in constants if not isinstance(value, _BY_VALUE)]
+
     def with_arrays(self, arrays: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as the user wrote them, with these arrays in their places."""
         following = iter(arrays)

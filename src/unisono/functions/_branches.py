@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from unisono import context, seams
-from unisono.functions._nested import NestedScope, Outer
+from unisono.functions._nested import NestedScope, Outer, hand_out
 
 ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. The others may choose otherwise,
 and it would wait for them forever. Choose the value, and assign it outside:
@@ -79,7 +79,7 @@ def chosen(
     runs = [run(*pair) for pair in zip(branches, finishes or (None, None), strict=True)]
     result, after = jax.lax.cond(predicate, *runs)
     for variable, value in zip(written.values(), after, strict=True):
-        outer.write(variable, value)
+        hand_out(outer, variable, value)
     return result
 
 

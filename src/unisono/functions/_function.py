@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, Final
 
@@ -41,6 +42,7 @@ class Function:
         self._signature = input_signature
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
         self._kinds: dict[Hashable, ForArguments] = {}
+        self._kept: list[Any] = []
         self._last_key: Any = None
         self._derived: dict[int, tuple[Any, Function]] = {}
 
@@ -89,7 +91,7 @@ class Function:
         key = (arguments.key, context.current(), context.replica() is None, _settings())
         if key not in self._programs:
             self._traced(key, arguments)
-        return self._kinds[key]
+        return self._kinds.get(key) or ForArguments.of(self, arguments)
 
     def derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
         """What was made of this function for ``strategy``, made now if there is nothing yet."""
@@ -119,6 +121,14 @@ class Function:
             args = fitted(self._signature, args, self._name)
         return taken_apart(args, kwargs)
 
+    def _forget_with(self, objects: list[Any], key: Hashable) -> None:
+        """A program for objects goes with them: the key knows them by their identity, which comes again."""
+        for each in objects:
+            try:
+                weakref.finalize(each, _forget, weakref.ref(self), key).atexit = False
+            except TypeError:  # takes no weak reference, so it stays
+                self._kept.append(each)
+
     def _traced(self, key: Any, arguments: Arguments) -> ConcreteFunction | dict[Any, Any]:
         program: ConcreteFunction | dict[Any, Any]
         try:
@@ -127,7 +137,10 @@ class Function:
             program = {}
         before, self._last_key = self._last_key, key
         self._programs[key] = program
-        self._kinds[key] = ForArguments.of(self, arguments)
+        if arguments.objects:
+            self._forget_with(arguments.objects, key)
+        else:
+            self._kinds[key] = ForArguments.of(self, arguments)
         if len(self._programs) == _MANY_TRACES:
             reason = _difference(before, key)
             text = RETRACED.format(function=self._name, number=_MANY_TRACES, reason=reason)
@@ -181,6 +194,12 @@ def function(
     if func is None:
         return lambda decorated: Function(decorated, input_signature)
     return func if isinstance(func, Function) else Function(func, input_signature)
+
+
+def _forget(function: weakref.ref[Function], key: Hashable) -> None:
+    living = function()
+    if living is not None:
+        living._programs.pop(key, None)
 
 
 class _BoundFunctions(dict[int, Function]):

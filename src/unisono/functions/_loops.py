@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono import context, seams
-from unisono.functions._nested import NestedScope, Outer
+from unisono.functions._nested import NestedScope, Outer, hand_out
 
 ASSIGNED_IN_SOME_TURNS = """The variable {name!r} is assigned by one replica inside a loop that ends when its values say
 so. The others may end in another turn, and it would wait for them forever. Let the loop turn a number of times that is
@@ -105,7 +105,7 @@ class _Turns:
 
     def finish(self, state: _State) -> list[Any]:
         for variable, value in zip(self._written.values(), state[1], strict=True):
-            self._outer.write(variable, value)
+            hand_out(self._outer, variable, value)
         return state[0]
 
 

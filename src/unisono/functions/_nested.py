@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from unisono import seams
+from unisono import context, seams
 from unisono.functions._capture import check_trace
 
 
@@ -49,7 +49,8 @@ class NestedScope(seams.StateScope):
         return value
 
     def agreed(self, variable: Any, value: Any) -> Any:
-        return self._outer.agreed(variable, value)
+        # In a merge_call values are wholes, of which replicas get their parts when all is done.
+        return value if context.merged() is not None else self._outer.agreed(variable, value)
 
     def write(self, variable: Any, value: Any) -> None:
         check_trace(self._trace, variable)
@@ -97,6 +98,14 @@ class Outside:
 
 
 Outer = seams.StateScope | Outside
+
+
+def hand_out(outer: Outer, variable: Any, value: Any) -> None:
+    """Stores what a part has written. In a merge_call the outer scope gives each replica its part of it."""
+    if context.merged() is not None and isinstance(outer, seams.StateScope):
+        outer.add_update((variable, value))
+    else:
+        outer.write(variable, value)
 
 
 def scope_here() -> Outer:

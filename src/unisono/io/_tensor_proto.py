@@ -13,8 +13,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from unisono.io._byte_string import byte_string
 from unisono.io._wire import (
-    DELIMITED,
     ExampleError,
     decode_fields,
     decode_varint,
@@ -53,7 +53,7 @@ def serialize_tensor(array: Any) -> bytes:
     >>> serialize_tensor(np.float32(1.5))
     b'\\x08\\x01\\x12\\x00"\\x04\\x00\\x00\\xc0?'
     """
-    array = np.asarray(array)
+    array = byte_string(array) if isinstance(array, bytes) else np.asarray(array)
     is_text = array.dtype.kind in "OSUT"
     if not is_text and array.dtype not in _BY_DTYPE:
         raise TypeError(f"serialize_tensor: there is no TensorProto of dtype {array.dtype}. Cast it before.")
@@ -76,7 +76,7 @@ def parse_tensor(serialized: bytes) -> NDArray[Any]:
     shape: tuple[int, ...] = ()
     content: bytes | None = None
     values: list[Any] = []
-    for field, wire_type, start, stop in decode_fields(serialized, 0, len(serialized)):
+    for field, _, start, stop in decode_fields(serialized, 0, len(serialized)):
         if field == 1:
             number = decode_varint(serialized, start, stop)[0]
         elif field == 2:
@@ -87,10 +87,8 @@ def parse_tensor(serialized: bytes) -> NDArray[Any]:
             values.append(serialized[start:stop])
         elif field in _FIXED:
             values += _fixed(serialized[start:stop], _FIXED[field])
-        elif field in _VARINTS and wire_type == DELIMITED:
-            values += decode_varints(serialized[start:stop]).tolist()
         elif field in _VARINTS:
-            values.append(decode_varint(serialized, start, stop)[0])
+            values += decode_varints(serialized[start:stop]).tolist()
         elif field != 3:  # a version number
             raise ExampleError(
                 f"parse_tensor: the TensorProto holds its values in field {field}, which is not read here"

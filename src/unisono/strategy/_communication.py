@@ -10,11 +10,15 @@ from typing import Any
 
 import jax
 
+from unisono.runtime import processes
 from unisono.strategy._reduce_op import ReduceOp
 from unisono.values import DistributedValues
 
 OWN_ALGORITHM = """cross_device_ops={given!r}: XLA sums over devices, inside of the compiled step, and an algorithm of
 your own would never be called. Leave the argument out, or pass one of tf.distribute's: NcclAllReduce(), say."""
+
+ONE_PROCESS = """CrossDeviceOps.reduce knows the values of one process only, and there are several.
+Write strategy.reduce(reduce_op, value, axis=None)."""
 
 NO_HOOKS = "XLA sums over devices, inside of the compiled step: an algorithm of your own would never be called."
 
@@ -55,6 +59,8 @@ class CrossDeviceOps:
     def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of a value of all replicas, on the device of the first."""
         del destinations, options
+        if processes().number > 1:
+            raise NotImplementedError(ONE_PROCESS)
         if not isinstance(per_replica_value, DistributedValues):
             return per_replica_value
         first, *others = per_replica_value.values

@@ -9,10 +9,10 @@ from unisono.train._own_steps import explore, is_own
 from unisono.train._steps import Kind
 
 
-def build(model: Any, kind: Kind, batch_spec: Any) -> None:
-    """Makes all variables that steps of this kind need on batches of this shape."""
+def build(model: Any, kind: Kind, batch_spec: Any, *, kept: bool = False) -> None:
+    """Makes all variables that steps of this kind need on batches of this shape; ``kept``: to be saved and resumed."""
     if is_own(model, kind):
-        explore(model, kind, batch_spec)
+        explore(model, kind, batch_spec, kept=kept)
     elif kind == "predict":
         seams.build_for_prediction(model, seams.unpack(batch_spec)[0])
     else:

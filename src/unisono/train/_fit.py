@@ -19,6 +19,7 @@ from unisono.train._evaluate import Evaluation
 from unisono.train._in_sync import check_in_sync
 from unisono.train._keeper import Keeper, kept
 from unisono.train._loop import Loop, fetch
+from unisono.train._own_steps import is_own
 from unisono.train._programs import epoch_start_for
 from unisono.train._resume import resume_of
 from unisono.train._session import Session
@@ -92,7 +93,9 @@ def fit(
                     "validation_steps",
                     val_place,
                 )
-            build(model, "train", feed.batch_spec)
+            build(model, "train", feed.batch_spec, kept=keeper is not None)
+            if validation is not None and is_own(model, "test"):  # what only validations use is kept too
+                build(model, "test", validation.feed.batch_spec, kept=keeper is not None)
             callbacks = seams.callback_list(
                 callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
             )

@@ -7,7 +7,8 @@ metrics make theirs meanwhile. They are the state that goes into the compiled pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -24,6 +25,13 @@ UNKNOWN = """{step} uses the variable {name!r} for this batch, and did not use i
 step uses must not depend on the batch; read it in both cases."""
 
 PULLED = "{step} asks a dataset for its next element. The batch is what it is given: use `data`."
+
+NO_LOGS = """{step} returned {what}. Expected is a dict of logs, whose values are numbers:
+    return {{"loss": loss}}"""
+
+LOOKS_AT_VALUES = """resume=...: {step} runs line by line (run_eagerly=True or jit_compile=False) and looks at values.
+So nobody can tell which variables it will use, and a training that was killed could not go on. Leave these settings
+out, or leave `resume` out."""
 
 _ATTRIBUTE = "_unisono_step_variables"
 
@@ -51,12 +59,17 @@ def forget_steps(model: Any) -> None:
     object.__setattr__(model, _ATTRIBUTE, {})
 
 
-def explore(model: Any, kind: str, batch_spec: Any) -> None:
-    """Traces the step, so that all variables are there and those it uses are known. Once for a model."""
+def explore(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
+    """Traces the step, so that all variables are there and those it uses are known. Once for a model.
+
+    A step that runs line by line reads and writes the variables themselves; it is traced only if its training is
+    ``kept``, since then they have to be known before it goes on.
+    """
     known = _known(model)
-    if kind in known:
+    line_by_line = not seams.is_traced(model)
+    if known.get(kind) or (kind in known and not (line_by_line and kept)):
         return
-    if not seams.is_traced(model):  # it will read and write the variables themselves
+    if line_by_line and not kept:
         known[kind] = []
         return
     scopes: list[_Exploring] = []
@@ -69,7 +82,8 @@ def explore(model: Any, kind: str, batch_spec: Any) -> None:
 
     strategy = seams.owner_of(model)
     assert strategy is not None, "only models of a strategy are trained here"
-    with context.running_on(Replica(strategy, axis=None)):
+    explained = _explained(kind) if line_by_line else contextlib.nullcontext()
+    with context.running_on(Replica(strategy, axis=None)), explained:
         jax.eval_shape(traced, batch_spec)
     known[kind] = list(scopes[-1].used.values())
 
@@ -83,7 +97,7 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
     """The step as ``(state, batch) -> (result, state)``; ``groups`` are the variables of the state."""
     variables = [variable for group in groups for variable in group]
 
-    def on_variables(state: Any, batch: Any) -> tuple[Any, Any]:
+    def on_variables(_: Any, batch: Any) -> tuple[Any, Any]:
         result = _call(model, kind, batch)
         return result, tuple([variable._value for variable in group] for group in groups)
 
@@ -100,19 +114,36 @@ def _call(model: Any, kind: str, batch: Any) -> Any:
     method = getattr(model, f"{kind}_step")
     function = getattr(method, "__func__", None)
     result = _convert(method)(batch) if function is None else _convert(function)(model, batch)
-    return _outputs(result) if kind == "predict" else _logs(result)
+    return _outputs(result) if kind == "predict" else _logs(result, f"{kind}_step")
 
 
 def _outputs(nest: Any) -> Any:
     return jax.tree.map(jnp.asarray, nest)
 
 
-def _logs(result: Any) -> dict[str, jax.Array]:
+def _logs(result: Any, step: str) -> dict[str, jax.Array]:
     """One dict of arrays: metrics that are several, as those given to `compile` are, give a dict each."""
+    if result is None:
+        return {}
+    if not isinstance(result, dict):
+        raise TypeError(NO_LOGS.format(step=step, what=type(result).__name__))
     flat: dict[str, jax.Array] = {}
-    for name, value in (result or {}).items():
-        flat |= _logs(value) if isinstance(value, dict) else {name: jnp.asarray(value)}
+    for name, value in result.items():
+        if isinstance(value, dict):
+            flat |= _logs(value, step)
+        elif isinstance(value, str | bytes):
+            raise TypeError(NO_LOGS.format(step=step, what=f"text for {name!r}"))
+        else:
+            flat[name] = jnp.asarray(value)
     return flat
+
+
+@contextlib.contextmanager
+def _explained(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
+        raise ValueError(LOOKS_AT_VALUES.format(step=f"{kind}_step")) from error
 
 
 def _known(model: Any) -> dict[str, list[Any]]:

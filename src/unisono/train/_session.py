@@ -46,8 +46,7 @@ class Session:
         shared = [variable for variable in variables.all() if seams.is_process_wide(variable)]
         seams.adopt([each for each in variables.all() if not seams.is_process_wide(each)], self.strategy)
         for variable in shared:  # belongs to nobody, so that models of other strategies can use it too
-            elsewhere = variable._value.sharding.device_set != self.placement.replicated.device_set
-            value = from_chief(variable._value) if elsewhere and self.placement.spans_processes else variable._value
+            value = from_chief(variable._value) if self.placement.spans_processes else variable._value
             variable._value = self.placement.place_variable(value)
 
     def shared(self, x: Any) -> Any:

@@ -18,7 +18,7 @@ from unisono.runtime import Placement, processes, told_by_all
 from unisono.store import Stored
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
-from unisono.train._state import Variables
+from unisono.train._state import Variables, variables_of
 
 OTHER_VARIABLES = """{folder} was saved of a model that has other variables.
 {problems}
@@ -140,10 +140,15 @@ class Training:
 
     def _named(self) -> dict[str, Any]:
         named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
-        known = {id(variable) for variable in named.values()}
-        # What a user's step uses besides: variables that the model does not hold, in the order of their use.
-        others = [variable for variable in self.variables.all() if id(variable) not in known]
-        return named | {f"step/{number}": variable for number, variable in enumerate(others)}
+        # What a user's steps use besides: variables that the model does not hold, in the order of their use.
+        used = {"step": self.variables.all()}
+        if self.validation is not None:
+            used["validation"] = variables_of(self.model, "test").all()
+        for step, variables in used.items():
+            known = {id(variable) for variable in named.values()}
+            others = [variable for variable in variables if id(variable) not in known]
+            named |= {f"{step}/{number}": variable for number, variable in enumerate(others)}
+        return named
 
     def _callbacks(self) -> dict[str, Any]:
         """By class and number: workers that are not the chief lack some, so that places in the list do not tell."""

@@ -44,7 +44,10 @@ class TensorFlowFinder:
 def _stand_in(fullname: str, real_package: str) -> ModuleSpec:
     if "." not in fullname:
         return _same(fullname, lambda: importlib.import_module(real_package))
-    module = _member(fullname)
+    try:
+        module = _member(fullname)
+    except ImportError as error:  # when it is imported; to ask whether it is there is none
+        return ModuleSpec(fullname, Refused(str(error)))
     return _same(fullname, lambda: module)
 
 
