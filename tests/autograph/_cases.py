@@ -503,6 +503,19 @@ def a_jump_in_a_later_branch(x):
     return x, last
 
 
+@case(*numbers(3.0, 9.0))
+def a_choice_before_a_break(x):
+    n = x * 0
+    while n < 3 and x > 2:
+        n += 1
+        if x > 5:
+            x = x - 1
+        if x > 4:
+            continue
+        break
+    return n
+
+
 @case(*numbers(7, 0))
 def break_in_a_range_of_unknown_length(n):
     total = 0

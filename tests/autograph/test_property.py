@@ -9,12 +9,19 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from ._compare import assert_like_python
 
-NAMES = ["a", "b", "c", 's["left"]', "s['right'][0]"]
+NAMES = ["a", "b", "c", 's["left"]', "s['right'][0]", "variable"]
+READ = [*NAMES[:-1], "(variable + 0.0)"]  # its value: a name for the variable itself would see later assignments
+
+START = """
+variable.assign(x)
+a, b, c = x % 7.0, (x * 3.0) % 7.0, y % 7.0
+s = {"left": a, "right": [b]}
+"""
 
 
 class Program:
@@ -25,15 +32,15 @@ class Program:
         self._counter = itertools.count()
 
     def source(self) -> str:
-        start = "\n".join(["a, b, c = x % 7.0, (x * 3.0) % 7.0, y % 7.0", 's = {"left": a, "right": [b]}'])
-        body = self._block(depth=3, in_loop=False, names=NAMES)
-        return "def program(x, y, xs):\n" + textwrap.indent(f"{start}\n{body}\n{self._result()}", "    ")
+        body = self._block(depth=3, in_loop=False, names=READ)
+        function = "def program(x, y, xs):\n" + _indented(f"{START}\n{body}\n{self._result()}")
+        return f"import keras\n\nvariable = keras.Variable(0.0)\n\n\n{function}\n"
 
     def _pick(self, *choices: str) -> str:
         return self._data.draw(st.sampled_from(choices))
 
     def _result(self) -> str:
-        return "return a, b, c, s"
+        return "return a, b, c, s, variable + 0.0"
 
     def _block(self, depth: int, in_loop: bool, names: list[str]) -> str:
         count = self._data.draw(st.integers(1, 3))
@@ -43,6 +50,8 @@ class Program:
         simple = ("assign", "assign", "add", "temporary")
         kind = self._pick(*simple, *(("if", "if", "if", "for", "while") if depth else ()))
         name, value = self._pick(*NAMES), self._expression(names)
+        if name == "variable" and kind in simple:
+            return f"variable.{'assign_add' if kind == 'add' else 'assign'}({value})\nvariable.assign(variable % 7.0)"
         if kind == "assign":
             return f"{name} = {value}"
         if kind == "add":
@@ -99,11 +108,17 @@ def _indented(text: str) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=30,
+    phases=[Phase.reuse, Phase.generate],  # to make a program smaller takes longer than to read it
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.data())
 def test_random_programs_give_what_python_gives(data: st.DataObject, tmp_path: Path) -> None:
     file = tmp_path / f"program_{len(list(tmp_path.iterdir()))}.py"
-    file.write_text(Program(data).source())
+    source = Program(data).source()
+    note(source)
+    file.write_text(source)
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None
     assert spec.loader is not None

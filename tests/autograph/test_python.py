@@ -49,6 +49,30 @@ def test_a_global_that_is_assigned_in_a_branch():
     assert COUNT == 0
 
 
+def test_a_declaration_inside_of_a_branch():
+    def count(flag):
+        if flag:
+            global COUNT
+        return COUNT if flag else None
+
+    assert convert(count)(True) == count(True) == 0
+
+
+def test_a_parameter_that_a_function_inside_binds():
+    def count(x, n):
+        def add():
+            nonlocal n
+            n += 1
+
+        if x > 0:
+            add()
+        for _ in x * jnp.ones(3):
+            add()
+        return n
+
+    assert_like_python(count, (ONE, 0), (MINUS, 5))
+
+
 def test_a_global_list_that_both_branches_append_to():
     def log(x):
         LOG.clear()

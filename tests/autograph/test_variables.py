@@ -232,6 +232,20 @@ def test_variables_can_be_chosen_between():
     assert [float(choose(x)) for (x,) in CALLS] == [11.0, 21.0, 12.0]
 
 
+def test_a_name_for_a_variable_stays_one_after_a_loop():
+    state = keras.Variable(0.0)
+
+    @compiled
+    def turn(xs):
+        for x in xs:
+            target = state
+            target.assign_add(x)
+        target.assign(target * 2)
+
+    turn(jnp.arange(4.0))
+    assert float(state) == 12.0
+
+
 def test_the_value_of_a_variable_is_where_a_loop_begins():
     start = keras.Variable(3.0)
 
@@ -280,3 +294,37 @@ def test_a_branch_that_is_traced_by_itself_still_refuses_assignments_that_would_
 
     with pytest.raises(RuntimeError, match="assigned inside a part of the function that JAX traces by itself"):
         wrong(jnp.ones(3))
+
+
+@jax.tree_util.register_pytree_node_class
+class RowsOfALoop:
+    """An object without arrays, until the first row is written."""
+
+    def __init__(self, size, rows=None):
+        self.size, self.rows = size, rows
+
+    def write(self, index, row):
+        rows = jnp.zeros((self.size, *row.shape)) if self.rows is None else self.rows
+        return RowsOfALoop(self.size, rows.at[index].set(row))
+
+    def begin_like(self, other):
+        return self if other.rows is None else RowsOfALoop(self.size, jnp.zeros(other.rows.shape))
+
+    def tree_flatten(self):
+        return (self.rows,), self.size
+
+    @classmethod
+    def tree_unflatten(cls, size, children):
+        return cls(size, *children)
+
+
+def test_an_object_may_begin_a_loop_without_its_arrays():
+    @compiled
+    def collect(xs):
+        state = (RowsOfALoop(4), 0)
+        for x in xs:
+            rows, n = state
+            state = (rows.write(n, x * jnp.ones(2)), n + 1)
+        return state[0].rows
+
+    assert collect(jnp.arange(4.0)).tolist() == [[0, 0], [1, 1], [2, 2], [3, 3]]

@@ -87,12 +87,7 @@ assert normalization.mean.numpy().item() == 1.5
 assert flipped.shape.as_list() == [8, 4, 4, 1]
 from keras.src.utils import module_utils
 assert not module_utils.tensorflow.available
-try:
-    keras.layers.Hashing(3)(np.arange(2))
-except ImportError as error:
-    assert "Layer Hashing requires TensorFlow" in str(error)
-else:
-    raise AssertionError("Hashing found a TensorFlow")
+assert keras.layers.Hashing(3)(np.arange(2)).shape == (2,)
 assert len(keras.datasets.mnist.load_data()[0][0]) == 60000
 """
 

@@ -25,6 +25,7 @@ from unisono.plans import (
     Enumerate,
     FileCache,
     Filter,
+    FixedLengthRecords,
     Generated,
     GroupByWindow,
     Interleave,
@@ -155,6 +156,10 @@ SOURCES = {
     "text": SourceCase(lambda folder: TextLines((_text(folder),)), "TextLineDataset('FOLDER/lines.txt')"),
     "texts": SourceCase(lambda folder: TextLines((_text(folder),) * 3), "TextLineDataset(3 files)"),
     "gzip": SourceCase(lambda folder: TextLines((_gzip(folder),), "GZIP"), "TextLineDataset('FOLDER/lines.gz')"),
+    "pieces": SourceCase(
+        lambda folder: FixedLengthRecords((_text(folder),), record_bytes=3),
+        "FixedLengthRecordDataset('FOLDER/lines.txt')",
+    ),
     "records": SourceCase(lambda folder: Records((_records(folder),)), "TFRecordDataset('FOLDER/data.tfrecord')"),
     "zip": SourceCase(lambda _: Zipped((Plan(ROWS), {"y": Plan(Range(range(5)))})), "zip(7 rows, range(5))"),
     "zip of a stream": SourceCase(

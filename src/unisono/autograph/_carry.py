@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import jax
 
+from unisono.autograph._beginnings import begin_like
 from unisono.autograph._common import as_dtype, common_dtype, is_one, is_weak, kind_of
 from unisono.autograph._errors import ControlFlowError, Place
 from unisono.autograph._nests import UNDEFINED, Array, Leaf, Nest, Number
@@ -46,12 +49,14 @@ class _Carried:
         nest: its value before the loop.
         kinds: the shape and dtype of each leaf while it is carried; None for one that stays what it is.
         constant: of each leaf, whether it is a Python number that every turn leaves the same.
+        begun: whether the value was made to begin like it is after a turn.
     """
 
     slot: Slot
     nest: Nest
     kinds: list[Any]
     constant: list[bool] = field(default_factory=list)
+    begun: bool = False
 
     @classmethod
     def of(cls, slot: Slot, nest: Nest) -> _Carried:
@@ -72,6 +77,7 @@ class Carry:
         self._carried: list[_Carried] = []
         self._late: list[Slot] = []  # those that have no value before
         self._late_nests: list[Nest] = []
+        self._to_do: list[Callable[[], None]] = []  # before it is tried again, outside of the trace
         for index, slot in enumerate(state.slots):
             if not slot.is_bound or (slot.name.isidentifier() and slot.name not in names):
                 continue
@@ -82,6 +88,8 @@ class Carry:
 
     def kinds(self) -> list[Any]:
         """The shapes and dtypes of what is carried."""
+        while self._to_do:
+            self._to_do.pop()()
         return [kind for carried in self._carried for kind in carried.kinds if kind is not None]
 
     def arrays(self) -> list[Any]:
@@ -119,7 +127,7 @@ class Carry:
             if slot.live and not at_least_once and all(leaf.value is not UNDEFINED for leaf in nest.leaves):
                 raise self._place.error(NO_FIRST_VALUE.format(name=slot.name, first=_first_value(nest)))
             if slot.live and at_least_once:
-                arrays += [leaf.array for leaf in nest.leaves if isinstance(leaf, Array)]
+                arrays += [leaf.array for leaf in nest.leaves if _is_array(leaf)]
         return arrays
 
     def finish(self, results: list[Any]) -> None:
@@ -133,7 +141,7 @@ class Carry:
             carried.slot.set(carried.nest.with_leaves(leaves))
         for slot, nest in zip(self._late, self._late_nests, strict=True):
             if slot.live:
-                leaves = [next(following) if isinstance(leaf, Array) else leaf.value for leaf in nest.leaves]
+                leaves = [next(following) if _is_array(leaf) else leaf.value for leaf in nest.leaves]
                 slot.set(nest.with_leaves(leaves))
 
     def _notice_others(self) -> None:
@@ -145,14 +153,17 @@ class Carry:
             before, after = self._state.nest_before(index), Nest.of(slot.get(), None, slot.opaque)
             if before.tree != after.tree:
                 raise self._changes(slot, before, after, ADVICE_LIST)
-            self._carried.append(_Carried.of(slot, before))
+            self._to_do.append(functools.partial(self._carry_too, index))
             raise TryAgain
+
+    def _carry_too(self, index: int) -> None:
+        self._carried.append(_Carried.of(self._state.slots[index], self._state.nest_before(index)))
 
     def _after(self, carried: _Carried) -> list[Any]:
         slot, before = carried.slot, carried.nest
         after = Nest.of(slot.get(), None, slot.opaque)
         if before.tree != after.tree:
-            raise self._changes(slot, before, after, ADVICE_LIST if isinstance(slot, Container) else None)
+            raise self._unlike(carried, after, ADVICE_LIST if isinstance(slot, Container) else None)
         carried.constant = []
         arrays = []
         for index, (first, leaf) in enumerate(zip(before.leaves, after.leaves, strict=True)):
@@ -161,16 +172,31 @@ class Carry:
                 arrays.append(self._fitted(carried, index, leaf, after))
             elif not is_one(first, leaf):
                 if not isinstance(first, Array) or not isinstance(leaf, Array | Number):
-                    raise self._changes(slot, before, after)
+                    raise self._unlike(carried, after)
                 carried.kinds[index] = _struct(kind_of(first))  # a variable whose value is carried
                 raise TryAgain
         return arrays
+
+    def _unlike(self, carried: _Carried, after: Nest, advice: str | None = None) -> Exception:
+        """The error, unless the value can begin with the structure that it has after a turn."""
+        slot, before = carried.slot, carried.nest
+        begin = begin_like(before.with_leaves([leaf.value for leaf in before.leaves]), slot.get())
+        if begin is None or carried.begun:
+            return self._changes(slot, before, after, advice)
+        self._to_do.append(functools.partial(self._begin_anew, carried, begin))
+        return TryAgain()
+
+    def _begin_anew(self, carried: _Carried, begin: Callable[[], Any]) -> None:
+        slot = carried.slot
+        anew = _Carried.of(slot, Nest.of(begin(), None, slot.opaque))
+        anew.begun = True
+        self._carried[self._carried.index(carried)] = anew
 
     def _fitted(self, carried: _Carried, index: int, leaf: Leaf, after: Nest) -> Any:
         """An array after a turn, as it goes into the next."""
         slot, before, kind = carried.slot, carried.nest, carried.kinds[index]
         if not isinstance(leaf, Array | Number):
-            raise self._changes(slot, before, after)
+            raise self._unlike(carried, after)
         new = kind_of(leaf)
         if new.shape != kind.shape:
             raise self._changes(slot, before, after, ADVICE_SHAPE)
@@ -191,7 +217,11 @@ class Carry:
 
 
 def _is_computed(leaf: Leaf) -> TypeGuard[Array | Number]:
-    return isinstance(leaf, Number) or (isinstance(leaf, Array) and not leaf.is_variable)
+    return isinstance(leaf, Number) or _is_array(leaf)
+
+
+def _is_array(leaf: Leaf) -> TypeGuard[Array]:
+    return isinstance(leaf, Array) and not leaf.is_variable
 
 
 def _struct(kind: Any) -> Any:

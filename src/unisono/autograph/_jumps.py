@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from unisono.autograph._names import Scopes
+from unisono.autograph._names import Scopes, own_nodes
 
 Jump = ast.Return | ast.Break | ast.Continue
 
@@ -23,3 +23,8 @@ def _of(node: ast.AST) -> set[type[ast.stmt]]:
     if isinstance(node, ast.For | ast.While):
         return (jumps(node.body) & {ast.Return}) | jumps(node.orelse)
     return {kind for child in ast.iter_child_nodes(node) for kind in _of(child)}
+
+
+def has_jumping_if(block: Sequence[ast.stmt]) -> bool:
+    """Whether there is an `if` in ``block`` that leaves something before its end."""
+    return any(isinstance(node, ast.If) and jumps([node]) for node in own_nodes(block))

@@ -104,7 +104,9 @@ class Liveness:
         ended = self._block(node.orelse, after, targets)
         turning = ended | reads
         while True:
-            before = self._block(node.body, turning, _Targets(after, turning, targets.on_error))
+            # A compiled loop carries a name into the next turn even if a `break` says that there will be none.
+            inner = _Targets(after | turning, turning, targets.on_error)
+            before = self._block(node.body, turning, inner)
             again = turning | (before - binds)
             if again == turning:
                 break

@@ -88,6 +88,12 @@ def mutated_attributes(body: Iterable[ast.AST]) -> set[Path]:
     return {path for path in paths if len(path) > 1}
 
 
+def mangled(attribute: str, class_name: str | None) -> str:
+    """The name of a private attribute outside of its class."""
+    private = attribute.startswith("__") and not attribute.endswith("__")
+    return f"_{class_name.lstrip('_')}{attribute}" if private and class_name and class_name.strip("_") else attribute
+
+
 def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """All nodes that run as a part of this function, not as another one's."""
     for node in body:

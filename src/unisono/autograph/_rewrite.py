@@ -23,57 +23,35 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from unisono.autograph._expressions import is_pythons, rewritten, rewritten_test
-from unisono.autograph._jumps import Jump, jumps
+from unisono.autograph._jumps import Jump, has_jumping_if, jumps
 from unisono.autograph._liveness import Liveness, Names
 from unisono.autograph._names import (
     Path,
     bound,
     bound_by_others,
     declared,
+    mangled,
     mutated_attributes,
     names_in,
     own_nodes,
     set_attributes,
 )
+from unisono.autograph._regions import Block, Region, Rest
 from unisono.autograph._syntax import (
     assigned,
     called,
     constant,
     defined,
     is_operator,
+    located,
     name,
     operation,
     operator,
     while_assigned,
 )
-
-Block = list[ast.stmt]
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """What follows, up to the end of the region: the name of the piece, and the statements in it."""
-
-    name: str
-    statements: Block
-
-
-@dataclass(frozen=True)
-class _Region:
-    """What a jump's rest ends with: the function, the body of a loop, or a block that rest cannot leave (`with`).
-
-    Attributes:
-        end: the signal for its end, or none for the function, which returns None there.
-        wanted: the names that are wanted there.
-        in_loop: whether `break` and `continue` may lead out of it.
-    """
-
-    end: str | None
-    wanted: Names
-    in_loop: bool
 
 
 class FunctionRewriter:
@@ -89,9 +67,10 @@ class FunctionRewriter:
         self._node, self._class_name, self._first_parameter = node, class_name, first_parameter
         self._liveness = Liveness(node.body)
         self._globals, self._nonlocals = declared(node.body, ast.Global), declared(node.body, ast.Nonlocal)
-        own = bound(node.body) - self._globals - self._nonlocals
+        parameters = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        own = (bound(node.body) | parameters) - self._globals - self._nonlocals
         self._shared = own & bound_by_others(node.body)
-        self._locals = own - {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        self._locals = own - parameters
         self._count = 0
 
     def rewritten(self) -> ast.FunctionDef:
@@ -101,7 +80,7 @@ class FunctionRewriter:
             head.append(ast.Global(sorted(self._globals)))
         if self._nonlocals:
             head.append(ast.Nonlocal(sorted(self._nonlocals)))
-        region = _Region(end=None, wanted=self._liveness.at_end, in_loop=False)
+        region = Region(end=None, wanted=self._liveness.at_end, in_loop=False)
         node = copy.copy(self._node)
         body = self._node.body
         text = body[:1] if ast.get_docstring(self._node, clean=False) is not None else []
@@ -110,7 +89,7 @@ class FunctionRewriter:
 
     # The plain form.
 
-    def _plain(self, block: Sequence[ast.stmt], region: _Region, follows: _Rest | None) -> Block:
+    def _plain(self, block: Sequence[ast.stmt], region: Region, follows: Rest | None) -> Block:
         done: Block = []
         for index, statement in enumerate(block):
             after = list(block[index + 1 :])
@@ -120,9 +99,9 @@ class FunctionRewriter:
                     break
             else:
                 done += self._plain_statement(statement, region)
-        return done
+        return done or [ast.Pass() for _ in block[:1]]
 
-    def _plain_statement(self, node: ast.stmt, region: _Region) -> Block:
+    def _plain_statement(self, node: ast.stmt, region: Region) -> Block:
         match node:
             case ast.If():
                 return self._plain_if(node, region)
@@ -133,7 +112,7 @@ class FunctionRewriter:
             case _:
                 return self._other(node, lambda block, inner: self._plain(block, inner, None), region)
 
-    def _plain_if(self, node: ast.If, region: _Region) -> Block:
+    def _plain_if(self, node: ast.If, region: Region) -> Block:
         body, orelse = (self._plain(block, region, None) for block in (node.body, node.orelse))
         test = self._test(node.test)
         if is_pythons(node.test):
@@ -148,7 +127,7 @@ class FunctionRewriter:
             self._changes([*node.body, *node.orelse], self._liveness.after(node)),
             constant(node.lineno),
         )
-        return _located(
+        return located(
             node,
             ast.If(
                 operation("traced", while_assigned(value, test)),
@@ -157,9 +136,9 @@ class FunctionRewriter:
             ),
         )
 
-    def _plain_jumping_if(self, node: ast.If, after: Block, region: _Region, follows: _Rest | None) -> Block:
+    def _plain_jumping_if(self, node: ast.If, after: Block, region: Region, follows: Rest | None) -> Block:
         test = self._test(node.test)
-        if is_pythons(node.test) and not _has_jumping_if([*node.body, *node.orelse]):
+        if is_pythons(node.test) and not has_jumping_if([*node.body, *node.orelse]):
             body, orelse = (self._plain(block, region, None) for block in (node.body, node.orelse))
             rest = self._plain(after, region, follows) if region.end == "END" else []
             return [ast.copy_location(ast.If(test, body, orelse), node), *rest]
@@ -176,9 +155,9 @@ class FunctionRewriter:
             [*pieces, *self._followed(node, jump, region)],
             plain,
         )
-        return _located(node, piece, choice)
+        return located(node, piece, choice)
 
-    def _followed(self, node: ast.If, jump: ast.expr, region: _Region) -> Block:
+    def _followed(self, node: ast.If, jump: ast.expr, region: Region) -> Block:
         """Python goes where ``jump`` says."""
         if region.end is None:
             return [ast.Return(ast.Attribute(jump, "value", ast.Load()))]
@@ -191,7 +170,7 @@ class FunctionRewriter:
             done.append(ast.If(is_operator(signal, "CONTINUE"), [ast.Continue()], []))
         return done
 
-    def _plain_while(self, node: ast.While, region: _Region) -> Block:
+    def _plain_while(self, node: ast.While, region: Region) -> Block:
         body = self._plain(node.body, self._loop_region(node), None)
         orelse = self._plain(node.orelse, self._block_region(node.orelse, region), None)
         test = self._test(node.test)
@@ -202,9 +181,9 @@ class FunctionRewriter:
         known = operation("traced", while_assigned(value, test))
         go_on = ast.BoolOp(ast.And(), [ast.UnaryOp(ast.Not(), known), name(value)])
         traced = ast.If(operation("traced", name(value)), [*pieces, ast.Expr(turning)], [])
-        return _located(node, ast.While(go_on, body, [traced, *orelse]))
+        return located(node, ast.While(go_on, body, [traced, *orelse]))
 
-    def _plain_for(self, node: ast.For, region: _Region) -> Block:
+    def _plain_for(self, node: ast.For, region: Region) -> Block:
         over = self._new("over")
         pieces, turning = self._for_operation(node, name(over))
         inner = self._block_region(node.orelse, region)
@@ -216,11 +195,11 @@ class FunctionRewriter:
         )
         test = operation("loops", while_assigned(over, self._expression(node.iter)))
         traced = [*pieces, ast.Expr(turning), *self._plain(node.orelse, inner, None)]
-        return _located(node, ast.If(test, traced, [plain]))
+        return located(node, ast.If(test, traced, [plain]))
 
     # The pieces.
 
-    def _pieces(self, block: Sequence[ast.stmt], region: _Region, follows: _Rest | None) -> Block:
+    def _pieces(self, block: Sequence[ast.stmt], region: Region, follows: Rest | None) -> Block:
         done: Block = []
         for index, statement in enumerate(block):
             if isinstance(statement, Jump):
@@ -230,17 +209,17 @@ class FunctionRewriter:
             done += self._piece_statement(statement, region)
         return done
 
-    def _piece_statement(self, node: ast.stmt, region: _Region) -> Block:
+    def _piece_statement(self, node: ast.stmt, region: Region) -> Block:
         match node:
             case ast.If():
                 if is_pythons(node.test):
                     body, orelse = (self._pieces(block, region, None) for block in (node.body, node.orelse))
-                    return _located(node, ast.If(self._test(node.test), body or [ast.Pass()], orelse))
+                    return located(node, ast.If(self._test(node.test), body or [ast.Pass()], orelse))
                 pieces, (then, otherwise) = self._branches(node, region, None)
                 changes = self._changes([*node.body, *node.orelse], self._liveness.after(node))
                 line = constant(node.lineno)
                 choice = operation("if_", self._test(node.test), name(then), name(otherwise), changes, line)
-                return _located(node, *pieces, ast.Expr(choice))
+                return located(node, *pieces, ast.Expr(choice))
             case ast.While():
                 return self._piece_loop(node, *self._while_operation(node), region)
             case ast.For():
@@ -248,22 +227,22 @@ class FunctionRewriter:
             case ast.AnnAssign(target=ast.Name()):  # an annotated name cannot be nonlocal
                 if node.value is None:
                     return []
-                return _located(node, ast.Assign([copy.deepcopy(node.target)], self._expression(node.value)))
+                return located(node, ast.Assign([copy.deepcopy(node.target)], self._expression(node.value)))
             case _:
                 return self._other(node, lambda block, inner: self._pieces(block, inner, None), region)
 
-    def _piece_jumping_if(self, node: ast.If, after: Block, region: _Region, follows: _Rest | None) -> Block:
+    def _piece_jumping_if(self, node: ast.If, after: Block, region: Region, follows: Rest | None) -> Block:
         piece, rest = self._rest(node, after, region, follows)
         pieces, branches = self._branches(node, region, rest)
         jump = self._jump(node, self._test(node.test), branches, rest, region)
         if region.end != "END":
-            return _located(node, piece, *pieces, ast.Return(jump))
+            return located(node, piece, *pieces, ast.Return(jump))
         signal = self._new("signal")
         at_end = is_operator(signal, "END")
         leave = ast.If(ast.UnaryOp(ast.Not(), at_end), [ast.Return(name(signal))], [])
-        return _located(node, piece, *pieces, assigned(signal, jump), leave)
+        return located(node, piece, *pieces, assigned(signal, jump), leave)
 
-    def _piece_loop(self, node: ast.For | ast.While, pieces: Block, turning: ast.expr, region: _Region) -> Block:
+    def _piece_loop(self, node: ast.For | ast.While, pieces: Block, turning: ast.expr, region: Region) -> Block:
         signal = self._new("signal")
         done: Block = [*pieces, assigned(signal, turning)]
         if ast.Return in jumps(node.body):
@@ -271,7 +250,7 @@ class FunctionRewriter:
         if node.orelse:
             orelse = self._pieces(node.orelse, self._block_region(node.orelse, region), None)
             done.append(ast.If(ast.Compare(name(signal), [ast.Is()], [constant(None)]), orelse, []))
-        return _located(node, *done)
+        return located(node, *done)
 
     def _signal(self, node: Jump) -> ast.expr:
         if isinstance(node, ast.Return):
@@ -281,7 +260,7 @@ class FunctionRewriter:
 
     # What both forms use.
 
-    def _branches(self, node: ast.If, region: _Region, rest: _Rest | None) -> tuple[Block, tuple[str, str]]:
+    def _branches(self, node: ast.If, region: Region, rest: Rest | None) -> tuple[Block, tuple[str, str]]:
         then, otherwise = self._new("then"), self._new("else")
         pieces = [
             self._piece(each, block, self._pieces(block, region, rest))
@@ -289,8 +268,8 @@ class FunctionRewriter:
         ]
         return pieces, (then, otherwise)
 
-    def _rest(self, node: ast.If, after: Block, region: _Region, follows: _Rest | None) -> tuple[ast.stmt, _Rest]:
-        rest = _Rest(self._new("rest"), [*after, *(follows.statements if follows else [])])
+    def _rest(self, node: ast.If, after: Block, region: Region, follows: Rest | None) -> tuple[ast.stmt, Rest]:
+        rest = Rest(self._new("rest"), [*after, *(follows.statements if follows else [])])
         body = self._pieces(after, region, follows)
         end = operation("Returned", constant(None)) if region.end is None else operator(region.end)
         if not body or not isinstance(body[-1], ast.Return):
@@ -298,7 +277,7 @@ class FunctionRewriter:
         return self._piece(rest.name, rest.statements, body), rest
 
     def _jump(
-        self, node: ast.If, test: str | ast.expr, branches: tuple[str, str], rest: _Rest, region: _Region
+        self, node: ast.If, test: str | ast.expr, branches: tuple[str, str], rest: Rest, region: Region
     ) -> ast.expr:
         own = [*node.body, *node.orelse]
         changes = [
@@ -348,13 +327,13 @@ class FunctionRewriter:
             constant(node.lineno),
         ]
 
-    def _loop_region(self, node: ast.For | ast.While) -> _Region:
-        return _Region("CONTINUE", self._liveness.turning(node) | self._liveness.after(node), in_loop=True)
+    def _loop_region(self, node: ast.For | ast.While) -> Region:
+        return Region("CONTINUE", self._liveness.turning(node) | self._liveness.after(node), in_loop=True)
 
-    def _block_region(self, block: Block, region: _Region) -> _Region:
+    def _block_region(self, block: Block, region: Region) -> Region:
         return replace(region, end="END", wanted=self._liveness.after_block(block))
 
-    def _other(self, node: ast.stmt, blocks: Callable[[Block, _Region], Block], region: _Region) -> Block:
+    def _other(self, node: ast.stmt, blocks: Callable[[Block, Region], Block], region: Region) -> Block:
         match node:
             case ast.Global() | ast.Nonlocal():
                 return []  # at the beginning
@@ -365,7 +344,7 @@ class FunctionRewriter:
             case ast.Assert():
                 changed = rewritten(node, self._first_parameter)
                 changed.test = operation("asserted", self._test(node.test), constant(node.lineno))
-                return _located(node, changed)
+                return located(node, changed)
         changed_statement = self._without_blocks(node)
         for field, value in ast.iter_fields(node):
             if not isinstance(value, list) or not value:
@@ -375,7 +354,7 @@ class FunctionRewriter:
             elif isinstance(value[0], ast.ExceptHandler | ast.match_case):
                 for old, new in zip(value, getattr(changed_statement, field), strict=True):
                     new.body = blocks(old.body, self._block_region(old.body, region)) or [ast.Pass()]
-        return _located(node, changed_statement)
+        return located(node, changed_statement)
 
     def _without_blocks(self, node: ast.stmt) -> ast.stmt:
         """A copy with its expressions rewritten and nothing in its blocks."""
@@ -433,24 +412,5 @@ class FunctionRewriter:
         return f"ag__{kind}_{self._count}"
 
 
-def mangled(attribute: str, class_name: str | None) -> str:
-    """The name of a private attribute outside of its class."""
-    private = attribute.startswith("__") and not attribute.endswith("__")
-    return f"_{class_name.lstrip('_')}{attribute}" if private and class_name and class_name.strip("_") else attribute
-
-
-def _has_jumping_if(block: Block) -> bool:
-    return any(isinstance(node, ast.If) and jumps([node]) for node in own_nodes(block))
-
-
 def _yields(node: ast.FunctionDef) -> bool:
     return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in own_nodes(node.body))
-
-
-def _located(node: ast.stmt, *statements: ast.stmt) -> Block:
-    """The statements, at the place of ``node``."""
-    for statement in statements:
-        if not hasattr(statement, "lineno"):
-            ast.copy_location(statement, node)
-        ast.fix_missing_locations(statement)
-    return list(statements)

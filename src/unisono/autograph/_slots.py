@@ -1,4 +1,4 @@
-"""Places that hold values of a user's function: its names, attributes of its objects, what is in its lists and dicts."""
+"""Places that hold values of a user's function: its names, attributes of objects, what is in lists and dicts."""
 
 from __future__ import annotations
 

@@ -31,17 +31,21 @@ def definition_of(code: CodeType) -> Definition | None:
         lines, _ = inspect.findsource(code)
     except (OSError, TypeError):  # typed in, or made by exec
         return None
-    tree = _parsed("".join(lines))
-    found = [] if tree is None else [each for each in _definitions(tree, None) if _is_of(each.node, code)]
+    found = [each for each in _by_line("".join(lines)).get(code.co_firstlineno, []) if _is_of(each.node, code)]
     return min(found, key=lambda each: _size(each.node)) if found else None
 
 
 @functools.lru_cache(maxsize=32)
-def _parsed(text: str) -> ast.Module | None:
+def _by_line(text: str) -> dict[int, list[Definition]]:
+    """All definitions of a file, by the line in which they begin."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except SyntaxError:  # the file is no longer what was imported
-        return None
+        return {}
+    lines: dict[int, list[Definition]] = {}
+    for definition in _definitions(tree, None):
+        lines.setdefault(_first_line(definition.node), []).append(definition)
+    return lines
 
 
 def _definitions(node: ast.AST, class_name: str | None) -> Iterator[Definition]:
@@ -55,9 +59,14 @@ def _is_of(node: Node, code: CodeType) -> bool:
     if not _same_parameters(node.args, code):
         return False
     if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno and _holds_all(node.body, code)
-    first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return node.name == code.co_name and first_line == code.co_firstlineno
+        return code.co_name == "<lambda>" and _holds_all(node.body, code)
+    return node.name == code.co_name
+
+
+def _first_line(node: Node) -> int:
+    """Where Python says that it begins: with its decorators."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _same_parameters(arguments: ast.arguments, code: CodeType) -> bool:

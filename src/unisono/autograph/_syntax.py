@@ -69,6 +69,15 @@ def with_type_parameters(node: _Definition) -> _Definition:
     return node
 
 
+def located(node: ast.stmt, *statements: ast.stmt) -> list[ast.stmt]:
+    """The statements, at the place of ``node``."""
+    for statement in statements:
+        if not hasattr(statement, "lineno"):
+            ast.copy_location(statement, node)
+        ast.fix_missing_locations(statement)
+    return list(statements)
+
+
 def _arguments(parameters: Iterable[str]) -> ast.arguments:
     return ast.arguments(
         posonlyargs=[], args=[ast.arg(each) for each in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]

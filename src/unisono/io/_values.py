@@ -15,6 +15,8 @@ def as_bytes(values: Sequence[Any], name: str) -> list[bytes]:
     """Byte strings as they are, text as UTF-8."""
     out = []
     for value in values:
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
         if isinstance(value, str):
             value = value.encode()
         elif isinstance(value, bytearray | memoryview | bytes):

@@ -89,6 +89,8 @@ def _as_array(leaf: Any, name: str) -> Any:
                 f"from_tensor_slices: {name} is not one array ({_first_line(error)}). Several arrays that go "
                 f"together are a tuple, from_tensor_slices((x, y)); pad rows of different lengths first."
             ) from error
+    if array.dtype.hasobject and array.size and all(isinstance(item, str) for item in array.flat):
+        array = array.astype(str)  # a column of text, as pandas has it
     if array.dtype.hasobject and not all(isinstance(item, bytes) for item in array.flat):
         raise TypeError(
             f"from_tensor_slices: {name} ({type(leaf).__name__}) has dtype object: its rows are ragged, "

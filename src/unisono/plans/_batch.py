@@ -55,7 +55,7 @@ class Batch(Operation):
                 before = [Computed(unflatten(first, [rows[row] for rows in batch])) for row in range(number)]
                 return stacked([*before, Computed(element), *group[number + 1 :]], self, self._stack)
             for rows, part in zip(batch, parts, strict=True):
-                rows[number] = part
+                rows[number, ...] = part  # of one text NumPy would take the array for the object
         identify(*who)
         return unflatten(first, batch)
 

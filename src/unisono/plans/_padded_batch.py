@@ -111,6 +111,6 @@ def _filled(leaves: tuple[Any, ...], shape: list[int], value: Any) -> np.ndarray
         raise TypeError(f"padded_batch: the padding value {value!r} does not fit the dtype {dtype}.")
     batch = np.full((len(leaves), *shape), value, dtype)
     for row, leaf in enumerate(leaves):
-        part: tuple[Any, ...] = (row, *map(slice, leaf.shape))
+        part: tuple[Any, ...] = (row, *map(slice, leaf.shape), ...)
         batch[part] = leaf
     return batch

@@ -30,7 +30,7 @@ def give_manners(shape: Callable[[tuple[int, ...]], Any]) -> None:
         kind.get_shape = lambda self: self.shape
         kind.set_shape = _set_shape
         kind.ref = lambda self: Reference(self)
-    array.numpy = lambda self: np.asarray(self)[()]
+    array.numpy = lambda self: np.array(self)[()]  # a copy, which may be written to
     tracer.numpy = _no_numbers
 
 

@@ -14,6 +14,7 @@ from unisono.tf import _install as _install  # isort: skip  (arrays get their ma
 from unisono.autodiff import GradientTape as GradientTape
 from unisono.autodiff import UnconnectedGradients as UnconnectedGradients
 from unisono.tf import _exporting as _exporting
+from unisono.tf import autograph as autograph
 from unisono.tf import bitwise as bitwise
 from unisono.tf import compat as compat
 from unisono.tf import config as config
@@ -151,6 +152,11 @@ from unisono.tf._indexing import unique as unique
 from unisono.tf._indexing import unique_with_counts as unique_with_counts
 from unisono.tf._indexing import unravel_index as unravel_index
 from unisono.tf._indexing import where as where
+from unisono.tf._initializers import constant_initializer as constant_initializer
+from unisono.tf._initializers import ones_initializer as ones_initializer
+from unisono.tf._initializers import random_normal_initializer as random_normal_initializer
+from unisono.tf._initializers import random_uniform_initializer as random_uniform_initializer
+from unisono.tf._initializers import zeros_initializer as zeros_initializer
 from unisono.tf._making import eye as eye
 from unisono.tf._making import fill as fill
 from unisono.tf._making import linspace as linspace

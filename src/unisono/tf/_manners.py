@@ -19,7 +19,7 @@ def give_manners() -> None:
     variable = keras.Variable
     plain = variable.shape.fget
     variable.shape = property(lambda self: TensorShape(plain(self)))
-    variable.numpy = lambda self: np.asarray(self.value)[()]
+    variable.numpy = lambda self: np.array(self.value)[()]
     variable.get_shape = lambda self: self.shape
     variable.read_value = lambda self: self.value
     variable.ref = lambda self: seams.Reference(self)

@@ -52,6 +52,12 @@ class HostTensor(np.ndarray[Any, Any]):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return np.asarray(array).view(HostTensor)
 
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray)).replace("array", "Tensor", 1)
+
+    def __str__(self) -> str:
+        return str(self.view(np.ndarray))
+
     def __format__(self, spec: str) -> str:
         return format(self.numpy() if self.ndim == 0 else np.asarray(self), spec)
 

@@ -191,3 +191,11 @@ def test_a_model_tells_its_layers(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_vocabulary_is_given_back() -> None:
     lookup = tf.keras.layers.StringLookup(vocabulary=["a", "b"])
     assert lookup.get_vocabulary() == ["[UNK]", "a", "b"]
+
+
+def test_initializers_at_the_top() -> None:
+    assert tf.zeros_initializer()((2,)).numpy().tolist() == [0, 0]
+    assert tf.ones_initializer()((2,)).numpy().tolist() == [1, 1]
+    assert tf.constant_initializer(3.0)((2,)).numpy().tolist() == [3, 3]
+    assert tf.random_normal_initializer(stddev=0.1, seed=1)((50,)).shape == (50,)
+    assert abs(tf.random_uniform_initializer(-1.0, 1.0, seed=1)((50,)).numpy()).max() <= 1

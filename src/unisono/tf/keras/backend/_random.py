@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from unisono.tf import random
 from unisono.tf.keras.backend._dtypes import float_name
 
 
@@ -14,14 +15,14 @@ def random_normal(
     shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Any:
     """Numbers of the normal distribution."""
-    return keras.random.normal(shape, mean, stddev, dtype=float_name(dtype), seed=seed)
+    return random.normal(shape, mean, stddev, dtype=float_name(dtype), seed=seed)
 
 
 def random_uniform(
     shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Any:
     """Numbers of the uniform distribution."""
-    return keras.random.uniform(shape, minval, maxval, dtype=float_name(dtype), seed=seed)
+    return random.uniform(shape, minval, maxval, dtype=float_name(dtype), seed=seed)
 
 
 def truncated_normal(

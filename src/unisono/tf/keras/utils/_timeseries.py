@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.data import Dataset
+from unisono.tf.data import Dataset
 
 
 def timeseries_dataset_from_array(

@@ -1,0 +1,33 @@
+"""Objects that hold no arrays before a loop and hold some after a turn of it, as rows that the loop writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+
+def begin_like(before: Any, after: Any) -> Callable[[], Any] | None:
+    """What makes of ``before`` a value with the structure of ``after``; None if there is nothing that could.
+
+    Objects have a method `begin_like` for that. An array whose rows are written in a loop is one: before, it has none.
+    """
+    tree: Any
+    parts, tree = jax.tree.flatten(before, is_leaf=_begins)
+    if not any(map(_begins, parts)):
+        return None
+    try:
+        others = tree.flatten_up_to(after)
+    except ValueError:  # the structure around these objects has changed too
+        return None
+
+    def begin() -> Any:
+        begun = [part.begin_like(other) if _begins(part) else part for part, other in zip(parts, others, strict=True)]
+        return jax.tree.unflatten(tree, begun)
+
+    return begin
+
+
+def _begins(part: Any) -> bool:
+    return hasattr(part, "begin_like")
