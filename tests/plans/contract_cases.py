@@ -157,7 +157,7 @@ SOURCES = {
     "texts": SourceCase(lambda folder: TextLines((_text(folder),) * 3), "TextLineDataset(3 files)"),
     "gzip": SourceCase(lambda folder: TextLines((_gzip(folder),), "GZIP"), "TextLineDataset('FOLDER/lines.gz')"),
     "pieces": SourceCase(
-        lambda folder: FixedLengthRecords((_text(folder),), record_bytes=3),
+        lambda folder: FixedLengthRecords((_text(folder),), record_bytes=2),
         "FixedLengthRecordDataset('FOLDER/lines.txt')",
     ),
     "records": SourceCase(lambda folder: Records((_records(folder),)), "TFRecordDataset('FOLDER/data.tfrecord')"),

@@ -12,6 +12,20 @@ from tests.tf._names_used import names_used
 
 OPTION = "--names-used"
 
+# Modules that take seconds, among them those that run without pytest too, to be recorded with TensorFlow.
+SLOW = (
+    "test_backend",
+    "test_config",
+    "test_docstring_examples",
+    "test_image",
+    "test_layers",
+    "test_models",
+    "test_random",
+    "test_saved_model",
+    "test_stock_keras",
+    "test_symbolic",
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(OPTION, type=Path, help="write the names that each passed test uses to this file, as JSON")
@@ -20,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption(OPTION) is not None:
         config.pluginmanager.register(_Recorder(config.getoption(OPTION)), "names-used")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent) and item.path.stem.startswith((*SLOW, "test_recorded")):
+            item.add_marker(pytest.mark.slow)
 
 
 class _Recorder:

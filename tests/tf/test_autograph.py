@@ -4,7 +4,6 @@
 import pytest
 
 import unisono.tf as tf
-import unisono.tf.autograph  # noqa: F401
 
 
 @tf.function
@@ -138,3 +137,14 @@ def test_options_are_accepted(capsys):
 def test_names_that_are_not_there_are_named():
     with pytest.raises(AttributeError, match=r"tf\.autograph\.nothing"):
         _ = tf.autograph.nothing
+
+
+def test_rows_of_a_tensor_array_are_written_in_a_loop() -> None:
+    @tf.function
+    def powers(x):
+        rows = tf.TensorArray(tf.float32, size=4)
+        for i in tf.range(4):
+            rows = rows.write(i, x ** tf.cast(i, tf.float32))
+        return rows.stack()
+
+    assert powers(tf.constant(2.0)).numpy().tolist() == [1.0, 2.0, 4.0, 8.0]

@@ -24,7 +24,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(270)]
 DEADLINE = 240
 
 # Left to the full tests, since other scripts do most of what they do.
-LIKE_OTHERS = ("keras_fit.py", "keras_guide_distributed.py", "tfrecord.py", "text_pairs.py")
+LIKE_OTHERS = (
+    "guide_tpu.py",
+    "keras_fit.py",
+    "keras_guide_distributed.py",
+    "keras_guide_loop.py",
+    "migrate_fault_tolerance.py",
+    "multi_worker_loop.py",
+    "text_pairs.py",
+    "tfrecord.py",
+    "xray_tpu.py",
+)
 ON_TPUS = ("guide_tpu.py", "migrate_tpu.py", "xray_tpu.py")
 NAMES = (
     "seed_small.py",

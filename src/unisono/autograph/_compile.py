@@ -69,7 +69,7 @@ def rewritten_code(code: CodeType) -> CodeType | None:
         holder = with_type_parameters(ast.ClassDef("____" + definition.class_name, [], [], body, []))
         body = [holder]
         path.append(holder.name)
-    free = [name for name in code.co_freevars if name != "__class__" or definition.class_name is None]
+    free = [each for each in code.co_freevars if each != "__class__" or definition.class_name is None]
     module = ast.Module([defined(_FACTORY, [*free, RUNTIME], body)], [])
     ast.fix_missing_locations(ast.copy_location(module.body[0], node))
     compiled: CodeType = compile(

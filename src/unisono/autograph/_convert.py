@@ -70,6 +70,8 @@ def do_not_convert(function: Any = None) -> Any:
     if isinstance(function, FunctionType):
         setattr(function, _ATTRIBUTE, (function, function))
         return function
+    if isinstance(function, type | BuiltinFunctionType | Function):
+        return function
 
     def unconverted(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)

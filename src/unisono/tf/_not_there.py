@@ -196,7 +196,6 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.placeholder": _GRAPHS,
     "tf.placeholder_with_default": _GRAPHS,
     "tf.py_func": "use tf.py_function or tf.numpy_function.",
-    "tf.random_normal_initializer": "use tf.keras.initializers.RandomNormal.",
     "tf.report_uninitialized_variables": _VARIABLES,
     "tf.reset_default_graph": "there are no graphs; tf.keras.backend.clear_session() forgets the names of layers.",
     "tf.select": "use tf.where.",

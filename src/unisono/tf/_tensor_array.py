@@ -153,6 +153,10 @@ class TensorArray:
         row = self._stacked[0] if self._stacked is not None else next(row for row in self._rows if row is not None)
         return tuple(row.shape), row.dtype
 
+    def begin_like(self, other: TensorArray) -> TensorArray:
+        """The same, in the form that ``other`` has after a turn of a compiled loop."""
+        return self if other._stacked is None else self.allocated(other._stacked.shape[1:], other._stacked.dtype)
+
     def allocated(self, shape: Any, dtype: Any) -> TensorArray:
         """The same with room for rows of this shape: as a loop of a compiled function needs it."""
         if self._stacked is not None:

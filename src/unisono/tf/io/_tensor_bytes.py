@@ -22,7 +22,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> HostTensor:
     """A tensor as the bytes of a TensorProto, as TensorFlow writes it.
 
     >>> parse_tensor(serialize_tensor([[1.5, 2.5]]), "float32")
-    HostTensor([[1.5, 2.5]], dtype=float32)
+    Tensor([[1.5, 2.5]], dtype=float32)
     """
     plain = isinstance(tensor, np.ndarray | np.generic)
     return byte_tensor(io.serialize_tensor(np.asarray(tensor if plain else convert_to_tensor(tensor))))

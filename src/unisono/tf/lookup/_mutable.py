@@ -23,7 +23,7 @@ class MutableHashTable:
     >>> table = MutableHashTable("string", "int64", default_value=-1)
     >>> table.insert(["a"], [1])
     >>> table.lookup(["a", "b"])
-    HostTensor([ 1, -1])
+    Tensor([ 1, -1])
 
     Args:
         key_dtype: the dtype of keys.

@@ -28,7 +28,7 @@ class StaticHashTable:
     >>> from unisono.tf.lookup import KeyValueTensorInitializer
     >>> table = StaticHashTable(KeyValueTensorInitializer(["a", "b"], [1, 2]), default_value=-1)
     >>> table.lookup(["b", "z"])
-    HostTensor([ 2, -1], dtype=int32)
+    Tensor([ 2, -1], dtype=int32)
     """
 
     def __init__(
