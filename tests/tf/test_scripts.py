@@ -25,6 +25,7 @@ DEADLINE = 240
 
 # Left to the full tests, since other scripts do most of what they do.
 LIKE_OTHERS = (
+    "custom_training.py",
     "guide_tpu.py",
     "keras_fit.py",
     "keras_guide_distributed.py",
