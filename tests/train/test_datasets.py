@@ -130,9 +130,9 @@ def test_random_maps_draw_the_same_on_one_device_and_on_many(order: str, residen
 def test_the_compiled_step_draws_what_iterating_shows(probe: Any, every_step: Any) -> None:
     rows = Dataset.from_tensor_slices(np.zeros((6, 1), "float32"))
     dataset = rows.map(lambda x: x + keras.random.uniform((1,))).batch(2)
-    shown = [np.sum(batch) for _ in range(2) for batch in dataset]
+    shown = [float(np.sum(batch)) for _ in range(2) for batch in dataset]
     probe.fit(Dataset(dataset.plan), epochs=2, callbacks=[every_step], verbose=0)
-    assert every_step.column("sum") == pytest.approx([float(each) for each in shown], rel=1e-5)
+    assert every_step.column("sum") == pytest.approx(shown, rel=1e-5)
     assert len(set(shown)) == 6
 
 
