@@ -15,6 +15,7 @@ from unisono.seams import (
     sum_gradients,
     synchronize_batch_norm,
     take_data_alone,
+    take_text,
     watch_reads,
 )
 from unisono.train import METHODS
@@ -28,6 +29,7 @@ scale_losses()
 synchronize_batch_norm()
 route_branches(cond)
 take_data_alone()
+take_text()
 route_trainer(METHODS)
 save_on_chief()
 route_weights(WEIGHTS_FOLDERS)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -153,6 +154,61 @@ def a_dict_that_both_branches_fill(x):
     else:
         logs["loss"] = -x
     return logs
+
+
+@case(*SIGNS)
+def a_dict_keeps_the_order_of_its_keys(x):
+    logs = {"loss": x}
+    if x > 0:
+        logs["b"], logs["a"] = x + 1, x + 2
+    else:
+        logs["b"], logs["a"] = x - 1, x - 2
+    for row in jnp.stack([x, -x]):
+        logs["loss"] = logs["loss"] + row * row
+        nested = {"z": logs["b"], "y": {"d": row, "c": 1.0}}
+        if row > 0:
+            nested = {"z": row, "y": {"d": row, "c": 2.0}}
+        logs["a"] = logs["a"] + sum(place * value for place, value in enumerate(nested["y"].values()))
+    return list(logs), list(logs.values())
+
+
+@case(*SIGNS)
+def a_dict_has_keys_of_several_types(x):
+    table = {1: x, "one": -x, (2, 3): 0.0}
+    if x > 0:
+        table[None] = x * 2
+        table[1] += 1
+    else:
+        table[None] = x * 3
+    for row in jnp.stack([x, -x]):
+        table[2, 3] += row * row
+    return list(table.values())
+
+
+@case(*SIGNS)
+def the_branches_fill_a_dict_in_different_orders(x):
+    logs = {}
+    if x > 0:
+        logs["b"], logs["a"] = x, x + 1
+    else:
+        logs["a"], logs["b"] = x - 1, x
+    inner = {"p": 0.0, "q": x}
+    for row in jnp.stack([x, -x]):
+        inner = {"q": inner["q"] + row * row, "p": inner["p"] - 1}
+    return logs["a"], logs["b"], inner["p"], inner["q"]
+
+
+@case(*SIGNS)
+def a_dict_with_a_default(x):
+    counts = collections.defaultdict(float, {"z": 1.0})
+    if x > 0:
+        counts["b"] += x
+    else:
+        counts["b"] -= x
+    for row in jnp.stack([x, -x]):
+        counts["z"] += row * row
+    counts["a"] += 1
+    return list(counts), list(counts.values())
 
 
 @case(*SIGNS)

@@ -1,6 +1,8 @@
 """What cannot be compiled is refused with the line as it was written, the names in it, and what to write instead."""
 # ruff: noqa: E501, SIM108
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -113,6 +115,20 @@ def block_returns(x):
     return x
 
 
+def block_returns_and_binds(x):
+    with jax.named_scope("a"):
+        if x > 0:
+            return x
+        y = x + 1
+    return y
+
+
+def calls_itself(x):
+    if x > 0:
+        return x + calls_itself(x - 1)
+    return x
+
+
 def asserts(x):
     assert x > 0
     return x
@@ -138,6 +154,8 @@ IFS = {
     python_loop_breaks: r"`break` on a condition(.|\n)*for i in tf\.range\(10\):",
     python_loop_returns: r"One branch ends with `return` and the other goes on to the next turn of the loop(.|\n)*break",
     block_returns: r"One branch ends with `return` and the other goes on to the end of the block(.|\n)*after the block",
+    block_returns_and_binds: r"One branch ends with `return` and the other goes on to the end of the block(.|\n)*after the block",
+    calls_itself: r"\d\d choices or loops are one inside of the other here(.|\n)*calls itself(.|\n)*write a\n?`while`",
     asserts: r"`assert` is known only when the program runs(.|\n)*tf\.debugging\.Assert",
     conditional_expression: r"an array(.|\n)*'none'",
 }
@@ -281,6 +299,55 @@ def test_a_walrus_in_the_test_of_a_loop_with_a_break():
 
     with pytest.raises(ControlFlowError, match="binds a name with `:=`"):
         wrong(THREE)
+
+
+@pytest.mark.parametrize(
+    "line", ["    if x > {i}: return x * {i}\n", "    {word} x > {i}: y = x * {i}\n"], ids=["returns", "elif"]
+)
+def test_many_choices_in_a_row(tmp_path, line):
+    def made(number):
+        lines = (line.format(i=number - i, word="elif" if i else "if") for i in range(number))
+        text = f"def chosen_{number}(x):\n    y = x\n{''.join(lines)}    return y\n"
+        (tmp_path / f"many_{number}.py").write_text(text)
+        names = {}
+        exec(compile(text, tmp_path / f"many_{number}.py", "exec"), names)
+        return compiled(names[f"chosen_{number}"])
+
+    assert float(made(15)(jnp.float32(10.5))) == 10.5 * 10
+    with pytest.raises(
+        ControlFlowError, match=r"many_60\.py: `if x > 60(.|\n)*choices or loops(.|\n)*results\[number\]"
+    ):
+        made(60)(ONE)
+    with pytest.raises(ControlFlowError, match=r"chosen_400 cannot be converted: too many(.|\n)*@do_not_convert"):
+        made(400)
+
+
+def test_an_endless_recursion_inside_of_a_branch_stays_one():
+    def endless(x):
+        return endless(x + 1)
+
+    @compiled
+    def wrong(x):
+        if x > 0:
+            x = endless(x)
+        return x
+
+    with pytest.raises(RecursionError):
+        wrong(ONE)
+
+
+def test_who_has_no_tf_is_told_where_the_functions_are(monkeypatch):
+    monkeypatch.setitem(sys.modules, "unisono.tf", None)
+    monkeypatch.delitem(sys.modules, "unisono.tf")
+    with pytest.raises(ControlFlowError, match=r"tf\.cast\(x, tf\.float32\)(.|\n)*keras\.ops\.cast"):
+        compiled(other_dtype)(ONE)
+    with pytest.raises(ControlFlowError) as error:
+        compiled(one_branch_only)(ONE)
+    assert "keras.ops" not in str(error.value)
+    monkeypatch.setitem(sys.modules, "unisono.tf", object())
+    with pytest.raises(ControlFlowError) as error:
+        compiled(other_dtype)(ONE)
+    assert "keras.ops" not in str(error.value)
 
 
 def test_long_lines_are_cut():

@@ -125,6 +125,103 @@ def test_a_loop_that_trains_on_all(pair):
     assert int(optimizer.iterations) == 2
 
 
+def _train(optimizer, weight, skip=False):
+    gradients = [weight * 0 + 1.0]
+    optimizer.apply_gradients(zip(gradients, [weight], strict=True), skip_gradients_aggregation=skip)
+
+
+COME_TOGETHER = {
+    "gradients": lambda optimizer, weight: _train(optimizer, weight),
+    "all_reduce": lambda optimizer, weight: unisono.get_replica_context().all_reduce("SUM", weight.value),
+    "all_gather": lambda optimizer, weight: unisono.get_replica_context().all_gather(weight.value[None], 0),
+    "merge_call": lambda optimizer, weight: unisono.get_replica_context().merge_call(lambda given: weight.assign(2.0)),
+}
+
+
+@pytest.mark.parametrize("what", COME_TOGETHER)
+def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what):
+    """They would wait for each other forever."""
+    with pair.scope():
+        weight = keras.Variable(1.0)
+        optimizer = keras.optimizers.SGD(0.1)
+        optimizer.build([weight])
+    come = COME_TOGETHER[what]
+
+    def chooses(x):
+        if x[0] > 2:
+            come(optimizer, weight)
+        return x
+
+    def chooses_with_cond(x):
+        keras.ops.cond(x[0] > 2, lambda: [come(optimizer, weight), None][1], lambda: None)
+        return x
+
+    def turns(x):
+        n = x[0]
+        while n > 0:
+            come(optimizer, weight)
+            n = n - 1
+        return x
+
+    def breaks(x):
+        for value in x:
+            if value < 0:
+                break
+            come(optimizer, weight)
+        return x
+
+    for step in (chooses, chooses_with_cond, turns, breaks):
+        with pytest.raises(RuntimeError, match=r"have to come together(.|\n)*where\(condition(.|\n)*around `strategy"):
+            run(pair, step)
+    assert float(weight) == 1.0
+
+
+def test_gradients_that_somebody_summed_are_not_applied_by_some(pair):
+    with pair.scope():
+        weight = keras.Variable(1.0)
+        optimizer = keras.optimizers.SGD(0.1)
+        optimizer.build([weight])
+
+    def step(x):
+        if x[0] > 2:
+            _train(optimizer, weight, skip=True)
+        return x
+
+    with pytest.raises(RuntimeError, match="assigned inside a `cond` by one replica"):
+        run(pair, step)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_decision_around_run_trains_as_one_device(pair, taken):
+    """What the error says to write."""
+
+    def trained(strategy):
+        with strategy.scope():
+            weight = keras.Variable(1.0)
+            optimizer = keras.optimizers.SGD(0.1, momentum=0.5)
+
+        def step(x):
+            with unisono.GradientTape() as tape:
+                loss = keras.ops.sum(weight * x)
+            chosen = keras.ops.where(x[0] > 2, tape.gradient(loss, weight), 0.0)
+            optimizer.apply_gradients([(chosen, weight)])
+
+        @compiled
+        def function(per_replica, condition):
+            if condition:
+                strategy.run(step, args=(per_replica,))
+
+        rows = np.array([3, 1, 4, 2], "float32")
+        (per_replica,) = strategy.experimental_distribute_dataset(Dataset.from_tensor_slices(rows).batch(4))
+        for _ in range(2):
+            function(per_replica, jnp.asarray(taken))
+        return float(weight)
+
+    one = trained(unisono.OneDeviceStrategy("cpu:0"))
+    assert trained(pair) == pytest.approx(one)
+    assert (one == 1.0) != taken
+
+
 def test_an_uneven_batch_decides_once_for_all_rows(pair):
     with pair.scope():
         total = keras.Variable(0.0, aggregation="sum")

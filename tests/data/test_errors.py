@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unisono.data import Dataset, TensorSpec, TextLineDataset, TFRecordDataset
+from unisono.data import Dataset, FixedLengthRecordDataset, TensorSpec, TextLineDataset, TFRecordDataset
 from unisono.data.experimental import assert_cardinality
 from unisono.io import TFRecordWriter
 
@@ -236,3 +236,16 @@ def test_get_single_element_wants_one() -> None:
         Dataset.range(0).get_single_element()
     with pytest.raises(ValueError, match="more than one"):
         Dataset.range(2).get_single_element()
+
+
+@pytest.mark.parametrize("sizes", [(0,), (-1,), (2, -1), (2, 0, -1)])
+def test_records_of_a_length_that_cannot_be_are_refused_when_the_dataset_is_made(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
+    path = tmp_path / "records"
+    path.write_bytes(b"aabb")
+    for files in (path, []):
+        with pytest.raises(ValueError, match=r"FixedLengthRecordDataset: expected record_bytes of at least 1.*got"):
+            FixedLengthRecordDataset(files, *sizes)
+    with pytest.raises(ValueError, match="compression is 'LZ4'"):
+        FixedLengthRecordDataset(path, 2, compression_type="LZ4")

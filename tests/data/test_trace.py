@@ -181,3 +181,20 @@ def test_random_numbers_follow_from_epochs_and_places() -> None:
     a, b, c, d = function(np.zeros(4), (epochs, places)).tolist()
     assert a == c
     assert len({a, b, d}) == 3
+
+
+def test_a_traced_function_can_hand_text_on_but_not_read_it() -> None:
+    element = (jax.ShapeDtypeStruct((2,), np.dtype("<U3")), IMAGE)
+    assert isinstance(trace(lambda text, image: (text, image + 1), element), Traced)
+    for read in (
+        np.asarray,
+        np.ndim,
+        str,
+        bool,
+        hash,
+        lambda text: text == "a",
+        lambda text: f"{text}",
+        lambda text: {text: 1},
+    ):
+        found = trace(lambda text, image, read=read: (image, read(text) and 1), element)
+        assert "can be handed on" in str(found), read

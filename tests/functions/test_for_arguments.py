@@ -28,6 +28,27 @@ def test_a_concrete_function_is_asked_for_by_specs_without_tracing() -> None:
     assert asked(np.ones((1, 2), "float32")).tolist() == [[2.0, 2.0]]
 
 
+def test_concrete_functions_are_told_apart_by_all_that_is_in_their_arguments() -> None:
+    function = unisono.function(lambda x, table, other=None: x)
+    spec = TensorSpec((None,), "float32")
+    numbers = np.arange(2000, dtype="int32")
+    asked = function.get_concrete_function(spec, numbers)
+    assert asked.args == (spec, TensorSpec((2000,), "int32"))
+    assert function.get_concrete_function(spec, numbers + 1) is asked
+    assert function.get_concrete_function(spec, np.arange(2001, dtype="int32")) is not asked
+    assert function.get_concrete_function(TensorSpec((None,), "float64"), numbers) is not asked
+    one, another = _Named(), _Named()
+    assert repr(one) == repr(another)
+    kinds = [function.get_concrete_function(spec, numbers, each) for each in (one, another, one)]
+    assert kinds[0] is kinds[2] is not kinds[1]
+    assert [kind.args[2] for kind in kinds] == [one, another, one]
+
+
+class _Named:
+    def __repr__(self) -> str:
+        return "an object"
+
+
 def test_without_arguments_they_are_those_of_the_input_signature() -> None:
     signature = [TensorSpec((None,), "float32")]
     function = unisono.function(lambda x: x, input_signature=signature)

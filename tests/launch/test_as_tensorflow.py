@@ -135,6 +135,20 @@ def test_nothing_is_imported_before_a_script_asks_for_it(python: Python) -> None
     assert python(code) == "['tensorflow', 'tensorflow_datasets', 'keras'] []"
 
 
+def test_to_ask_for_what_is_not_there_is_no_error(python: Python) -> None:
+    code = """
+        import importlib.util
+        names = "tensorflow.python", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
+        for spec in map(importlib.util.find_spec, names):
+            try:
+                importlib.import_module(spec.name)
+            except ModuleNotFoundError as error:
+                print(error.name, error.name in str(error) or "tf.estimator" in str(error))
+    """
+    names = "tensorflow.python", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
+    assert python(code).splitlines() == [f"{name} True" for name in names]
+
+
 @pytest.mark.parametrize("backend", ["tensorflow", "torch", "jax", ""])
 @pytest.mark.parametrize("first", ["tensorflow", "keras", "keras.layers", "tensorflow_datasets", "unisono"])
 def test_keras_runs_on_jax_with_the_hooks_in_it(python: Python, backend: str, first: str) -> None:

@@ -222,3 +222,12 @@ def on_terminal(folder: Path, script: str) -> tuple[list[str], str]:
         elif not part.startswith("\x1b"):
             lines[-1] += part
     return lines, raw
+
+
+def test_what_a_library_says_when_all_is_well_is_in_the_logs_alone(run, tmp_path):
+    connected = "[Gloo] Rank 0 is connected to {} peer ranks. Expected number of connected peer ranks is : 1"
+    code, out, _ = run(f"print({connected.format(1)!r}); print({connected.format(0)!r}); print('mine')", "-n", "2")
+    assert code == 0
+    shown = [connected.format(0), "mine"]
+    assert sorted(out.splitlines()) == sorted(f"[worker {rank}] {line}" for rank in (0, 1) for line in shown)
+    assert all(connected.format(1).encode() in log for log in logs(tmp_path))

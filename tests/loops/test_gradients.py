@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -144,7 +145,11 @@ def test_the_gradient_of_a_layer_for_all_of_its_weights(strategy: Strategy) -> N
     assert local(strategy, bias) == [[16.0 / number] * 2] * number
 
 
-def test_a_tape_around_a_function_with_variables_of_the_strategy(strategy: Strategy) -> None:
+def test_a_tape_around_a_function_with_variables_of_the_strategy(
+    strategy: Strategy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)  # then XLA gets options, which a program under a tape must not have
+    assert strategy.placement.compiler_options
     with strategy.scope():
         variable = keras.Variable(3.0)
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import jax
 import pytest
 
@@ -9,6 +11,14 @@ from unisono.runtime import default_devices, device_name, resolve_devices
 )
 def test_every_spelling_of_a_device_is_understood(name: str) -> None:
     assert resolve_devices([name]) == [jax.devices("cpu")[1]]
+
+
+def test_an_object_that_stands_for_a_device_is_taken_for_it() -> None:
+    class Second:
+        def __unisono_device__(self) -> str:
+            return "/device:CPU:1"
+
+    assert resolve_devices([Second()]) == [jax.devices("cpu")[1]]
 
 
 def test_jax_devices_are_taken_as_they_are() -> None:
@@ -32,6 +42,7 @@ def test_the_short_name_of_a_device_reads_back() -> None:
         (["gpu:0"], "no device gpu:0 on this machine. It has: cpu:0"),
         (["cpu"], "'cpu' is not a device"),
         ([0], "0 is not a device"),
+        ([Path("/data/cpu:1")], r"PosixPath\('/data/cpu:1'\) is not a device"),
         ([], "No devices were given"),
     ],
 )

@@ -166,12 +166,6 @@ def test_a_number_beside_a_batch_is_zero_in_a_step_that_is_filled(pair: Strategy
     assert (rows(number), rows(batch)) == ([9, 0], [[4, 5], []])
 
 
-def test_the_old_name_warns_and_does_the_same(pair: Strategy) -> None:
-    with pytest.warns(DeprecationWarning, match=r"strategy.distribute_datasets_from_function"):
-        distributed = pair.experimental_distribute_datasets_from_function(lambda context: Dataset.range(2).batch(1))
-    assert [rows(step) for step in distributed] == [[[0], [1]]]
-
-
 def test_values_of_a_function_are_one_for_each_replica(pair: Strategy, alone: Strategy) -> None:
     value = pair.experimental_distribute_values_from_function(lambda context: {"id": context.replica_id_in_sync_group})
     assert rows(value["id"]) == [0, 1]

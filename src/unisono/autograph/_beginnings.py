@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
+from unisono.autograph._forms import taken_apart
 
 
 def begin_like(before: Any, after: Any) -> Callable[[], Any] | None:
@@ -13,18 +13,17 @@ def begin_like(before: Any, after: Any) -> Callable[[], Any] | None:
 
     Objects have a method `begin_like` for that. An array whose rows are written in a loop is one: before, it has none.
     """
-    tree: Any
-    parts, tree = jax.tree.flatten(before, is_leaf=_begins)
+    parts, form = taken_apart(before, is_leaf=_begins)
     if not any(map(_begins, parts)):
         return None
     try:
-        others = tree.flatten_up_to(after)
+        others = form.parts(after)
     except ValueError:  # the structure around these objects has changed too
         return None
 
     def begin() -> Any:
         begun = [part.begin_like(other) if _begins(part) else part for part, other in zip(parts, others, strict=True)]
-        return jax.tree.unflatten(tree, begun)
+        return form.value(begun)
 
     return begin
 

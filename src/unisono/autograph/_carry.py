@@ -151,7 +151,7 @@ class Carry:
             if slot.is_bound or not slot.live or not changed or slot in known:
                 continue
             before, after = self._state.nest_before(index), Nest.of(slot.get(), None, slot.opaque)
-            if before.tree != after.tree:
+            if before.form != after.form:
                 raise self._changes(slot, before, after, ADVICE_LIST)
             self._to_do.append(functools.partial(self._carry_too, index))
             raise TryAgain
@@ -162,8 +162,9 @@ class Carry:
     def _after(self, carried: _Carried) -> list[Any]:
         slot, before = carried.slot, carried.nest
         after = Nest.of(slot.get(), None, slot.opaque)
-        if before.tree != after.tree:
+        if before.form != after.form:
             raise self._unlike(carried, after, ADVICE_LIST if isinstance(slot, Container) else None)
+        after = after.placed_as_in(before)
         carried.constant = []
         arrays = []
         for index, (first, leaf) in enumerate(zip(before.leaves, after.leaves, strict=True)):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from unisono.autograph._common import as_dtype, common_dtype, is_one, kind_of
-from unisono.autograph._errors import Place
+from unisono.autograph._errors import RESULT_AFTER_LOOP, Place
 from unisono.autograph._nests import UNDEFINED, Array, Leaf, Nest, Thing
 from unisono.autograph._signals import BREAK, CONTINUE, END, Jump, MayBreak, Returned, Signal
 from unisono.autograph._slots import Container
@@ -41,13 +41,8 @@ is known only when the program runs, so it has to return in both cases:
 MIXED = """One branch ends with `{one}` and the other goes on to {other}.
 Which is known only when the program runs. {advice}"""
 
-ADVICE_LOOP = """Remember the result and leave the loop with `break`:
-    result = ...
-    for ...:
-        if condition:
-            result = x
-            break
-    return result"""
+ADVICE_LOOP = f"""Remember the result and leave the loop with `break`:
+{RESULT_AFTER_LOOP}"""
 ADVICE_BLOCK = """Inside of a `with`, `try` or `match` block it cannot
 be compiled: bind a name there, and return after the block."""
 
@@ -141,6 +136,7 @@ def _carried(signal: Signal) -> Any:
 def _merged(outer: Outer, predicate: Any, state: State, parts: tuple[_Part, _Part], place: Place) -> Signal:
     """Chooses, puts what was chosen into the slots, and says where Python goes on."""
     outputs = _Outputs(place)
+    signal = _common_signal(outputs, parts, place)  # first: where a jump is refused, advice about names would not help
     values: list[tuple[int, Callable[[list[Any]], Any]]] = []
     for index, (slot, *nests) in enumerate(zip(state.slots, parts[0].nests, parts[1].nests, strict=True)):
         if nests[0] is None and nests[1] is None:
@@ -151,7 +147,6 @@ def _merged(outer: Outer, predicate: Any, state: State, parts: tuple[_Part, _Par
             continue
         one, other = (nest or state.nest_before(index) for nest in nests)
         values.append((index, outputs.add(slot.name, one, other, ADVICE_LIST if isinstance(slot, Container) else None)))
-    signal = _common_signal(outputs, parts, place)
     results = chosen(outer, predicate, [part.branch for part in parts], [outputs.finish(0), outputs.finish(1)])
     for index, value in values:
         state.slots[index].set(value(results))
@@ -201,8 +196,9 @@ class _Outputs:
         def unlike(default: str) -> Exception:
             return self._place.error(UNLIKE.format(subject=subject, one=one, other=other, advice=default))
 
-        if one.tree != other.tree:
+        if one.form != other.form:
             raise unlike(advice or _advice(one, other))
+        other = other.placed_as_in(one)
         leaves: list[Any] = []
         for left, right in zip(one.leaves, other.leaves, strict=True):
             if is_one(left, right):

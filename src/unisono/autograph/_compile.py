@@ -71,7 +71,7 @@ def rewritten_code(code: CodeType) -> CodeType | None:
         path.append(holder.name)
     free = [each for each in code.co_freevars if each != "__class__" or definition.class_name is None]
     module = ast.Module([defined(_FACTORY, [*free, RUNTIME], body)], [])
-    ast.fix_missing_locations(ast.copy_location(module.body[0], node))
+    ast.copy_location(module.body[0], node)
     compiled: CodeType = compile(
         ast.fix_missing_locations(module), code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True
     )

@@ -10,10 +10,14 @@ from typing import Any, Final
 
 from unisono.autograph._builtins import BUILTINS
 from unisono.autograph._compile import is_rewritten, rewritten_code, rewritten_node
+from unisono.autograph._errors import Place
 from unisono.autograph._operators import Operators
 from unisono.autograph._syntax import RUNTIME
 from unisono.autograph._users_code import is_ours, is_users
 from unisono.functions import Function
+
+TOO_LONG = """{function} cannot be converted: too many `elif`s or `return`s follow each other, or blocks are one inside
+of the other. Split it. If Python knows all conditions in it, leave it as it is: @do_not_convert."""
 
 NO_SOURCE = """{function} cannot be converted: its source is not at hand, or there is nothing in it to convert."""
 
@@ -87,7 +91,7 @@ def to_code(function: Any) -> str:
     found = None if code is None else rewritten_node(_originals.get(code, code))
     if found is None:
         raise ValueError(NO_SOURCE.format(function=getattr(function, "__qualname__", repr(function))))
-    return ast.unparse(found.node)
+    return ast.unparse(ast.fix_missing_locations(found.node))
 
 
 def callee(function: Any) -> Any:
@@ -159,7 +163,11 @@ def _code_for(code: CodeType) -> tuple[CodeType, Operators] | None:
     """The rewritten code, once for all functions that have this one. Code that is equal may stand in two files."""
     key = (code, code.co_filename)
     if key not in _codes:
-        rewritten = rewritten_code(code)
+        try:
+            rewritten = rewritten_code(code)
+        except RecursionError:
+            place = Place(code.co_filename, code.co_firstlineno)
+            raise place.error(TOO_LONG.format(function=code.co_qualname)) from None
         _codes[key] = None if rewritten is None else (rewritten, Operators(code.co_filename, callee))
         if rewritten is not None:
             _originals[rewritten] = code

@@ -10,21 +10,16 @@ import jax.numpy as jnp
 
 from unisono import autodiff
 from unisono.autograph._carry import Carry, TryAgain
-from unisono.autograph._errors import Place
+from unisono.autograph._errors import RESULT_AFTER_LOOP, Place
 from unisono.autograph._ranges import Rows, TracedRange
 from unisono.autograph._signals import BREAK, MayBreak, Returned, Signal
 from unisono.autograph._state import Changes, State
 from unisono.autograph._traced import truth
 from unisono.functions import Body, scanned, scope_here, turned_while
 
-RETURN_INSIDE = """`return` inside of this loop ends it in a turn that is known only when the program runs. Remember the
-result, and leave the loop with `break`:
-    result = ...
-    for ...:
-        if condition:
-            result = x
-            break
-    return result"""
+RETURN_INSIDE = f"""`return` inside of this loop ends it in a turn that is known only when the program runs. Remember
+the result, and leave the loop with `break`:
+{RESULT_AFTER_LOOP}"""
 
 NO_ELSE = """The loop may end by a `break` that is known only when the program runs, so it cannot have an `else`. Write
     found = False

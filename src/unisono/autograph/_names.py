@@ -95,11 +95,13 @@ def mangled(attribute: str, class_name: str | None) -> str:
 
 
 def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes that run as a part of this function, not as another one's."""
-    for node in body:
+    """All nodes that run as a part of this function, not as another one's, in any order."""
+    left = list(body)
+    while left:
+        node = left.pop()
         yield node
         if not isinstance(node, Scopes):
-            yield from own_nodes(ast.iter_child_nodes(node))
+            left += ast.iter_child_nodes(node)
 
 
 def _path(node: ast.expr) -> Path:

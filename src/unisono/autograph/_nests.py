@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
+from unisono.autograph._forms import Form, taken_apart
 from unisono.values import stays_on_host
 
 
@@ -63,7 +64,7 @@ Leaf = Array | Number | Thing
 class Nest:
     """A value taken apart into leaves."""
 
-    tree: Any
+    form: Form
     leaves: list[Leaf]
 
     @classmethod
@@ -72,15 +73,19 @@ class Nest:
 
         Objects whose identity is in ``opaque`` stay whole.
         """
-        leaves, tree = jax.tree.flatten(value, is_leaf=lambda part: part is None or id(part) in opaque)
-        return cls(tree, [_leaf(leaf, arrays) for leaf in leaves])
+        leaves, form = taken_apart(value, is_leaf=lambda part: part is None or id(part) in opaque)
+        return cls(form, [_leaf(leaf, arrays) for leaf in leaves])
+
+    def placed_as_in(self, other: Nest) -> Nest:
+        """The same with the keys of dicts in the order of ``other``, which has the same form."""
+        return Nest(other.form, self.form.placed_as_in(other.form, self.leaves))
 
     def with_leaves(self, leaves: list[Any]) -> Any:
         """The value again, with these leaves."""
-        return jax.tree.unflatten(self.tree, leaves)
+        return self.form.value(leaves)
 
     def __str__(self) -> str:
-        return _described(jax.tree.unflatten(self.tree, [_text(leaf) for leaf in self.leaves]))
+        return _described(self.form.value([_text(leaf) for leaf in self.leaves]))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from unisono.autograph import _signals
 from unisono.autograph._choice import choose, choose_and_go_on, chosen_value
+from unisono.autograph._depth import Deeper
 from unisono.autograph._errors import Place
 from unisono.autograph._loops import NO_ELSE, turn_for, turn_while
 from unisono.autograph._ranges import to_turn_over
@@ -71,7 +72,8 @@ class Operators:
     def if_(self, test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], changes: Any, line: int) -> None:
         """An `if` whose branches do not jump."""
         if is_traced(test):
-            choose(test, (then, otherwise), Changes(*changes), self._at(line))
+            with Deeper(self._at(line)):
+                choose(test, (then, otherwise), Changes(*changes), self._at(line))
         elif test:
             then()
         else:
@@ -90,7 +92,8 @@ class Operators:
         """An `if` with a `return`, `break` or `continue` in it, and what follows it."""
         if is_traced(test):
             both = (Changes(*changes[0]), Changes(*changes[1]))
-            return choose_and_go_on(test, (then, otherwise), rest, both, surely, self._at(line))
+            with Deeper(self._at(line)):
+                return choose_and_go_on(test, (then, otherwise), rest, both, surely, self._at(line))
         signal = then() if test else otherwise()
         return rest() if signal is None else signal
 
@@ -108,7 +111,8 @@ class Operators:
         while True:
             value = test()
             if is_traced(value):
-                may_break = turn_while(test, body, Changes(*changes), carried, self._at(line))
+                with Deeper(self._at(line)):
+                    may_break = turn_while(test, body, Changes(*changes), carried, self._at(line))
                 if binds and may_break:
                     raise self._at(line).error(NO_WALRUS)
                 if binds:
@@ -134,7 +138,8 @@ class Operators:
         """A `for`. ``target`` binds its names. Gives BREAK or what was returned if it was left that way."""
         over = to_turn_over(iterable)
         if over is not None:
-            may_break = turn_for(over, target, body, Changes(*changes), carried, self._at(line))
+            with Deeper(self._at(line)):
+                may_break = turn_for(over, target, body, Changes(*changes), carried, self._at(line))
             self._check_else(may_break and has_else, line)
             return None
         for value in iterable:
@@ -161,7 +166,8 @@ class Operators:
     def choice(self, test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], line: int) -> Any:
         """`a if test else b`."""
         if is_traced(test):
-            return chosen_value(test, (then, otherwise), self._at(line))
+            with Deeper(self._at(line)):
+                return chosen_value(test, (then, otherwise), self._at(line))
         return then() if test else otherwise()
 
     def and_(self, first: Any, *others: Callable[[], Any], is_test: bool, line: int) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
-from unisono.autograph._errors import ControlFlowError
+from unisono.autograph._errors import ControlFlowError, refused
 from unisono.autograph._traced import array_of, is_traced
 
 UNKNOWN_LENGTH = """The length of {range} is known only when the program runs, so it is no array and Python cannot
@@ -61,7 +61,7 @@ class TracedRange:
         raise self._refused("")
 
     def _refused(self, why: str) -> ControlFlowError:
-        return ControlFlowError(UNKNOWN_LENGTH.format(range=self, why=why))
+        return refused(UNKNOWN_LENGTH.format(range=self, why=why))
 
     def __repr__(self) -> str:
         ends = ["?" if is_traced(end) else str(end) for end in (self.start, self.limit, self.delta)]

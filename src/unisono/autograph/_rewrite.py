@@ -24,6 +24,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from unisono.autograph._expressions import is_pythons, rewritten, rewritten_test
 from unisono.autograph._jumps import Jump, has_jumping_if, jumps
@@ -39,6 +40,7 @@ from unisono.autograph._names import (
     own_nodes,
     set_attributes,
 )
+from unisono.autograph._once import once
 from unisono.autograph._regions import Block, Region, Rest
 from unisono.autograph._syntax import (
     assigned,
@@ -72,6 +74,7 @@ class FunctionRewriter:
         self._shared = own & bound_by_others(node.body)
         self._locals = own - parameters
         self._count = 0
+        self.made: dict[tuple[str, int], Any] = {}
 
     def rewritten(self) -> ast.FunctionDef:
         """The function, with the same name and parameters."""
@@ -260,6 +263,7 @@ class FunctionRewriter:
 
     # What both forms use.
 
+    @once
     def _branches(self, node: ast.If, region: Region, rest: Rest | None) -> tuple[Block, tuple[str, str]]:
         then, otherwise = self._new("then"), self._new("else")
         pieces = [
@@ -268,6 +272,7 @@ class FunctionRewriter:
         ]
         return pieces, (then, otherwise)
 
+    @once
     def _rest(self, node: ast.If, after: Block, region: Region, follows: Rest | None) -> tuple[ast.stmt, Rest]:
         rest = Rest(self._new("rest"), [*after, *(follows.statements if follows else [])])
         body = self._pieces(after, region, follows)
@@ -294,6 +299,7 @@ class FunctionRewriter:
             constant(node.lineno),
         )
 
+    @once
     def _while_operation(self, node: ast.While) -> tuple[Block, ast.expr]:
         test, body = self._new("test"), self._new("body")
         inner = self._pieces(node.body, self._loop_region(node), None)

@@ -70,11 +70,10 @@ def with_type_parameters(node: _Definition) -> _Definition:
 
 
 def located(node: ast.stmt, *statements: ast.stmt) -> list[ast.stmt]:
-    """The statements, at the place of ``node``."""
+    """The statements, at the place of ``node``. What is in them has no place yet: it is theirs."""
     for statement in statements:
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)
-        ast.fix_missing_locations(statement)
     return list(statements)
 
 

@@ -10,6 +10,7 @@ for batch in iterator:
 ```
 """
 
+from unisono.checkpoint._attributes import names_by_attributes as names_by_attributes
 from unisono.checkpoint._checkpoint import Checkpoint as Checkpoint
 from unisono.checkpoint._checkpoint import commit_snapshot as commit_snapshot
 from unisono.checkpoint._counter import SaveCounter as SaveCounter

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 import jax
 import keras
 
+from unisono.checkpoint._attributes import ATTRIBUTES, stored_names
 from unisono.checkpoint._counter import SaveCounter
 from unisono.checkpoint._restore import apply_snapshot
 from unisono.checkpoint._shapes import build_by_shapes, shapes_of
@@ -34,7 +35,6 @@ class Restores:
     number: int = 0
 
 
-@final
 class Checkpoint(Group):
     """Models, optimizers, metrics, iterators and values that are saved together and found again.
 
@@ -140,8 +140,8 @@ class Checkpoint(Group):
     def _snapshot(self, **more: JSON) -> Snapshot:
         """All that is to be written. ``more`` is what others remember in the same file."""
         taken = snapshot(self._objects)
-        shapes = shapes_of(self._objects)
-        return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), _SHAPES: shapes, **more})
+        found = {_SHAPES: shapes_of(self._objects), ATTRIBUTES: stored_names(self._objects)}
+        return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
         stored = loaded_by_chief(lambda: None if path is None else load(Path(path)))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, final
+from typing import Any, Self
 
 from unisono.checkpoint._checkpoint import Checkpoint, commit_snapshot
 from unisono.checkpoint._keeping import Memory, prune
@@ -21,7 +21,6 @@ from unisono.store import JSON, CheckpointError, Shelf, Stored, Writer
 _MEMORY = "manager"
 
 
-@final
 class CheckpointManager:
     """Saves a `Checkpoint` again and again, keeps the newest, and finds the newest good one after a restart.
 
@@ -231,7 +230,7 @@ class CheckpointManager:
         memory = self._recalled()
         memory.note(number, mark)
         taken = self._checkpoint._snapshot(**{_MEMORY: memory.to_json()})
-        restored = _absolute(self._checkpoint._restored.folder)
+        restored = self._restored_folder()
 
         def write() -> None:
             commit_snapshot(self._shelf.path(number), taken, number, {} if mark is None else {"kept": mark})
@@ -242,6 +241,11 @@ class CheckpointManager:
             told_by_chief(write)
         elif processes().is_chief:
             self._writer.start(write)
+
+    def _restored_folder(self) -> Path | None:
+        """The one that was restored from, which stays however old it becomes."""
+        folder = self._checkpoint._restored.folder
+        return None if folder is None else Path(os.path.abspath(folder))
 
     def _recalled(self) -> Memory:
         """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All
@@ -261,10 +265,6 @@ class CheckpointManager:
 def _memory_in(stored: Stored) -> Memory:
     state = stored.state.get(_MEMORY) if isinstance(stored.state, dict) else None
     return Memory() if state is None else Memory.from_json(state)
-
-
-def _absolute(folder: Path | None) -> Path | None:
-    return None if folder is None else Path(os.path.abspath(folder))
 
 
 def _check(checkpoint: Any, keep: Any, hours: Any, step_counter: Any, interval: Any, policy: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import jax.numpy as jnp
 import numpy as np
 
+from unisono.checkpoint._attributes import found_by_attributes, names_by_attributes
 from unisono.checkpoint._building import build_optimizers, metrics_not_made, optional_paths, unbuilt_paths
 from unisono.checkpoint._fitting import misfit
 from unisono.checkpoint._names import named_variables
@@ -76,7 +77,10 @@ class _Plan:
     where: str
     arrays: Mapping[str, Any]
     nodes: dict[str, JSON]
+    attributes: dict[str, str] = field(default_factory=dict)
     variables: dict[str, Any] = field(default_factory=dict)
+    stored_names: dict[str, str] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
     taken: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
@@ -87,8 +91,9 @@ class _Plan:
         _put(objects, {"dict": self.nodes}, self.arrays, frozenset(self.taken), "")
         for name, variable in self.variables.items():
             # A copy: on CPUs JAX would use the memory of the caller's array.
-            variable.assign(jnp.array(self.arrays[name]))
-            restore_parts(name, variable, self.arrays)
+            stored_name = self.stored_names[name]
+            variable.assign(jnp.array(self.arrays[stored_name]))
+            restore_parts(stored_name, variable, self.arrays)
 
 
 def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) -> _Plan:
@@ -98,6 +103,7 @@ def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) 
         "The snapshot" if folder is None else f"The checkpoint {str(folder)!r}",
         stored.arrays,
         dict(nodes) if isinstance(nodes, dict) else {},
+        names_by_attributes(stored.state),
     )
     check_built(objects)
     build_optimizers(objects, plan.arrays)
@@ -117,16 +123,24 @@ def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) 
 
 def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
     named = named_variables(objects)
+    # What was not there by itself may be inside of an object that was: then it is spelled by attributes.
+    spelled = {name for name in named for path in plan.unknown if name == path or _is_inside(name, path)}
+    names = {name: name for name in named if name in plan.arrays and name not in spelled}
+    values = set(array_names({"dict": plan.nodes}))
+    wanted = {name: variable for name, variable in named.items() if name not in names}
+    left = {name: array for name, array in plan.arrays.items() if name not in names and name not in values}
+    names |= found_by_attributes(objects, wanted, left, plan.attributes)
     for name, variable in named.items():
-        if name not in plan.arrays:
+        if name not in names:
             plan.missing.append(name)
             continue
-        wrong = misfit(name, variable, plan.arrays[name])
+        wrong = misfit(name, variable, plan.arrays[names[name]])
         if wrong is None:
             plan.variables[name] = variable
         else:
             plan.wrong.append(f"  {wrong}")
-    known = {*named, *array_names({"dict": plan.nodes})}
+    plan.stored_names = names
+    known = {*names.values(), *values}
     plan.unused += [name for name in plan.arrays if name not in known and not are_parts(name)]
 
 
@@ -135,7 +149,9 @@ def _compare(plan: _Plan, thing: Any, node: JSON, path: str) -> None:
     if is_stateful(thing):
         _compare_state(plan, node, path)
     elif is_holder(thing):
-        if node is not _ABSENT and node is not None:
+        if node is _ABSENT:
+            plan.unknown.append(path)
+        elif node is not None:
             plan.unused.append(path)
     elif path and not isinstance(thing, Group) and is_plain(thing):
         if node is not _ABSENT and is_plain_node(node):

@@ -7,7 +7,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self, final
 
-UNUSED = """{where} holds values that no object has taken: {names}.
+from unisono.runtime import processes
+
+UNUSED = "{where} holds values that no object has taken: {names}."
+MISSING = "{where} has no value for: {names}."
+REMEDY = """
 If that is meant, write checkpoint.restore(path).expect_partial(), or restore(path, strict=False)."""
 
 NOTHING = """No checkpoint was given (the path is None), so nothing was restored."""
@@ -26,7 +30,12 @@ class LoadStatus(abc.ABC):
 
     @abc.abstractmethod
     def expect_partial(self) -> Self:
-        """Says that the checkpoint may hold more than the objects: no warning for values that nobody took."""
+        """Says that checkpoint and objects may hold more than they have in common: no warning for it."""
+
+    @abc.abstractmethod
+    def expect_all(self) -> Self:
+        """Says that nothing should be left over: a warning, when this is dropped, for values that nobody took and for
+        objects without a value."""
 
     @abc.abstractmethod
     def assert_consumed(self) -> Self:
@@ -63,16 +72,21 @@ class Restored(LoadStatus):
         self._warn = False
         return self
 
+    def expect_all(self) -> Self:
+        self._warn = processes().is_chief
+        return self
+
     def assert_consumed(self) -> Self:
         self.assert_existing_objects_matched()
         if self.unused:
             self._warn = False  # it is said now
-            raise AssertionError(f"{self._where} holds values that no object has taken: {listed(self.unused)}.")
+            raise AssertionError(UNUSED.format(where=self._where, names=listed(self.unused)))
         return self
 
     def assert_existing_objects_matched(self) -> Self:
         if self.missing:
-            raise AssertionError(f"{self._where} has no value for: {listed(self.missing)}.")
+            self._warn = False
+            raise AssertionError(MISSING.format(where=self._where, names=listed(self.missing)))
         return self
 
     def assert_nontrivial_match(self) -> Self:
@@ -82,8 +96,12 @@ class Restored(LoadStatus):
         return self
 
     def __del__(self) -> None:
-        if getattr(self, "_warn", False) and self.unused:
-            warnings.warn(UNUSED.format(where=self._where, names=listed(self.unused)), UserWarning, stacklevel=2)
+        if not getattr(self, "_warn", False):
+            return
+        left = ((MISSING, self.missing), (UNUSED, self.unused))
+        said = [text.format(where=self._where, names=listed(names)) for text, names in left if names]
+        if said:
+            warnings.warn("\n".join(said) + REMEDY, UserWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         counts = f"{len(self.matched)} matched, {len(self.missing)} missing, {len(self.unused)} unused"
@@ -95,6 +113,9 @@ class NothingRestored(LoadStatus):
     """There was no checkpoint: `restore(latest_checkpoint(directory))` at the first start of a job."""
 
     def expect_partial(self) -> Self:
+        return self
+
+    def expect_all(self) -> Self:
         return self
 
     def assert_consumed(self) -> Self:

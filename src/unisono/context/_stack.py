@@ -28,6 +28,9 @@ class Merged:
 
     replica: Replica
 
+    def __post_init__(self) -> None:
+        self.replica.check_together()
+
 
 class _Stack(threading.local):
     def __init__(self) -> None:

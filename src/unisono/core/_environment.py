@@ -1,6 +1,7 @@
 """The one place where environment variables are read.
 
-Everything else asks :func:`environment`, so that what a shell can change about Unisono is one short list.
+Everything else asks :func:`environment`, so that what a shell can change about Unisono is one short list. Only
+``UNISONO_DATASETS`` is not on it: `unisono_launch.worker.dataset_folders` reads it, for the doctor too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono_launch.worker import cpu_threads, dataset_folders, keras_cache
+from unisono_launch.worker import cpu_threads, keras_cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,6 @@ class Environment:
     Attributes:
         attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
-        dataset_folders: where ``mnist.npz`` and others are looked for; by ``UNISONO_DATASETS`` and ``KERAS_HOME``.
         keras_backend: ``KERAS_BACKEND`` as it was found.
         keras_cache: the folder into which Keras downloads datasets; by ``KERAS_HOME``.
         run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
@@ -28,7 +28,6 @@ class Environment:
 
     attempt: int
     cpu_devices: int | None
-    dataset_folders: tuple[Path, ...]
     keras_backend: str | None
     keras_cache: Path
     run_dir: str | None
@@ -40,7 +39,6 @@ def environment() -> Environment:
     return Environment(
         attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
-        dataset_folders=tuple(dataset_folders()),
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
         keras_cache=keras_cache(),
         run_dir=os.environ.get("UNISONO_RUN_DIR") or None,

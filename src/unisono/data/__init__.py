@@ -6,13 +6,14 @@ from unisono.data._dataset import Dataset as Dataset
 from unisono.data._files import FixedLengthRecordDataset as FixedLengthRecordDataset
 from unisono.data._files import TextLineDataset as TextLineDataset
 from unisono.data._files import TFRecordDataset as TFRecordDataset
-from unisono.data._images import ImageDataset as ImageDataset
+from unisono.data._folder_dataset import FolderDataset as FolderDataset
 from unisono.data._images import image_dataset_from_directory as image_dataset_from_directory
 from unisono.data._iterator import DatasetIterator as DatasetIterator
 from unisono.data._iterator import Optional as Optional
-from unisono.data._iterator import present_elements as present_elements
+from unisono.data._iterator import presented as presented
 from unisono.data._spec import DatasetSpec as DatasetSpec
 from unisono.data._spec import TensorSpec as TensorSpec
+from unisono.data._texts import text_dataset_from_directory as text_dataset_from_directory
 from unisono.plans import AUTOTUNE as AUTOTUNE
 from unisono.plans import INFINITE_CARDINALITY as INFINITE_CARDINALITY
 from unisono.plans import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY

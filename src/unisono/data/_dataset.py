@@ -181,7 +181,7 @@ class Dataset:
         """Elements of several datasets side by side, as long as the shortest. Takes datasets, or a nest of them.
 
         >>> letters = Dataset.from_tensor_slices(["a", "b"])
-        >>> [(int(n), str(letter)) for n, letter in Dataset.zip(Dataset.range(10), letters)]
+        >>> [(int(n), letter.item()) for n, letter in Dataset.zip(Dataset.range(10), letters)]
         [(0, 'a'), (1, 'b')]
         """
         nest = args if len(args) > 1 else args[0] if args else datasets
@@ -652,7 +652,7 @@ class Dataset:
 
     @classmethod
     def like(cls, plan: Plan) -> Dataset:
-        """A dataset of the same class with another plan."""
+        """A dataset with another plan. Subclasses that meet their users in another manner return one of theirs."""
         return Dataset(plan)
 
     def prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:

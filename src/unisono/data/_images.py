@@ -9,25 +9,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono.data._dataset import Dataset
-from unisono.data._image_folder import ImageFiles, list_images, split
+from unisono.data._folder_dataset import datasets_of_folder, one_of
+from unisono.data._folder_files import FileKind
 from unisono.io import ImageError, decode_image, read_file
 from unisono.io._resize import METHODS, resize
-from unisono.plans import AUTOTUNE, Plan
 
 _CALL: Final = "image_dataset_from_directory"
+KIND: Final = FileKind(_CALL, "image", (".bmp", ".gif", ".jpeg", ".jpg", ".png"))
 _CHANNELS: Final = {"grayscale": 1, "rgb": 3, "rgba": 4}
-
-
-class ImageDataset(Dataset):
-    """A dataset of images that knows its classes and files. What its methods return are plain datasets."""
-
-    def __init__(self, plan: Plan, files: ImageFiles) -> None:
-        super().__init__(plan)
-        self.class_names = None if files.class_names is None else list(files.class_names)
-        """The name of each label, in order; None without labels."""
-        self.file_paths = list(files.paths)
-        """The files; in the order of the elements where they are not shuffled."""
 
 
 def image_dataset_from_directory(
@@ -73,41 +62,29 @@ def image_dataset_from_directory(
     >>> [(images.size, labels.tolist()) for images, labels in dataset]
     [(96, [0, 1])]
     """
-    _one_of("label_mode", label_mode, ("int", "categorical", "binary", None))
-    _one_of("color_mode", color_mode, tuple(_CHANNELS))
-    _one_of("interpolation", interpolation, METHODS)
-    _one_of("data_format", data_format, ("channels_last", "channels_first"))
-    _one_of("subset", subset, ("training", "validation", "both", None))
-    _check_split(validation_split, subset, shuffle, seed)
+    one_of(_CALL, "color_mode", color_mode, tuple(_CHANNELS))
+    one_of(_CALL, "interpolation", interpolation, METHODS)
+    one_of(_CALL, "data_format", data_format, ("channels_last", "channels_first"))
     load = _loading(
         _CHANNELS[color_mode],
         _fitting(_checked_size(image_size), interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio),
         data_format == "channels_first",
     )
-    files = list_images(directory, None if label_mode is None else labels, class_names, follow_links)
-    encoded = _encoding(label_mode, files)
-    if verbose:
-        print(_found(files))
-
-    def dataset(files: ImageFiles, shuffle: bool) -> ImageDataset:
-        # As bytes: NumPy's own strings would give every path the room of the longest, four times.
-        paths = np.array([os.fsencode(path) for path in files.paths], dtype=object)
-        rows = Dataset.from_tensor_slices(paths if files.labels is None else (paths, encoded(files.labels)))
-        ordered = rows.shuffle(len(paths), seed) if shuffle else rows
-        images = ordered.map(load, num_parallel_calls=AUTOTUNE)
-        batches = images if batch_size is None else images.batch(batch_size)
-        return ImageDataset(batches.prefetch(AUTOTUNE).plan, files)
-
-    if validation_split is None:
-        return dataset(files, shuffle)
-    # Mixed as Keras does it, so that the same seed gives the same split.
-    mixed = files.chosen(np.random.RandomState(seed).permutation(len(files.paths))) if shuffle else files
-    training, validation = split(mixed, validation_split)
-    if verbose:
-        print(f"Using {len(training.paths)} files for training and {len(validation.paths)} for validation.")
-    if subset == "both":
-        return dataset(training, shuffle), dataset(validation, False)
-    return dataset(training if subset == "training" else validation, shuffle)
+    return datasets_of_folder(
+        KIND,
+        load,
+        directory,
+        labels=labels,
+        label_mode=label_mode,
+        class_names=class_names,
+        batch_size=batch_size,
+        shuffle=shuffle,
+        seed=seed,
+        validation_split=validation_split,
+        subset=subset,
+        follow_links=follow_links,
+        verbose=verbose,
+    )
 
 
 def _loading(
@@ -158,57 +135,9 @@ def _fitting(
     return padded if pad else lambda image: resize(image, size, method)
 
 
-def _encoding(label_mode: str | None, files: ImageFiles) -> Callable[[NDArray[np.int32]], NDArray[Any]]:
-    """How class numbers become labels."""
-    names = files.class_names or ()
-    if label_mode == "binary" and files.labels is not None and len(names) != 2:
-        raise ValueError(
-            f'{_CALL}: label_mode="binary" is for two classes, and there are {len(names)}: {list(names)}. '
-            f'Write label_mode="int" or "categorical", or name two: class_names=[...].'
-        )
-    if label_mode == "binary":
-        return lambda labels: labels.astype(np.float32)[:, None]
-    if label_mode == "categorical" and files.labels is not None:
-        if files.labels.min() < 0 or files.labels.max() >= len(names):
-            raise ValueError(
-                f'{_CALL}: label_mode="categorical" with {len(names)} different labels, from {files.labels.min()} to '
-                f'{files.labels.max()}. Expected 0 to {len(names) - 1}: renumber them, or write label_mode="int".'
-            )
-        return lambda labels: np.eye(len(names), dtype=np.float32)[labels]
-    return lambda labels: labels
-
-
-def _check_split(validation_split: float | None, subset: str | None, shuffle: bool, seed: int | None) -> None:
-    if (validation_split is None) != (subset is None):
-        raise ValueError(
-            f"{_CALL}: validation_split={validation_split} and subset={subset!r} go together. Write both, such as "
-            f'validation_split=0.2, subset="both", or neither.'
-        )
-    if validation_split is None:
-        return
-    if not 0 < validation_split < 1:
-        raise ValueError(f"{_CALL}: validation_split is {validation_split}. Expected a part, such as 0.2 for a fifth.")
-    if shuffle and seed is None:
-        raise ValueError(
-            f"{_CALL}: files are mixed before they are split, and without a seed two calls mix differently: images "
-            f"would be in both parts. Write seed=1, say, or shuffle=False."
-        )
-
-
 def _checked_size(image_size: Any) -> tuple[int, int]:
     pair = (image_size, image_size) if isinstance(image_size, int) else image_size
     whole = isinstance(pair, tuple | list) and all(isinstance(dim, int | np.integer) and dim > 0 for dim in pair)
     if not whole or len(pair) != 2:
         raise ValueError(f"{_CALL}: image_size is {image_size!r}. Expected (height, width) in pixels: (256, 256), say.")
     return int(pair[0]), int(pair[1])
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{_CALL}: {name} is {value!r}. Expected one of {', '.join(map(repr, allowed))}.")
-
-
-def _found(files: ImageFiles) -> str:
-    if files.class_names is None:
-        return f"Found {len(files.paths)} files."
-    return f"Found {len(files.paths)} files belonging to {len(files.class_names)} classes."

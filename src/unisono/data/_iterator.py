@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from unisono.core import OutOfRangeError
+from unisono.core import Hook, out_of_range
 from unisono.plans import Elements, Nest, Plan, State
 from unisono.seams import pulling_data
 
@@ -22,12 +22,13 @@ Restore it into the dataset that it came from, built by the same lines."""
 ENDED = """get_next: the data has ended: {plan}. Write `for element in dataset`, or ask
 get_next_as_optional().has_value()."""
 
-_presented: list[Callable[[Nest], Nest]] = []
+
+def _as_it_is(element: Nest) -> Nest:
+    return element
 
 
-def present_elements(present: Callable[[Nest], Nest]) -> None:
-    """From now on, iterating over a dataset gives `present(element)`: for those who want arrays of another kind."""
-    _presented[:] = [present]
+presented: Final[Hook[Callable[[Nest], Nest]]] = Hook(_as_it_is)
+"""What iterating over a dataset gives of an element: for those who want arrays of another kind."""
 
 
 class Optional:
@@ -79,7 +80,7 @@ class DatasetIterator:
         try:
             element = next(self._opened(), None)
             if element is not None:
-                return _presented[0](element()) if _presented else element()
+                return presented.current(element())
         except (KeyboardInterrupt, SystemExit):
             self.close()  # threads must not keep the process from ending
             raise
@@ -91,7 +92,7 @@ class DatasetIterator:
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError(None, None, ENDED.format(plan=self._dataset.plan)) from None
+            raise out_of_range.current(ENDED.format(plan=self._dataset.plan)) from None
 
     def get_next_as_optional(self) -> Optional:
         """The next element, if there is one."""

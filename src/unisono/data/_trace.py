@@ -188,6 +188,12 @@ class Foreign:
     leaf: Any
     dtype = np.dtype(object)
 
+    def _fail(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("text, and what else JAX has no type for, can be handed on by a traced function, but not used")
+
+    # What works with any object of Python, and would make a constant of this one.
+    __array__ = __str__ = __repr__ = __format__ = __eq__ = __ne__ = __hash__ = __bool__ = _fail
+
 
 def _past_foreign_leaves(
     transform: Callable[[Callable[..., Any]], Callable[..., Any]],

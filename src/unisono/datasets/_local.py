@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from unisono.core import environment
 from unisono.datasets._idx import read_idx
 from unisono.datasets._npz import read_npz
+from unisono_launch.worker import IDX_FOLDERS, dataset_folders
 
 Images: TypeAlias = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 Arrays: TypeAlias = tuple[Images, Images]
@@ -48,12 +48,12 @@ class NotFoundHereError(FileNotFoundError):
 
 def read_local(name: str, data_dir: str | os.PathLike[str] | None = None) -> Arrays:
     """``(x_train, y_train), (x_test, y_test)`` of "mnist" or "fashion_mnist", from the first folder that has it."""
-    folders = [*([Path(data_dir)] if data_dir else []), *environment().dataset_folders]
+    folders = [*([Path(data_dir)] if data_dir else []), *dataset_folders()]
     for folder in folders:
         file = folder / f"{name}.npz"
         if file.is_file():
             return _paired(read_npz(file))
-        files = _idx_files(folder / name.replace("_", "-"))
+        files = _idx_files(folder / IDX_FOLDERS[name])
         if files is not None:
             return _paired([read_idx(file) for file in files])
     raise NotFoundHereError(_not_found(name, folders))
@@ -79,7 +79,7 @@ def _paired(arrays: Sequence[np.ndarray[Any, Any]]) -> Arrays:
 def _not_found(name: str, folders: Sequence[Path]) -> str:
     return _NOT_FOUND.format(
         name=name,
-        folder=name.replace("_", "-"),
+        folder=IDX_FOLDERS[name],
         files=", ".join(f"{file}.gz" for file in _IDX_FILES),
         searched="\n".join(f"    {folder}" for folder in folders),
         origin=_ORIGINS[name],

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from unisono import context
+from unisono.data import TensorSpec
 from unisono.functions._slots import ARRAY, Constant, emptied, filled
 from unisono.runtime import Placement
 from unisono.values import (
@@ -24,7 +25,7 @@ from unisono.values import (
     stays_on_host,
 )
 
-_BY_VALUE = bool | int | float | complex | str | bytes | enum.Enum | np.dtype | type | None
+_BY_VALUE = bool | int | float | complex | str | bytes | enum.Enum | np.dtype | type | TensorSpec | None
 
 MADE_BY_HAND = """This PerReplica does not say on which devices its replicas live. Call the function in the scope:
     with strategy.scope():

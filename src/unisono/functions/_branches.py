@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from unisono import context, seams
-from unisono.functions._nested import NestedScope, Outer, hand_out
+from unisono.functions._nested import NestedScope, Outer, deciding, hand_out
 
 ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. The others may choose otherwise,
 and it would wait for them forever. Choose the value, and assign it outside:
@@ -20,7 +20,7 @@ class _BranchScope(NestedScope):
 
     def agreed(self, variable: Any, value: Any) -> Any:
         replica = context.replica()
-        if replica is not None and not replica.writes_alike and not seams.is_on_read(variable):
+        if replica is not None and replica.decides_alone and not seams.is_on_read(variable):
             raise RuntimeError(ASSIGNED_BY_SOME.format(name=variable.path))
         return value
 
@@ -42,7 +42,7 @@ class Branch:
         self.written: dict[int, Any] = {}
 
         def traced() -> Any:
-            with _BranchScope(outer, seams.current_trace(), host_may_turn) as scope:
+            with deciding(), _BranchScope(outer, seams.current_trace(), host_may_turn) as scope:
                 result = function()
             self.written = scope.written
             return result, [scope.read(variable) for variable in scope.written.values()]

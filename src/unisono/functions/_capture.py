@@ -31,6 +31,7 @@ class CaptureScope(seams.StateScope):
         super().__init__()
         self._trace = trace
         self._state: dict[int, Any] = {}
+        self._wholes: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
         self.written: dict[int, Any] = {}
         self.new: list[Any] = []
@@ -47,13 +48,21 @@ class CaptureScope(seams.StateScope):
     def read(self, variable: Any) -> Any:
         self.used[id(variable)] = variable
         raw = self.raw(variable)
-        return values.whole(raw, variable.aggregation, variable.path) if seams.is_on_read(variable) else raw
+        if not seams.is_on_read(variable):
+            return raw
+        known = self.known_whole(variable)
+        return values.whole(raw, variable.aggregation, variable.path) if known is None else known
 
-    def set_raw(self, variable: Any, raw: Any) -> None:
-        """What :meth:`raw` gives from now on."""
+    def known_whole(self, variable: Any) -> Any:
+        """The whole of a variable with parts, where the program that wrote the parts has made it as well; else None."""
+        return self._wholes.get(id(variable))
+
+    def set_raw(self, variable: Any, raw: Any, whole: Any = None) -> None:
+        """What :meth:`raw` gives from now on, and :meth:`known_whole`."""
         check_trace(self._trace, variable)
-        self.used[id(variable)] = self.written[id(variable)] = variable
-        self._state[id(variable)] = raw
+        key = id(variable)
+        self.used[key] = self.written[key] = variable
+        self._state[key], self._wholes[key] = raw, whole
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update

@@ -129,10 +129,13 @@ class ConcreteFunction:
             flat = seams.filled(
                 jaxpr, lambda key, like: known[key] if key in known else jnp.zeros(like.shape, like.dtype), arrays
             )
-            states = flat[num_results:]
-            wholes = _wholes([(states[index], variable) for index, variable in self._wholes])
+            following = iter(flat)
+            results = [next(following) for _ in range(num_results)]
+            states = [next(following) for _ in written]
+            known_wholes = dict(zip(traced.known_wholes, following, strict=True))
+            wholes = _wholes([(states[index], variable) for index, variable in self._wholes], known_wholes)
             # States are donated to the next call, so nobody can wait for them. This is what can be waited for.
-            return flat[:num_results], states, wholes, jnp.zeros((), "int32")
+            return results, states, wholes, jnp.zeros((), "int32")
 
         layouts = None
         if self._placement is not None:
@@ -148,18 +151,25 @@ class ConcreteFunction:
 
 
 class _Traced:
-    """A trace: the program as JAX has it, what it returns, and which variables it met."""
+    """A trace: the program as JAX has it, what it returns, and which variables it met.
+
+    The program returns the results, the variables that it writes, and the wholes that it knows of those with parts.
+    """
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
         self.scope: CaptureScope
         self.results: Results
+        self.known_wholes: list[int]
+        """Of which variables, by identity."""
 
         def traced(arrays: list[Any]) -> Any:
             args, kwargs = arguments.with_arrays(arrays)
             with CaptureScope(seams.current_trace()) as scope:
                 results = Results.of(function(*args, **kwargs))
-            self.scope, self.results = scope, results
-            return results.arrays, [scope.raw(variable) for variable in scope.written.values()]
+            known = {key: scope.known_whole(variable) for key, variable in scope.written.items()}
+            known = {key: whole for key, whole in known.items() if whole is not None}
+            self.scope, self.results, self.known_wholes = scope, results, list(known)
+            return results.arrays, [scope.raw(variable) for variable in scope.written.values()], list(known.values())
 
         strategy = context.current()
         placement = arguments.placement or (None if strategy is None else strategy.placement)
@@ -183,12 +193,13 @@ def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Place
     return found
 
 
-def _wholes(parted: list[tuple[Any, Any]]) -> list[Any]:
-    """The wholes of variables with parts. Most are sums, which are made together."""
-    sums = [parts for parts, variable in parted if variable.aggregation == "sum"]
-    summed = iter(values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1))
+def _wholes(parted: list[tuple[Any, Any]], known: dict[int, Any]) -> list[Any]:
+    """The wholes of variables with parts, but for those that are ``known``. Most are sums, which are made together."""
+    unknown = [(parts, variable) for parts, variable in parted if id(variable) not in known]
+    sums = {id(variable): parts for parts, variable in unknown if variable.aggregation == "sum"}
+    summed = known | values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1)
     return [
-        next(summed) if variable.aggregation == "sum" else values.whole(parts, variable.aggregation, variable.path)
+        summed[id(variable)] if id(variable) in summed else values.whole(parts, variable.aggregation, variable.path)
         for parts, variable in parted
     ]
 

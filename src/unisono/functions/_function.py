@@ -81,12 +81,13 @@ class Function:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ForArguments:
         """This function for arguments like these: arrays, or `TensorSpec`s, of which None may stand in shapes.
 
-        With arrays it is traced now. Without arguments they are those of the `input_signature`.
+        With arrays alone it is traced now. Without arguments they are those of the `input_signature`.
         """
         if not args and not kwargs and self._signature is not None:
             args = tuple(self._signature)
         if has_specs((args, kwargs)):
-            return self._kinds.setdefault(("asked", repr((args, kwargs))), ForArguments(self, args, kwargs))
+            asked = taken_apart(args, kwargs)
+            return self._kinds.setdefault(("asked", asked.key), ForArguments.of(self, asked))
         arguments = self._arguments(args, kwargs)
         key = (arguments.key, context.current(), context.replica() is None, _settings())
         if key not in self._programs:

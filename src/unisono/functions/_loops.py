@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono import context, seams
-from unisono.functions._nested import NestedScope, Outer, hand_out
+from unisono.functions._nested import NestedScope, Outer, deciding, hand_out
 
 ASSIGNED_IN_SOME_TURNS = """The variable {name!r} is assigned by one replica inside a loop that ends when its values say
 so. The others may end in another turn, and it would wait for them forever. Let the loop turn a number of times that is
@@ -37,8 +38,8 @@ class _BodyScope(NestedScope):
 
     def agreed(self, variable: Any, value: Any) -> Any:
         replica = context.replica()
-        alone = replica is None or replica.writes_alike or seams.is_on_read(variable)
-        if not alone and not self._same_for_all:
+        alone = replica is not None and replica.decides_alone and not seams.is_on_read(variable)
+        if alone and not self._same_for_all:
             raise RuntimeError(ASSIGNED_IN_SOME_TURNS.format(name=variable.path))
         return super().agreed(variable, value)
 
@@ -65,7 +66,8 @@ class Body:
         self.used: dict[int, Any] = {}
 
         def traced(operands: list[Any]) -> Any:
-            with _BodyScope(outer, seams.current_trace(), same_for_all) as scope:
+            turns = contextlib.nullcontext() if same_for_all else deciding()
+            with turns, _BodyScope(outer, seams.current_trace(), same_for_all) as scope:
                 results = function(operands)
             self.written, self.used = scope.written, scope.read_first | scope.written
             return results, [scope.read(variable) for variable in scope.written.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import jax.numpy as jnp
@@ -98,6 +99,12 @@ class Outside:
 
 
 Outer = seams.StateScope | Outside
+
+
+def deciding() -> contextlib.AbstractContextManager[None]:
+    """Around a part that runs, or runs once more, only if values say so."""
+    replica = context.replica()
+    return contextlib.nullcontext() if replica is None else replica.deciding()
 
 
 def hand_out(outer: Outer, variable: Any, value: Any) -> None:

@@ -22,7 +22,7 @@ class Constant:
 def emptied(held: Rows | Together) -> tuple[Rows | Together, Any]:
     """The same without its array, and the array."""
     if isinstance(held, Rows):
-        return dataclasses.replace(held, array=None), held.array
+        return dataclasses.replace(held, array=None, total=None), held.array
     return dataclasses.replace(held, value=None), held.value
 
 

@@ -2,7 +2,7 @@
 
 from unisono.io._byte_string import byte_string
 from unisono.io._encode import encode_example
-from unisono.io._event import plugin_metadata, tensor_event, version_event
+from unisono.io._event import plugin_metadata, summary_event, tensor_event, version_event
 from unisono.io._example import BytesList, Example, Feature, Features, FloatList, Int64List
 from unisono.io._features import FixedLenFeature, VarLenFeature
 from unisono.io._fixed_length import FixedLengthFile
@@ -58,6 +58,7 @@ __all__ = [
     "plugin_metadata",
     "read_file",
     "serialize_tensor",
+    "summary_event",
     "tensor_event",
     "version_event",
 ]

@@ -23,7 +23,11 @@ def version_event(wall_time: float) -> bytes:
 def tensor_event(tag: str, tensor: bytes, metadata: bytes, step: int, wall_time: float) -> bytes:
     """A serialized TensorProto at its step, with serialized metadata or none."""
     value = encode_field(1, tag.encode()) + encode_field(8, tensor)
-    summary = encode_field(1, value + (encode_field(9, metadata) if metadata else b""))
+    return summary_event(encode_field(1, value + (encode_field(9, metadata) if metadata else b"")), step, wall_time)
+
+
+def summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
+    """A serialized Summary at its step."""
     return _time(wall_time) + (b"\x10" + encode_varint(step) if step else b"") + encode_field(5, summary)
 
 

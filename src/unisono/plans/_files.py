@@ -83,13 +83,19 @@ class FixedLengthRecords(Files):
     header_bytes: int = 0
     footer_bytes: int = 0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._file(path="")  # opens nothing, and refuses sizes that cannot be where the user writes them
+
     @property
     def call(self) -> str:
         return "FixedLengthRecordDataset"
 
     def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
-        file = FixedLengthFile(path, self.record_bytes, self.header_bytes, self.footer_bytes, self.compression)
-        return file.read(offset)
+        return self._file(path).read(offset)
+
+    def _file(self, path: str) -> FixedLengthFile:
+        return FixedLengthFile(path, self.record_bytes, self.header_bytes, self.footer_bytes, self.compression)
 
 
 class _ByteStrings(Elements):

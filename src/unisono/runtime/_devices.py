@@ -31,6 +31,7 @@ def all_devices() -> list[jax.Device]:
 def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
     """Turns names and JAX devices into JAX devices, each at most once.
 
+    An object that stands for a device says its name by a method ``__unisono_device__``, as paths do by ``__fspath__``.
     Naming several CPU devices creates them if JAX has not started yet.
     """
     if isinstance(devices, str | jax.Device):
@@ -60,10 +61,11 @@ def device_name(device: jax.Device) -> str:
 
 
 def _parse(device: object) -> tuple[str, int]:
-    name = getattr(device, "name", device)  # of `tf.config.list_logical_devices`
+    naming = getattr(device, "__unisono_device__", None)
+    name = device if naming is None else naming()
     match = _NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
-        raise ValueError(f"{name!r} is not a device. Write it as 'gpu:0', 'cpu:1', '/gpu:0' or a jax.Device.")
+        raise ValueError(f"{device!r} is not a device. Write it as 'gpu:0', 'cpu:1', '/gpu:0' or a jax.Device.")
     kind = match["kind"].lower()
     return _SAME_KIND.get(kind, kind), int(match["index"])
 

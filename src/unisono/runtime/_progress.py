@@ -11,7 +11,7 @@ from unisono_launch.worker import FAILED, write_status
 
 def report(phase: str, step: int) -> None:
     """Says that ``step`` steps of ``phase`` have been started. Costs microseconds, and nothing without a launcher."""
-    file = _file()
+    file = _file(os.getpid())
     if file is not None:
         write_status(file, phase, step)
 
@@ -22,9 +22,10 @@ def report_failure() -> None:
 
 
 @functools.cache
-def _file() -> int | None:
+def _file(pid: int) -> int | None:
+    """Asked once by a process; a child by `fork` inherits the answers, and has another number."""
     path = environment().status
     # A worker leads its session. What it starts inherits the variable; the file is the worker's own.
-    if path is None or os.getsid(0) != os.getpid():
+    if path is None or os.getsid(0) != pid:
         return None
     return os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)

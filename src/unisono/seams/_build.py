@@ -12,6 +12,8 @@ from typing import Any
 import keras
 from keras.src.backend.jax.trainer import JAXTrainer
 
+from unisono.seams._build_draws import draw_for_prediction
+
 OWN_FUNCTION = """{model} overrides `{name}`, which makes functions for Keras's own loop; under a strategy they
 would never be called. Override `train_step`, `test_step` or `predict_step` instead."""
 
@@ -38,6 +40,7 @@ def build_for_prediction(model: Any, x_spec: Any) -> None:
     if not all(layer.built for layer in model._flatten_layers()):
         keras_inputs = keras.tree.map_structure(lambda leaf: keras.KerasTensor(leaf.shape, str(leaf.dtype)), x_spec)
         keras.src.backend.compute_output_spec(model, keras_inputs, training=False)
+    draw_for_prediction(model, x_spec)
 
 
 def first_epoch(model: Any, initial_epoch: int) -> int:

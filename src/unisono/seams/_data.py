@@ -17,6 +17,8 @@ from keras.src import tree
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils, get_data_adapter
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 
+from unisono.seams._host_part import TEXT_STAYS, is_text
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayInput:
@@ -84,8 +86,18 @@ def adapt(
 
 def split_for_validation(x: Any, y: Any, sample_weight: Any, share: float) -> tuple[Any, Any]:
     """Cuts the last ``share`` of the rows off, for validation: two triples (x, y, sample_weight)."""
+    given = (x, y, sample_weight)
+    if any(map(is_text, tree.flatten(given))):  # of which Keras makes no slices
+        arrays = tree.map_structure(lambda leaf: leaf if leaf is None else np.asarray(leaf), given)
+        numbers = np.arange(len(tree.flatten(arrays)[0]))
+        first, last = array_slicing.train_validation_split(numbers, validation_split=share)
+        return _rows(arrays, first), _rows(arrays, last)
     train, validation = array_slicing.train_validation_split((x, y, sample_weight), validation_split=share)
     return train, validation
+
+
+def _rows(arrays: Any, rows: np.ndarray[Any, Any]) -> Any:
+    return tree.map_structure(lambda leaf: leaf if leaf is None else leaf[rows], arrays)
 
 
 def unpack(data: Any) -> tuple[Any, Any, Any]:
@@ -121,6 +133,8 @@ def _dense(leaf: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _check_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if is_text(array):
+        raise TypeError(TEXT_STAYS.format(why=f"the data has an array of dtype {array.dtype}"))
     if array.dtype.kind not in "biufcV":  # V: bfloat16 and its kind
         raise TypeError(
             f"Training takes arrays of numbers; got dtype {array.dtype}. Encode strings as integers first; "

@@ -1,9 +1,7 @@
-"""Hook: JAX's arrays and tracers have the manners of TensorFlow's tensors, for scripts that were written for these; and
-arrays that are not bound to their device.
+"""Hook: JAX's arrays and tracers have the manners of TensorFlow's tensors, for scripts that were written for these.
 
 Checked against JAX 0.10.2, 0.11.2 and 0.12.0.1: `shape` is a property of `ArrayImpl` and of `Tracer`, JAX itself adds
-methods to both classes in the same way, and a subclass of tuple serves wherever a shape is asked for. `ArrayImpl` takes
-the buffers of another array, and whether it is committed.
+methods to both classes in the same way, and a subclass of tuple serves wherever a shape is asked for.
 """
 
 from __future__ import annotations
@@ -34,15 +32,15 @@ def give_manners(shape: Callable[[tuple[int, ...]], Any]) -> None:
     tracer.numpy = _no_numbers
 
 
+def give_properties(properties: dict[str, property]) -> None:
+    """Gives arrays and tracers properties of these names."""
+    for kind in (ArrayImpl, Tracer):
+        for name, each in properties.items():
+            setattr(kind, name, each)
+
+
 def _shape(plain: Any, shape: Callable[[tuple[int, ...]], Any]) -> property:
     return property(lambda self: shape(plain.fget(self)), doc=plain.__doc__)
-
-
-def unbound(array: Any) -> Any:
-    """The same array, not a copy, which may be computed with beside arrays of other devices: JAX sends it there."""
-    if not isinstance(array, ArrayImpl) or not array.committed or len(array.devices()) > 1:
-        return array
-    return ArrayImpl(array.aval, array.sharding, array._arrays, committed=False)
 
 
 class Reference:

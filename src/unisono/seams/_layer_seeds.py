@@ -1,9 +1,12 @@
 """Hook: which layer is being called, and a generator of random numbers that belongs to it.
 
 A layer may draw numbers without a seed, as TensorFlow's do. In a compiled step these are others each time only if the
-generator's state is part of the model's. Checked against Keras 3.15.1: layers track generators that are set as
-attributes, until the tracker is locked, which Keras's own code unlocks for a moment as well; every layer passes
-`Layer.__call__`; shapes are inferred inside a `SymbolicScope`.
+generator's state is part of the model's, so it has to be there before the step is traced. A generator is made when it
+is drawn from for the first time; :mod:`unisono.seams._build_draws` sees to it that this is early enough.
+
+Checked against Keras 3.15.1: layers track generators that are set as attributes, until the tracker is locked, which
+Keras's own code unlocks for a moment as well; every layer passes `Layer.__call__`, except for a model in its steps,
+which passes `stateless_call`; shapes are inferred inside a `SymbolicScope`.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import keras
 from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
+from unisono.seams._build_draws import draw_when_built
 from unisono.seams._variables import StateScope, enclosing_scope, outside_of_traces
 
 _ATTRIBUTE = "_unisono_generator_{name}"
@@ -30,9 +34,13 @@ _here = _Here()
 
 
 def follow_layers() -> None:
-    """Installs the hook."""
-    original = keras.Layer.__call__
+    """Installs the hook, and the one by which models are called in training before they are trained."""
+    keras.Layer.__call__ = _followed(keras.Layer.__call__)
+    keras.Layer.stateless_call = _followed(keras.Layer.stateless_call)
+    draw_when_built()
 
+
+def _followed(original: Any) -> Any:
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         _here.layers.append(self)
@@ -41,7 +49,7 @@ def follow_layers() -> None:
         finally:
             _here.layers.pop()
 
-    keras.Layer.__call__ = call
+    return call
 
 
 def generator_of_layer(name: str, seed: int | None) -> Any:

@@ -2,10 +2,9 @@
 
 Checked against Keras 3.15.1: losses check their `reduction` by `standardize_reduction`; `Trainer.compile` is the one of
 all models (loading compares it, so it is replaced there); the losses and metrics given to `compile` are `_compile_loss`
-and `_compile_metrics`, and the loss of the logs is `_loss_tracker`; `legacy_h5_format` writes the weights as Keras 2
-did; `legacy.preprocessing` needs no TensorFlow; `Functional.add_loss` raises, and
-`Functional._convert_inputs_to_tensors` is where its inputs become arrays; `layer.get_shapes_dict`
-gives the arguments of `build`; `keras.tree` is optree with the namespace "keras".
+and `_compile_metrics`, and the loss of the logs is `_loss_tracker`; `legacy.preprocessing` needs no TensorFlow;
+`Functional.add_loss` raises; `layer.get_shapes_dict` gives the arguments of `build`; `keras.tree` is optree with the
+namespace "keras".
 """
 
 from __future__ import annotations
@@ -15,19 +14,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
-import h5py
 import keras
 import optree
 from keras.src.layers import layer as layer_module
 from keras.src.legacy.preprocessing import image as legacy_image
 from keras.src.legacy.preprocessing import sequence as legacy_sequence
 from keras.src.legacy.preprocessing import text as legacy_text
-from keras.src.legacy.saving import legacy_h5_format
 from keras.src.losses import loss as loss_module
 from keras.src.models.functional import Functional
 from keras.src.trainers.trainer import Trainer
-
-from unisono.store import staged_file
 
 LEGACY_PREPROCESSING: Final[dict[str, ModuleType]] = {
     "image": legacy_image,
@@ -78,28 +73,6 @@ def refuse_symbolic_losses(text: str) -> None:
         raise NotImplementedError(text)
 
     Functional.add_loss = add_loss
-
-
-def let_text_in() -> None:
-    """Text that a functional model has as an input goes to its layers as it is; arrays of JAX could not hold it."""
-    original = Functional._convert_inputs_to_tensors
-
-    @functools.wraps(original)
-    def convert(self: Any, flat_inputs: list[Any]) -> list[Any]:
-        if not any(tensor.dtype == "string" for tensor in self._inputs):
-            return original(self, flat_inputs)  # type: ignore[no-any-return]
-        return [
-            x if x is None or tensor.dtype == "string" else keras.ops.convert_to_tensor(x, dtype=tensor.dtype)
-            for x, tensor in zip(flat_inputs, self._inputs, strict=True)
-        ]
-
-    Functional._convert_inputs_to_tensors = convert
-
-
-def save_old_weights(model: Any, path: str) -> None:
-    """Writes the weights in the format of Keras 2, which `load_weights` reads."""
-    with staged_file(path) as temporary, h5py.File(temporary, "w") as file:
-        legacy_h5_format.save_weights_to_hdf5_group(file, model)
 
 
 class CompiledLoss:

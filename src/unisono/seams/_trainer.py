@@ -11,12 +11,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
 from unisono import context
+from unisono.core import Hook
 from unisono.seams._owner import owner_of, set_owner
 
 
@@ -60,15 +61,8 @@ def route_trainer(methods: Methods) -> None:
         setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
 
 
-def adopt_strays(owner_for: Callable[[Any, dict[str, Any]], context.Placed | None]) -> None:
-    """From now on ``owner_for(model, arguments)`` says to whom a model of no strategy belongs when it is to be trained.
-
-    None leaves it to Keras.
-    """
-    _stray_owners[:] = [owner_for]
-
-
-_stray_owners: list[Callable[[Any, dict[str, Any]], context.Placed | None]] = []
+owner_of_stray: Final[Hook[Callable[[Any, dict[str, Any]], context.Placed | None] | None]] = Hook(None)
+"""To whom a model of no strategy belongs when it is to be trained with these arguments; None leaves it to Keras."""
 
 
 def _remember_owner() -> None:
@@ -111,8 +105,8 @@ def _routed(original: Any, ours: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
-        if owner_of(self) is None and _stray_owners:
-            set_owner(self, _stray_owners[0](self, signature.bind(self, *args, **kwargs).arguments))
+        if owner_of(self) is None and owner_of_stray.current is not None:
+            set_owner(self, owner_of_stray.current(self, signature.bind(self, *args, **kwargs).arguments))
         if owner_of(self) is None:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=original.__name__))

@@ -26,6 +26,9 @@ from unisono.runtime import from_chief
 from unisono.seams._owner import owner_of, set_owner
 from unisono.seams._parts import become_on_read
 
+LOST = """The variable {name!r} has no value any more: a step of fit, evaluate or predict failed while it used it.
+Make the model again, or load its weights."""
+
 _watchers: list[Callable[[Any, Any], None]] = []
 
 
@@ -213,6 +216,8 @@ def _value(self: Any) -> Any:
             value = None if scope is None else scope.get_current_value(self)
     if value is None:
         value = self._value
+        if value is None and self._initializer is None:
+            raise RuntimeError(LOST.format(name=self.path))
         if value is None:  # not initialised yet: Keras only wants a shape
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
     if not isinstance(stateless, StateScope):

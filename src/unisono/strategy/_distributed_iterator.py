@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
-from unisono.core import OutOfRangeError
+from unisono.core import out_of_range
 from unisono.data import Dataset, DatasetIterator, Optional
 from unisono.plans import Nest, Plan, State
 from unisono.strategy._agreement import Agreement
@@ -55,9 +55,7 @@ class DistributedIterator:
         try:
             return next(self)
         except StopIteration:
-            raise OutOfRangeError(
-                None,
-                None,
+            raise out_of_range.current(
                 f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
                 f"or ask get_next_as_optional().has_value().",
             ) from None

@@ -75,6 +75,8 @@ def _reduced(placement: Placement, operation: ReduceOp, leaf: Any, axis: Any) ->
             raise ValueError(NOT_DISTRIBUTED.format(value=leaf))
         return leaf if axis is None else _over(operation, axis)(jnp.asarray(leaf))
     held = for_program(leaf, placement)
+    if isinstance(held, Rows) and held.total is not None and axis is None:
+        return held.total if operation is ReduceOp.SUM else held.total / held.number
     if isinstance(held, Rows):
         return _rows_program(operation, axis, held.scalars, placement)(held.array)
     if axis is None and held.is_batch:

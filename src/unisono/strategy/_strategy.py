@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -12,16 +11,12 @@ from unisono.data import Dataset
 from unisono.runtime import Placement
 from unisono.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
 from unisono.strategy._distributed_dataset import DistributedDataset
-from unisono.strategy._distributed_iterator import DistributedIterator
 from unisono.strategy._extended import StrategyExtended
 from unisono.strategy._input_context import InputContext, ValueContext
-from unisono.strategy._input_options import InputOptions, InputReplicationMode
+from unisono.strategy._input_options import InputOptions
 from unisono.strategy._reduce import gather, local_results, reduce
 from unisono.strategy._run import run
 from unisono.strategy._run_options import RunOptions
-
-NO_SESSIONS = """strategy.{method}() is about sessions of TensorFlow 1, which are not there. Leave the call out: a
-strategy is ready when it is made, and a cluster comes from TF_CONFIG or from a cluster_resolver."""
 
 
 class Strategy:
@@ -105,13 +100,6 @@ class Strategy:
         """
         return distribute_from_function(self._placement, dataset_fn, options)
 
-    def experimental_distribute_datasets_from_function(
-        self, dataset_fn: Callable[[InputContext], Dataset], options: InputOptions | None = None
-    ) -> DistributedDataset:
-        """The old name of :meth:`distribute_datasets_from_function`."""
-        _say_old("experimental_distribute_datasets_from_function", "distribute_datasets_from_function(dataset_fn)")
-        return self.distribute_datasets_from_function(dataset_fn, options)
-
     def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
         """`value_fn(context)` for each replica, as one PerReplica; with one replica the value itself.
 
@@ -166,67 +154,8 @@ class Strategy:
         """
         return local_results(value, len(self._placement.local_devices))
 
-    # Names of older releases of tf.distribute, which scripts still call
-
-    def experimental_run_v2(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """The old name of :meth:`run`."""
-        _say_old("experimental_run_v2", "run(fn, args)")
-        return self.run(fn, args, kwargs)
-
-    def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
-        """:meth:`run` on the next step of an iterator, or without arguments."""
-        _say_old("experimental_run", "run(fn, args=(next(iterator),))")
-        return self.run(fn, () if input_iterator is None else (next(input_iterator),))
-
-    def unwrap(self, value: Any) -> tuple[Any, ...]:
-        """The old name of :meth:`experimental_local_results`."""
-        _say_old("unwrap", "experimental_local_results(value)")
-        return self.experimental_local_results(value)
-
-    def group(self, value: Any, name: str | None = None) -> None:
-        """Does nothing: there are no operations left to run."""
-        del value, name
-
-    def make_dataset_iterator(self, dataset: Dataset) -> DistributedIterator:
-        """An iterator over :meth:`experimental_distribute_dataset`."""
-        _say_old("make_dataset_iterator", "experimental_distribute_dataset(dataset)")
-        return iter(self.experimental_distribute_dataset(dataset))
-
-    def make_input_fn_iterator(
-        self,
-        input_fn: Callable[[InputContext], Dataset],
-        replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
-    ) -> DistributedIterator:
-        """An iterator over :meth:`distribute_datasets_from_function`."""
-        _say_old("make_input_fn_iterator", "distribute_datasets_from_function(input_fn)")
-        options = InputOptions(experimental_replication_mode=replication_mode)
-        return iter(self.distribute_datasets_from_function(input_fn, options))
-
-    def experimental_make_numpy_dataset(self, numpy_input: Any) -> Dataset:
-        """A dataset of the rows of arrays."""
-        _say_old("experimental_make_numpy_dataset", "Dataset.from_tensor_slices(arrays)", of="")
-        return Dataset.from_tensor_slices(numpy_input)
-
-    def colocate_vars_with(self, colocate_with_variable: Any) -> contextlib.AbstractContextManager[None]:
-        """The old place of `extended.colocate_vars_with`."""
-        return self._extended.colocate_vars_with(colocate_with_variable)
-
-    def configure(self, *args: Any, **kwargs: Any) -> None:
-        """Refused: there are no sessions to configure."""
-        del args, kwargs
-        raise NotImplementedError(NO_SESSIONS.format(method="configure"))
-
-    def update_config_proto(self, config_proto: Any) -> None:
-        """Refused: there are no sessions to configure."""
-        del config_proto
-        raise NotImplementedError(NO_SESSIONS.format(method="update_config_proto"))
-
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # a copy of a variable belongs to the same strategy
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._extended.worker_devices))})"
-
-
-def _say_old(name: str, new: str, of: str = "strategy.") -> None:
-    warnings.warn(f"{name} is an old name: write {of}{new}.", DeprecationWarning, stacklevel=3)

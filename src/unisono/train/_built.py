@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+
 from unisono import seams
 from unisono.train._own_steps import explore, is_own
 from unisono.train._steps import Kind
@@ -11,9 +13,16 @@ from unisono.train._steps import Kind
 
 def build(model: Any, kind: Kind, batch_spec: Any, *, kept: bool = False) -> None:
     """Makes all variables that steps of this kind need on batches of this shape; ``kept``: to be saved and resumed."""
+    _check_numbers(batch_spec)
     if is_own(model, kind):
         explore(model, kind, batch_spec, kept=kept)
     elif kind == "predict":
         seams.build_for_prediction(model, seams.unpack(batch_spec)[0])
     else:
         seams.build_for_training(model, batch_spec)
+
+
+def _check_numbers(batch_spec: Any) -> None:
+    for leaf in jax.tree.leaves(batch_spec):
+        if leaf.dtype.kind in "OSUT":
+            raise TypeError(seams.TEXT_STAYS.format(why=f"a batch has an array of text, of shape {leaf.shape}"))

@@ -7,10 +7,11 @@ from typing import Any
 
 from unisono import seams
 from unisono.callbacks import exchanged
-from unisono.input import Feed, open_feed
+from unisono.input import Feed
 from unisono.plans import State
 from unisono.train._built import build
 from unisono.train._cursor import Cursor
+from unisono.train._feeds import feed_for
 from unisono.train._loop import Loop, fetch
 from unisono.train._programs import epoch_start_for
 from unisono.train._session import Session
@@ -97,14 +98,7 @@ def evaluate(
         raise TypeError(f"evaluate() got unexpected arguments: {', '.join(sorted(unknown))}.")
     session = Session.of(model, "evaluate")
     with session.entered():
-        feed = open_feed(
-            session.shared(x),
-            y,
-            placement=session.placement,
-            sample_weight=sample_weight,
-            batch_size=batch_size,
-            steps=steps,
-        )
+        feed = feed_for(session, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
         evaluation = Evaluation(session, feed, steps, "steps")
         callbacks = seams.callback_list(
             exchanged(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps

@@ -10,12 +10,12 @@ import keras
 from unisono import seams
 from unisono.callbacks import exchanged
 from unisono.core import environment
-from unisono.input import open_feed
 from unisono.runtime import processes, sync_check
 from unisono.store import Stored
 from unisono.train._built import build
 from unisono.train._cursor import Cursor
 from unisono.train._evaluate import Evaluation
+from unisono.train._feeds import feed_for
 from unisono.train._in_sync import check_in_sync
 from unisono.train._keeper import Keeper, kept
 from unisono.train._loop import Loop, fetch
@@ -61,10 +61,11 @@ def fit(
     with session.entered(), kept(resume_of(resume, callbacks)) as keeper:
         saved = keeper.saved if keeper else None
         place = place_in(saved, "input")
-        feed = open_feed(
-            session.shared(x),
+        feed = feed_for(
+            session,
+            x,
             y,
-            placement=session.placement,
+            trains=True,
             sample_weight=sample_weight,
             batch_size=batch_size,
             steps=steps_per_epoch,
@@ -80,10 +81,10 @@ def fit(
                 val_place = place_in(saved, "validation")
                 validation = Evaluation(
                     session,
-                    open_feed(
-                        session.shared(val_x),
+                    feed_for(
+                        session,
+                        val_x,
                         val_y,
-                        placement=session.placement,
                         sample_weight=val_weight,
                         batch_size=validation_batch_size or (batch_size if _takes_batch_size(val_x) else None),
                         steps=validation_steps,

@@ -11,6 +11,7 @@ import numpy as np
 from unisono import seams
 from unisono.input import feed_of_one
 from unisono.train._built import build
+from unisono.train._feeds import reader_of
 from unisono.train._loop import Loop, fetch
 from unisono.train._own_steps import is_own
 from unisono.train._pace import Pace
@@ -39,7 +40,7 @@ def predict_on_batch(model: Any, *, x: Any) -> Any:
     """The outputs for one batch."""
     session = Session.of(model, "predict")
     with session.entered():
-        feed = feed_of_one((_as_arrays(x),), session.placement)
+        feed = feed_of_one((_read(model, _as_arrays(x), trains=False),), session.placement)
         build(model, "predict", feed.batch_spec)
         outputs = _run(session, "predict", feed)
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
@@ -50,7 +51,12 @@ def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
     if is_own(model, kind):  # as fit gives it: without what is None
         batch = keras.utils.pack_x_y_sample_weight(*batch)
     with session.entered():
-        feed = feed_of_one(_as_arrays(batch), session.placement)
+        batch = _as_arrays(batch)
+        if isinstance(batch, tuple):
+            batch = (_read(model, batch[0], trains=kind == "train"), *batch[1:])
+        else:
+            batch = _read(model, batch, trains=kind == "train")
+        feed = feed_of_one(batch, session.placement)
         build(model, kind, feed.batch_spec)
         model.reset_metrics()
         logs = seams.pythonify(fetch(_run(session, kind, feed)))
@@ -64,6 +70,11 @@ def _run(session: Session, kind: Kind, feed: Any) -> Any:
     watch = session.placement.place_copies(new_watch()) if kind == "train" else None
     result, _ = Loop(session.model, kind, session.placement, variables, Pace(1)).run(window, watch)
     return result
+
+
+def _read(model: Any, x: Any, trains: bool) -> Any:
+    read = reader_of(model, x, trains)
+    return x if read is None else read(x)
 
 
 def _as_arrays(batch: Any) -> Any:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 
 from unisono import context, seams
 from unisono.context import Replica
+from unisono.core import Hook
 from unisono.functions import check_trace
 
 NEW_EVERY_TIME = """{step} makes the variable {name!r} whenever it is called. A step is compiled once, so its variables
@@ -40,13 +41,8 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_convert: Callable[[Callable[..., Any]], Callable[..., Any]] = _as_it_is
-
-
-def convert_steps(convert: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """From now on steps of users pass through ``convert`` before they are traced."""
-    global _convert
-    _convert = convert
+converted_step: Final[Hook[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Hook(_as_it_is)
+"""What is called in place of a user's step."""
 
 
 def is_own(model: Any, kind: str) -> bool:
@@ -113,7 +109,8 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
 def _call(model: Any, kind: str, batch: Any) -> Any:
     method = getattr(model, f"{kind}_step")
     function = getattr(method, "__func__", None)
-    result = _convert(method)(batch) if function is None else _convert(function)(model, batch)
+    converted = converted_step.current
+    result = converted(method)(batch) if function is None else converted(function)(model, batch)
     return _outputs(result) if kind == "predict" else _logs(result, f"{kind}_step")
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from unisono import seams
 from unisono.callbacks import exchanged
-from unisono.input import open_feed
 from unisono.train._built import build
 from unisono.train._cursor import Cursor
+from unisono.train._feeds import feed_for
 from unisono.train._loop import Loop
 from unisono.train._session import Session
 from unisono.train._state import variables_of
@@ -25,7 +25,7 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     """Predicts; arguments and result are Keras's. Rows come back in their order, none lost, none twice."""
     session = Session.of(model, "predict")
     with session.entered():
-        feed = open_feed(session.shared(x), placement=session.placement, batch_size=batch_size, steps=steps)
+        feed = feed_for(session, x, batch_size=batch_size, steps=steps)
         cursor = Cursor(feed, steps, "steps")
         callbacks = seams.callback_list(
             exchanged(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from unisono import context, seams
 from unisono.data import Dataset
-from unisono.runtime import Placement, from_chief
+from unisono.runtime import Placement
 from unisono.strategy import distribute_dataset, has_own_part
+from unisono.train._lent import Lent
 from unisono.train._pace import Pace
 from unisono.train._programs import pace_for
 from unisono.train._state import Variables
@@ -22,6 +24,7 @@ class Session:
 
     model: Any
     strategy: context.Placed
+    lent: Lent = field(default_factory=Lent)
 
     @classmethod
     def of(cls, model: Any, method: str) -> Session:
@@ -37,17 +40,21 @@ class Session:
     def placement(self) -> Placement:
         return self.strategy.placement
 
-    def entered(self) -> contextlib.AbstractContextManager[None]:
-        """The strategy's scope: variables that are made on the way belong to it."""
-        return context.entered(self.strategy)
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """The strategy's scope: variables that are made on the way belong to it. What it was lent is given back."""
+        with context.entered(self.strategy):
+            try:
+                yield
+            finally:
+                self.lent.give_back()
 
     def adopt(self, variables: Variables) -> None:
         """Sees to it that all variables live on the strategy's devices."""
-        shared = [variable for variable in variables.all() if seams.is_process_wide(variable)]
         seams.adopt([each for each in variables.all() if not seams.is_process_wide(each)], self.strategy)
-        for variable in shared:  # belongs to nobody, so that models of other strategies can use it too
-            value = from_chief(variable._value) if self.placement.spans_processes else variable._value
-            variable._value = self.placement.place_variable(value)
+        for variable in variables.all():
+            if seams.is_process_wide(variable):
+                self.lent.take(variable, self.placement)
 
     def shared(self, x: Any) -> Any:
         """The input, shared among workers if they are to read data of their own; else as it is."""

@@ -33,11 +33,13 @@ class Rows:
         array: the values of all replicas, one after the other.
         scalars: whether a value is a number, and has no rows: ``array`` then has a row for each.
         placement: where the replicas live.
+        total: the sum of the values, where the program that makes them has summed them already; else None.
     """
 
     array: Any
     scalars: bool
     placement: Placement
+    total: Any = None
 
     @property
     def number(self) -> int:

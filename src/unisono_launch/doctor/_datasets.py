@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from unisono_launch.doctor._finding import Finding
-from unisono_launch.worker import dataset_folders
+from unisono_launch.worker import IDX_FOLDERS, dataset_folders
 
 NAME = "datasets"
-
-_IDX_FOLDERS: Final = ("fashion-mnist", "mnist")
 
 
 def check_datasets(environ: Mapping[str, str]) -> Finding:
@@ -33,7 +30,7 @@ def check_datasets(environ: Mapping[str, str]) -> Finding:
 
 def _datasets(folder: Path) -> list[str]:
     """Files in Keras's layout, and folders with files in that of the original ones."""
-    idx = [f"{name}/" for name in _IDX_FOLDERS if any((folder / name).glob("*-ubyte*"))]
+    idx = [f"{name}/" for name in IDX_FOLDERS.values() if any((folder / name).glob("*-ubyte*"))]
     return sorted([file.name for file in folder.glob("*.npz")] + idx)
 
 

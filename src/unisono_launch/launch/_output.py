@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from unisono_launch.launch._lines import Lines
+from unisono_launch.launch._noise import is_noise
 from unisono_launch.launch._screen import STDERR, STDOUT, Screen
 
 _LATE: Final = 5.0  # a line that has not ended after so many seconds is shown as far as it goes
@@ -122,7 +123,7 @@ class Output:
                 self._selector.unregister(source.pipe)
             if self._prefixed:
                 for line in source.lines.feed(data) if data else [source.lines.take()]:
-                    if data or line:
+                    if (data or line) and not is_noise(line):
                         self._screen.line(source.rank, source.stream, line)
             else:
                 self._screen.raw(source.stream, data)

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+IDX_FOLDERS: Final = {"mnist": "mnist", "fashion_mnist": "fashion-mnist"}
+"""By the name of a dataset: the folder with the four original files, as Keras and Debian call it."""
+
 _DEBIAN: Final = Path("/usr/share/datasets")  # of the package dataset-fashion-mnist
 
 

@@ -1,0 +1,29 @@
+"""What the environment says is read when it is asked for, and the disk is not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from unisono.core import environment
+
+
+def test_the_disk_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+
+    def stat(path: Path, **_: object) -> os.stat_result:
+        asked.append(path)
+        return os.stat(path)
+
+    monkeypatch.setenv("UNISONO_ATTEMPT", "3")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", stat)  # exists, is_dir and is_file ask it
+        patch.setattr(Path, "is_dir", lambda path: bool(asked.append(path)))  # newer Pythons ask no stat
+        attempt = environment().attempt
+    assert (attempt, asked) == (3, [])
+
+
+def test_a_number_that_makes_no_sense_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_CPU_DEVICES", "many")
+    with pytest.raises(ValueError, match=r"UNISONO_CPU_DEVICES='many' is not a whole number.*UNISONO_CPU_DEVICES=4"):
+        environment()

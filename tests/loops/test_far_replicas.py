@@ -1,0 +1,93 @@
+"""Replicas that are far from each other, in several processes: a step sums once, and the numbers stay what they were.
+
+Here they are near and only taken for far; workers that really are have their own tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import unisono
+from unisono.runtime import Placement
+from unisono.seams import _merged_sums
+from unisono.strategy import Strategy
+
+from ._replicas import mirrored, per_replica
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def far(monkeypatch: pytest.MonkeyPatch) -> Strategy:
+    monkeypatch.setattr(Placement, "packs_sums", True)
+    return mirrored(2)
+
+
+@pytest.fixture
+def summed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The dtype of each sum in the programs that are traced."""
+    dtypes: list[Any] = []
+    original = _merged_sums._sum
+
+    def noted(vector: Any, axis: str) -> Any:
+        dtypes.append(str(vector.dtype))
+        return original(vector, axis)
+
+    monkeypatch.setattr(_merged_sums, "_sum", noted)
+    return dtypes
+
+
+def trained(strategy: Strategy) -> tuple[list[float], float, list[Any]]:
+    """The losses, the accuracy and the weights of three steps of a loop as the guides have it."""
+    with strategy.scope():
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, "relu"), keras.layers.Dense(2)])
+        optimizer = keras.optimizers.Adam(0.01)
+        optimizer.build(model.trainable_variables)
+        accuracy = keras.metrics.SparseCategoricalAccuracy()
+        loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+
+    def step(x: Any, y: Any) -> Any:
+        with unisono.GradientTape() as tape:
+            logits = model(x, training=True)
+            loss = unisono.nn.compute_average_loss(loss_of(y, logits), global_batch_size=8)
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+        )
+        accuracy.update_state(y, logits)
+        return loss, keras.ops.shape(y)[0]
+
+    @unisono.function
+    def train_step(x: Any, y: Any) -> Any:
+        loss, rows = strategy.run(step, args=(x, y))
+        return strategy.reduce("SUM", loss, axis=None), strategy.reduce("MEAN", rows, axis=None)
+
+    generator = np.random.default_rng(1)
+    each = 8 // strategy.num_replicas_in_sync
+    losses = []
+    for _ in range(3):
+        x = generator.normal(size=(8, 3)).astype("float32")
+        y = (x.sum(1) > 0).astype("int32")
+        parts = [per_replica(strategy, np.split(array, 8 // each)) for array in (x, y)]
+        loss, rows = train_step(*parts)
+        assert float(rows) == each
+        losses.append(float(loss))
+    return losses, float(accuracy.result()), model.get_weights()
+
+
+def test_a_step_sums_once_for_each_dtype(far: Strategy, summed: list[Any]) -> None:
+    trained(far)
+    assert summed == ["float32", "int32"]  # gradients, loss and counts of the metric; rows
+
+
+def test_the_numbers_are_those_of_one_device(far: Strategy) -> None:
+    losses, accuracy, weights = trained(far)
+    expected_losses, expected_accuracy, expected_weights = trained(mirrored(1))
+    assert losses == pytest.approx(expected_losses, rel=1e-6)
+    assert accuracy == expected_accuracy
+    for found, expected in zip(weights, expected_weights, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
