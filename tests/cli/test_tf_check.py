@@ -235,3 +235,12 @@ def test_the_command_runs_nothing_of_the_script(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "it ran" not in done.stdout
+
+
+def test_attributes_that_only_objects_have_are_known() -> None:
+    for name in ("inputs", "outputs", "output_names", "history", "optimizer", "loss", "metrics_names", "stop_training"):
+        assert verdict(f"tf.keras.Model.{name}").status == "supported", name
+    assert verdict("tf.keras.Sequential.history").status == "supported"
+    assert verdict("tf.keras.layers.Dense.kernel").status == "supported"
+    assert verdict("tf.keras.optimizers.Adam.beta_1").status == "supported"
+    assert verdict("tf.keras.Model.no_such_thing").status == "missing"

@@ -216,7 +216,7 @@ def test_sources_give_datasets_of_the_namespace(tmp_path: Path) -> None:
     assert tf.data.Dataset.range(3, output_type=tf.int32).element_spec.dtype == tf.int32
     drawn = tf.data.Dataset.random(seed=4).take(2)
     assert drawn.element_spec == tf.TensorSpec((), tf.int64)
-    with tf.data.experimental.TFRecordWriter(str(tmp_path / "r")) as writer:
+    with tf.io.TFRecordWriter(str(tmp_path / "r")) as writer:
         writer.write(b"one")
     assert list(tf.data.TFRecordDataset([str(tmp_path / "r")]).as_numpy_iterator()) == [b"one"]
 
@@ -370,7 +370,7 @@ def test_csv_files_are_read_by_column(tmp_path: Path) -> None:
 
 def test_examples_are_read_and_parsed(tmp_path: Path) -> None:
     path = str(tmp_path / "x.tfrecord")
-    with tf.data.experimental.TFRecordWriter(path) as writer:
+    with tf.io.TFRecordWriter(path) as writer:
         for number in range(4):
             feature = {"x": tf.train.Feature(int64_list=tf.train.Int64List(value=[number]))}
             writer.write(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())
@@ -406,3 +406,21 @@ def test_a_namedtuple_stays_one() -> None:
     (element,) = tf.data.Dataset.from_tensors(pair([1], 2.0))
     assert element.a.dtype == tf.int32
     assert element.b.dtype == tf.float32
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_a_dataset_of_byte_strings_becomes_a_file_of_records(tmp_path: Path, compression: str | None) -> None:
+    path = str(tmp_path / "records")
+    dataset = tf.data.Dataset.from_tensor_slices([[1.0, 2.0], [3.0, 4.0]]).map(tf.io.serialize_tensor)
+    tf.data.experimental.TFRecordWriter(path, compression).write(dataset)
+    records = tf.data.TFRecordDataset(path, compression or "")
+    found = [tf.io.parse_tensor(record, tf.float32).numpy().tolist() for record in records]
+    assert found == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_a_file_of_records_is_made_of_single_byte_strings(tmp_path: Path) -> None:
+    writer = tf.data.experimental.TFRecordWriter(str(tmp_path / "records"))
+    with pytest.raises(TypeError, match=r"(?s)expected a dataset of byte strings, got bytes.*tf\.io\.TFRecordWriter"):
+        writer.write(b"record")
+    with pytest.raises(TypeError, match="expected text or bytes, got int64"):
+        writer.write(tf.data.Dataset.range(2))

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import tensorboardX  # noqa: F401  (sets a variable of the environment when it is first imported)
 
 import unisono.tf as tf
 

@@ -5,6 +5,7 @@ import pickle
 import pytest
 
 import unisono.tf as tf
+from unisono.core import OutOfRangeError
 
 _KINDS = [
     (tf.errors.AbortedError, tf.errors.ABORTED, 10, Exception),
@@ -16,7 +17,7 @@ _KINDS = [
     (tf.errors.InternalError, tf.errors.INTERNAL, 13, Exception),
     (tf.errors.InvalidArgumentError, tf.errors.INVALID_ARGUMENT, 3, ValueError),
     (tf.errors.NotFoundError, tf.errors.NOT_FOUND, 5, FileNotFoundError),
-    (tf.errors.OutOfRangeError, tf.errors.OUT_OF_RANGE, 11, Exception),
+    (tf.errors.OutOfRangeError, tf.errors.OUT_OF_RANGE, 11, OutOfRangeError),
     (tf.errors.PermissionDeniedError, tf.errors.PERMISSION_DENIED, 7, PermissionError),
     (tf.errors.ResourceExhaustedError, tf.errors.RESOURCE_EXHAUSTED, 8, MemoryError),
     (tf.errors.UnauthenticatedError, tf.errors.UNAUTHENTICATED, 16, Exception),

@@ -125,3 +125,17 @@ def test_nearly_the_largest_numbers():
     assert tf.nn.approx_min_k(tf.range(10.0), 1)[1][0] == 0
     assert float(tf.math.approx_min_k(tf.range(10.0), 1)[0][0]) == 0
     assert len(values) == 2
+
+
+def test_frames_are_drawn_into_images():
+    boxes = [[[0.25, 0.2, 0.75, 0.8], [0.0, -0.5, 2.0, 0.0], [0.9, 0.9, 0.1, 0.1]]]  # the last one is nowhere
+    drawn = tf.image.draw_bounding_boxes(tf.zeros([1, 5, 6, 3]), boxes, colors=[[1.0, 0.0, 0.0], [0.0, 0.0, 0.5]])
+    frame = [[0, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], [0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(drawn[0, ..., 0], frame)
+    np.testing.assert_array_equal(drawn[0, ..., 2], [[0.5, 0, 0, 0, 0, 0]] * 5)
+    white = tf.image.draw_bounding_boxes(tf.zeros([1, 5, 6, 1]), boxes[:1], None)
+    assert float(tf.reduce_max(white)) == 1.0
+    yellow = tf.image.draw_bounding_boxes(tf.zeros([1, 5, 6, 3]), [[[0.0, 0.0, 1.0, 1.0]]], None)
+    np.testing.assert_array_equal(yellow[0, 0, 0], [1.0, 1.0, 0.0])
+    with pytest.raises(ValueError, match=r"the boxes \(1, 4\)"):
+        tf.image.draw_bounding_boxes(tf.zeros([1, 5, 6, 3]), [[0.0, 0.0, 1.0, 1.0]], None)

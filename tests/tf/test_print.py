@@ -63,3 +63,12 @@ def test_a_file_is_appended_to(tmp_path):
     assert path.read_text() == "one\n2\n"
     with pytest.raises(ValueError, match="file:///tmp"):
         tf.print("one", output_stream="log.txt")
+
+
+def test_text_tensors_show_themselves_as_tensorflow_has_it() -> None:
+    (batch,) = tf.data.Dataset.from_tensor_slices(["dog", "é"]).batch(2)
+    assert str(tf.constant("hi")) == "tf.Tensor(b'hi', shape=(), dtype=string)"
+    assert str(batch) == r"tf.Tensor([b'dog' b'\xc3\xa9'], shape=(2,), dtype=string)"
+    assert repr(batch[0]) == "<tf.Tensor: shape=(), dtype=string, numpy=b'dog'>"
+    assert repr(tf.constant([["a"]])) == "<tf.Tensor: shape=(1, 1), dtype=string, numpy=array([[b'a']], dtype=object)>"
+    assert f"{tf.constant('hi')}" == "b'hi'"

@@ -2,13 +2,16 @@
 
 import threading
 import time
+import warnings
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 import pytest
 
 import unisono.tf as tf
+from unisono.checkpoint import CheckpointManager, CheckpointMismatch
 
 # What TensorFlow 2.21 gave for the messages below, with SerializeToString(deterministic=True) and str().
 EXAMPLE_BYTES = (
@@ -83,6 +86,96 @@ def test_a_manager_keeps_the_newest_and_goes_on(tmp_path: Path) -> None:
     restored = tf.train.CheckpointManager(tf.train.Checkpoint(step=again), str(tmp_path), 2).restore_or_initialize()
     assert (again.numpy(), restored) == (2, manager.latest_checkpoint)
     assert tf.train.get_checkpoint_state(str(tmp_path / "nothing")) is None
+
+
+class Net(tf.keras.Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.l1 = tf.keras.layers.Dense(2)
+
+    def call(self, x: Any) -> Any:
+        return self.l1(x)
+
+
+@pytest.fixture(scope="module")
+def saved_net(tmp_path_factory: pytest.TempPathFactory) -> tuple[Net, str]:
+    net = Net()
+    net(tf.ones([1, 1]))
+    folder = tmp_path_factory.mktemp("net")
+    return net, tf.train.Checkpoint(net=net, step=tf.Variable(3)).save(str(folder / "ckpt"))
+
+
+def test_the_guides_partial_restore(saved_net: tuple[Net, str]) -> None:
+    bias, kernel = tf.Variable(tf.ones([2])), tf.Variable(tf.zeros([1, 2]))
+    layer = tf.train.Checkpoint(bias=bias, kernel=kernel)
+    status = tf.train.Checkpoint(net=tf.train.Checkpoint(l1=layer)).restore(saved_net[1])
+    status.assert_existing_objects_matched().expect_partial()
+    assert bias.numpy().tolist() == [0.0, 0.0]
+    assert kernel.numpy().tolist() == saved_net[0].l1.kernel.numpy().tolist()
+
+
+def test_restoring_raises_nothing_and_the_result_can_be_asked(saved_net: tuple[Net, str]) -> None:
+    step, other = tf.Variable(0), tf.Variable(1.0)
+    status = tf.train.Checkpoint(step=step, other=other).restore(saved_net[1])
+    assert (step.numpy(), other.numpy()) == (3, 1.0)
+    status.assert_nontrivial_match()
+    with pytest.raises(AssertionError, match="has no value for: other"):
+        status.assert_existing_objects_matched()
+    with pytest.raises(AssertionError, match="has no value for: other"):
+        status.assert_consumed()
+    status = tf.train.Checkpoint(step=step).restore(saved_net[1]).assert_existing_objects_matched()
+    with pytest.raises(AssertionError, match="no object has taken: net/dense"):
+        status.assert_consumed()
+
+
+@pytest.mark.parametrize("method", ["restore", "read"])
+def test_what_is_left_over_is_a_warning_unless_it_is_expected(saved_net: tuple[Net, str], method: str) -> None:
+    restore = getattr(tf.train.Checkpoint(step=tf.Variable(0), other=tf.Variable(1.0)), method)
+    with pytest.warns(UserWarning, match=r"(?s)has no value for: other\..*taken: net/dense/.*expect_partial\(\)"):
+        del [restore(saved_net[1])][0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del [restore(saved_net[1]).expect_partial()][0]
+        del [restore(saved_net[1], strict=False)][0]
+        del [tf.train.Checkpoint().restore(None)][0]
+    with pytest.raises(CheckpointMismatch, match="without a value in it: other"):
+        restore(saved_net[1], strict=True)
+
+
+def test_a_value_of_another_shape_is_an_error_at_once(saved_net: tuple[Net, str]) -> None:
+    with pytest.raises(ValueError, match=r"step has the shape \(2,\) here and \(\)"):
+        tf.train.Checkpoint(step=tf.Variable([0, 0])).restore(saved_net[1])
+
+
+def test_a_manager_shows_no_more_than_it_was_told_to_keep_after_a_restart(tmp_path: Path) -> None:
+    def made() -> tf.train.CheckpointManager:
+        return tf.train.CheckpointManager(tf.train.Checkpoint(step=tf.Variable(0)), str(tmp_path), max_to_keep=2)
+
+    first, again = made(), made()
+    for _ in range(3):
+        first.save()
+    assert again.restore_or_initialize() == str(tmp_path / "ckpt-3")
+    again.save()
+    assert [Path(each).name for each in again.checkpoints] == ["ckpt-3", "ckpt-4"]
+    again.save()
+    assert [Path(each).name for each in again.checkpoints] == ["ckpt-4", "ckpt-5"]
+
+
+def test_the_folder_of_a_manager_is_there_before_and_at_each_save(tmp_path: Path) -> None:
+    folder = tmp_path / "worker" / "1"
+    manager = tf.train.CheckpointManager(tf.train.Checkpoint(step=tf.Variable(0)), str(folder), max_to_keep=1)
+    assert isinstance(manager, CheckpointManager)
+    assert folder.is_dir()
+    folder.rmdir()
+    assert manager.save() == str(folder / "ckpt-1")
+
+
+def test_tensors_are_read_by_tensorflows_names_too(saved_net: tuple[Net, str]) -> None:
+    reader = tf.train.load_checkpoint(saved_net[1])
+    for name in ("net/dense/kernel", "net/l1/kernel", "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE"):
+        assert reader.get_tensor(name).tolist() == saved_net[0].l1.kernel.numpy().tolist()
+    assert reader.get_tensor("step/.ATTRIBUTES/VARIABLE_VALUE") == 3
+    assert not reader.has_tensor("net/l2/kernel/.ATTRIBUTES/VARIABLE_VALUE")
 
 
 def test_a_checkpoint_is_read_without_its_objects(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ from unisono.tf._gradients import hessians as hessians
 from unisono.tf._gradients import recompute_grad as recompute_grad
 from unisono.tf._host_calls import numpy_function as numpy_function
 from unisono.tf._host_calls import py_function as py_function
+from unisono.tf._indexed_slices import IndexedSlices as IndexedSlices
 from unisono.tf._indexing import argsort as argsort
 from unisono.tf._indexing import boolean_mask as boolean_mask
 from unisono.tf._indexing import dynamic_partition as dynamic_partition
@@ -176,10 +177,13 @@ from unisono.tf._spec import SparseTensorSpec as SparseTensorSpec
 from unisono.tf._spec import TensorSpec as TensorSpec
 from unisono.tf._spec import TypeSpec as TypeSpec
 from unisono.tf._tensor_array import TensorArray as TensorArray
+from unisono.tf._tensor_proto import make_ndarray as make_ndarray
+from unisono.tf._tensor_proto import make_tensor_proto as make_tensor_proto
 from unisono.tf._tensors import Tensor as Tensor
 from unisono.tf._tensors import constant as constant
 from unisono.tf._tensors import convert_to_tensor as convert_to_tensor
 from unisono.tf._tensors import is_tensor as is_tensor
+from unisono.tf._timestamp import timestamp as timestamp
 from unisono.tf._variables import Variable as Variable
 from unisono.tf._variables import VariableAggregation as VariableAggregation
 from unisono.tf._variables import VariableSynchronization as VariableSynchronization

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 DIFFERENCES: Final[dict[str, str]] = {
+    "tf.IndexedSlices": "For `scatter_update` and its kin; gradients are dense arrays.",
     "tf.TensorArray": "Rows can be read again; in compiled loops the number of rows has to be known.",
     "tf.Variable": "`value` is a property, as in Keras 3; `read_value()` is there too.",
     "tf.boolean_mask": "Not inside compiled functions, where sizes have to be known before.",
@@ -23,6 +24,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.debugging.set_log_device_placement": "Changes nothing: an array says where it is, `array.device`.",
     "tf.device": "Changes nothing in the scope of a strategy, whose variables and batches have their places.",
     "tf.distribute.CrossDeviceOps": "XLA sums inside of the compiled step; an algorithm of your own is refused.",
+    "tf.distribute.ReplicaContext.devices": "All devices of the strategy: a replica's own is known when it runs.",
     "tf.distribute.experimental.CentralStorageStrategy": "Every device has a copy of the variables.",
     "tf.experimental.numpy": "The functions are those of jax.numpy.",
     "tf.float64": "64-bit numbers have 32 bits on devices, unless JAX is told otherwise; in dataset maps 64.",
@@ -75,8 +77,10 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.summary.image": "Of the replicas of a process the first one writes.",
     "tf.summary.scalar": "Of the replicas of a process the first one writes.",
     "tf.summary.trace_on": "Graphs are not recorded, profiles are.",
+    "tf.timestamp": "Not inside compiled functions, where numbers have 32 bits.",
     "tf.train.Checkpoint": "A folder of Unisono's own format. A model has to be built before it is restored.",
-    "tf.train.load_checkpoint": "Names are Unisono's: `model/dense/kernel`.",
+    "tf.train.CheckpointManager.restore_or_initialize": "Strict: what does not fit is an error.",
+    "tf.train.load_checkpoint": "Names are Unisono's: `model/dense/kernel`. TensorFlow's are found, too.",
     "tf.unique": "Not inside compiled functions, where sizes have to be known before.",
     "tf.where": "With the condition alone not inside compiled functions, where sizes have to be known before.",
     "tf.while_loop": "In compiled functions gradients need `maximum_iterations`.",

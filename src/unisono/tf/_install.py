@@ -4,7 +4,9 @@ from unisono.data import Dataset
 from unisono.datasets import local_datasets
 from unisono.seams import hide_tensorflow
 from unisono.tf._manners import give_manners
+from unisono.tf._variable_parts import give_parts
 
 give_manners()
+give_parts()
 hide_tensorflow(Dataset)
 local_datasets()

@@ -7,7 +7,8 @@ from typing import Any
 import keras
 import numpy as np
 
-from unisono import data, plans, seams
+from unisono import core, data, plans, seams
+from unisono.tf import errors
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import on_host
 
@@ -15,7 +16,8 @@ from unisono.tf._tensors import on_host
 def give_manners() -> None:
     """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
     seams.give_manners(TensorShape)
-    data.present_elements(_element)
+    data.presented.set(_element)
+    core.out_of_range.set(_out_of_range)
     variable = keras.Variable
     plain = variable.shape.fget
     variable.shape = property(lambda self: TensorShape(plain(self)))
@@ -25,6 +27,10 @@ def give_manners() -> None:
     variable.ref = lambda self: seams.Reference(self)
     variable.device = property(lambda self: self.value.device)
     variable.__format__ = lambda self, spec: format(self.numpy(), spec) if spec else str(self)
+
+
+def _out_of_range(text: str) -> errors.OutOfRangeError:
+    return errors.OutOfRangeError(None, None, text)
 
 
 def _element(element: Any) -> Any:

@@ -129,7 +129,6 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.Graph": _GRAPHS,
     "tf.GraphDef": _PROTOS,
     "tf.GraphKeys": _COLLECTIONS,
-    "tf.IndexedSlices": "gradients of embeddings are dense arrays.",
     "tf.IndexedSlicesSpec": "gradients of embeddings are dense arrays.",
     "tf.InteractiveSession": _GRAPHS,
     "tf.MetaGraphDef": _PROTOS,
@@ -182,9 +181,7 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.load_op_library": "kernels of TensorFlow cannot be loaded; write the function with JAX.",
     "tf.local_variables": _COLLECTIONS,
     "tf.local_variables_initializer": _VARIABLES,
-    "tf.make_ndarray": "use array.numpy().",
     "tf.make_template": "use a layer of tf.keras.layers or a tf.Module.",
-    "tf.make_tensor_proto": "use tf.io.serialize_tensor.",
     "tf.min_max_variable_partitioner": _PARAMETER_SERVERS,
     "tf.model_variables": _COLLECTIONS,
     "tf.moving_average_variables": _COLLECTIONS,
@@ -365,6 +362,8 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.keras.metrics.SumOverBatchSize": "use tf.keras.metrics.Mean.",
     "tf.keras.premade": _PREMADE,
     "tf.keras.utils.SidecarEvaluator": _SIDECAR,
+    "tf.keras.utils.audio_dataset_from_directory": "list the files with tf.data.Dataset.list_files, and read each in a "
+    "map with tf.numpy_function and a reader of sounds, such as scipy.io.wavfile.read.",
     "tf.keras.utils.multi_gpu_model": "make the model under `with tf.distribute.MirroredStrategy().scope():`.",
     "tf.keras.utils.warmstart_embedding_matrix": "make the matrix with NumPy, and pass it as weights=[matrix].",
     "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier and its kin, or the package scikeras.",
@@ -389,8 +388,6 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.saved_model.VARIABLES_DIRECTORY": _FOLDER,
     "tf.saved_model.VARIABLES_FILENAME": _FOLDER,
     "tf.saved_model.experimental": "save with tf.saved_model.save, which needs none of it.",
-    "tf.summary.experimental.summary_scope": "use tf.summary.write.",
-    "tf.summary.experimental.write_raw_pb": "use tf.summary.write.",
     "tf.summary.graph": "there are no graphs; tf.keras.callbacks.TensorBoard draws the layers of a model.",
     "tf.sysconfig.CXX11_ABI_FLAG": _NO_CPP,
     "tf.sysconfig.CXX_VERSION": _NO_CPP,
@@ -415,9 +412,6 @@ NEED_MORE: Final[dict[str, str]] = {
     "tf.keras.callbacks.OrbaxCheckpoint": "it needs orbax-checkpoint; use tf.keras.callbacks.BackupAndRestore.",
     "tf.keras.layers.HashedCrossing": "join the columns as text in dataset.map, and use tf.keras.layers.Hashing.",
     "tf.keras.layers.TFSMLayer": "only TensorFlow runs its SavedModels; save the model with model.save('model.keras').",
-    "tf.keras.utils.audio_dataset_from_directory": _FILES,
-    "tf.keras.utils.text_dataset_from_directory": _FILES,
-    "tf.keras.preprocessing.text_dataset_from_directory": _FILES,
 }
 
 PACKAGES: Final[dict[str, str]] = {

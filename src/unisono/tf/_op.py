@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from unisono import seams
+from unisono.tf._argument_error import argument_error
 from unisono.tf._dtypes import DType
 from unisono.tf._tensors import HostTensor, on_host
 
@@ -31,6 +32,7 @@ def op(function: Callable[_P, _R]) -> Callable[_P, _R]:
     - `name=` is accepted and dropped.
     - With a KerasTensor among its arguments, also inside of lists and dicts, the call becomes an operation of the
       functional model that is being made.
+    - A TypeError or a ValueError is a `tf.errors.InvalidArgumentError` as well.
     - Inside a compiled function, whole numbers that are known there, such as `tf.shape(x)`, are computed with at once:
       the result is known too, and may be a shape.
     """
@@ -54,15 +56,20 @@ def _made(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
         kwargs.pop("name", None)
         if most is not None and len(args) == most + 1 and isinstance(args[-1], str | None):
             args = args[:-1]
-        if not kwargs and all(map(_is_plain, args)):  # as nearly always; every microsecond counts line by line
+        try:
+            if not kwargs and all(map(_is_plain, args)):  # as nearly always; every microsecond counts line by line
+                return function(*args, **kwargs)
+            symbolic, known = _looked_at((args, kwargs))
+            if symbolic:
+                return TensorFunction(key)(*_plain(args), **_plain(kwargs))
+            if known and folds and not seams.is_evaluating():
+                with jax.ensure_compile_time_eval():
+                    return jax.tree.map(_back_on_host, function(*args, **kwargs))
             return function(*args, **kwargs)
-        symbolic, known = _looked_at((args, kwargs))
-        if symbolic:
-            return TensorFunction(key)(*_plain(args), **_plain(kwargs))
-        if known and folds and not seams.is_evaluating():
-            with jax.ensure_compile_time_eval():
-                return jax.tree.map(_back_on_host, function(*args, **kwargs))
-        return function(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            if type(error) not in (TypeError, ValueError):  # one that says more, as those of JAX about traced values
+                raise
+            raise argument_error(error) from None
 
     called.__signature__ = _with_name(signature)  # type: ignore[attr-defined]
     _FUNCTIONS[key] = called

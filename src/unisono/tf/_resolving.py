@@ -14,6 +14,8 @@ import typing
 from types import ModuleType
 from typing import Any, Final
 
+import keras
+
 from unisono.tf._missing import MissingNameError, what_is_missing
 
 ROOTS: Final = {"tf": "unisono.tf", "keras": "keras", "tfds": "unisono.tfds"}
@@ -149,6 +151,10 @@ def _member(owner: Any, name: str, path: str) -> Any:
                 return _HIDDEN if made is Any or not isinstance(made, type) else _member(made, name, path)
             if name in _set_on_self(owner) or hasattr(owner, "__getattr__"):
                 return _HIDDEN
+            if name == "history" and issubclass(owner, keras.Model):  # `fit` sets it
+                return _HIDDEN
+            if owner is keras.Model:
+                return _member(_functional(), name, path)
         elif refusal(owner) is not None:
             said = MissingNameError(f"{path} is not there: {refusal(owner)}")
         elif not isinstance(owner, ModuleType):
@@ -167,6 +173,13 @@ def _made_by(owner: type) -> Any:
     except NameError:  # that of a named tuple, which is made of text
         return owner
     return owner if said is typing.Self else said
+
+
+@functools.cache
+def _functional() -> type:
+    """The class of `keras.Model(inputs, outputs)`, which has no public name."""
+    place = keras.Input((1,))
+    return type(keras.Model(place, place))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -144,8 +144,8 @@ class TensorArray:
         """The same rows."""
         return self
 
-    def grad(self, source: Any, flow: Any = None, name: Any = None) -> Any:
-        """Not there: tapes find gradients."""
+    def grad(self, source: Any, flow: Any = None, name: Any = None) -> NoReturn:
+        """Refused. Tapes find gradients."""
         raise NotImplementedError("tf.TensorArray.grad is not there. Gradients come from tf.GradientTape.")
 
     def element_shape_and_dtype(self) -> tuple[tuple[int, ...], Any]:

@@ -53,10 +53,20 @@ class HostTensor(np.ndarray[Any, Any]):
         return np.asarray(array).view(HostTensor)
 
     def __repr__(self) -> str:
+        if self._is_all_text():
+            return f"<tf.Tensor: shape={self.shape}, dtype=string, numpy={self.numpy()!r}>"
         return repr(self.view(np.ndarray)).replace("array", "Tensor", 1)
 
     def __str__(self) -> str:
+        if self._is_all_text():
+            return f"tf.Tensor({self.numpy()}, shape={self.shape}, dtype=string)"
         return str(self.view(np.ndarray))
+
+    def _is_all_text(self) -> bool:
+        plain = self.view(np.ndarray)
+        if plain.dtype.kind == "O":
+            return all(isinstance(each, str | bytes) for each in plain.flat)
+        return plain.dtype.kind in _TEXT_KINDS
 
     def __format__(self, spec: str) -> str:
         return format(self.numpy() if self.ndim == 0 else np.asarray(self), spec)

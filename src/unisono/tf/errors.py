@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, ClassVar, Final
 
-from unisono.core import CodedError
-from unisono.core import OpError as OpError
-from unisono.core import OutOfRangeError as OutOfRangeError
+from unisono import core as _core
 from unisono.tf._missing import missing_in as _missing_in
 
 OK: Final = 0
@@ -28,91 +26,127 @@ DATA_LOSS: Final = 15
 UNAUTHENTICATED: Final = 16
 
 
-class CancelledError(CodedError):
+class OpError(Exception):
+    """The base of all of them. ``node_def`` and ``op`` are TensorFlow's, and None here.
+
+    >>> OpError(None, None, "the file is gone", 5).message
+    'the file is gone'
+    """
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
+        super().__init__(message, *args)
+        self.node_def, self.op, self.message, self.error_code = node_def, op, message, error_code
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.node_def, self.op, self.message, self.error_code)
+
+
+class _CodedError(OpError):
+    """An error whose class says its code. Only subclasses are raised."""
+
+    code: ClassVar[int]
+
+    def __init__(self, node_def: Any, op: Any, message: str, *args: Any) -> None:
+        super().__init__(node_def, op, message, self.code, *args)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.node_def, self.op, self.message)
+
+
+class CancelledError(_CodedError):
     """Something was called off."""
 
     code = CANCELLED
 
 
-class UnknownError(CodedError):
+class UnknownError(_CodedError):
     """Nobody knows more."""
 
     code = UNKNOWN
 
 
-class InvalidArgumentError(CodedError, ValueError):
+class InvalidArgumentError(_CodedError, ValueError):
     """A value does not fit."""
 
     code = INVALID_ARGUMENT
 
 
-class DeadlineExceededError(CodedError, TimeoutError):
+class DeadlineExceededError(_CodedError, TimeoutError):
     """It took too long."""
 
     code = DEADLINE_EXCEEDED
 
 
-class NotFoundError(CodedError, FileNotFoundError):
+class NotFoundError(_CodedError, FileNotFoundError):
     """A file or another thing is not there."""
 
     code = NOT_FOUND
 
 
-class AlreadyExistsError(CodedError, FileExistsError):
+class AlreadyExistsError(_CodedError, FileExistsError):
     """A file or another thing is there already."""
 
     code = ALREADY_EXISTS
 
 
-class PermissionDeniedError(CodedError, PermissionError):
+class PermissionDeniedError(_CodedError, PermissionError):
     """It may not be done."""
 
     code = PERMISSION_DENIED
 
 
-class ResourceExhaustedError(CodedError, MemoryError):
+class ResourceExhaustedError(_CodedError, MemoryError):
     """There is not enough of something, mostly memory."""
 
     code = RESOURCE_EXHAUSTED
 
 
-class FailedPreconditionError(CodedError):
+class FailedPreconditionError(_CodedError):
     """Something has to happen first."""
 
     code = FAILED_PRECONDITION
 
 
-class AbortedError(CodedError):
+class AbortedError(_CodedError):
     """It was broken off."""
 
     code = ABORTED
 
 
-class UnimplementedError(CodedError, NotImplementedError):
+class OutOfRangeError(_CodedError, _core.OutOfRangeError):
+    """Data has ended. It is what datasets raise, once the namespace has been imported."""
+
+    code = OUT_OF_RANGE
+
+
+class UnimplementedError(_CodedError, NotImplementedError):
     """It is not there."""
 
     code = UNIMPLEMENTED
 
 
-class InternalError(CodedError):
+class InternalError(_CodedError):
     """Something is wrong inside."""
 
     code = INTERNAL
 
 
-class UnavailableError(CodedError, ConnectionError):
+class UnavailableError(_CodedError, ConnectionError):
     """Somebody cannot be reached."""
 
     code = UNAVAILABLE
 
 
-class DataLossError(CodedError):
+class DataLossError(_CodedError):
     """Data is damaged."""
 
     code = DATA_LOSS
 
 
-class UnauthenticatedError(CodedError):
+class UnauthenticatedError(_CodedError):
     """Nobody knows who asks."""
 
     code = UNAUTHENTICATED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +14,6 @@ from unisono.tfds._catalog import Entry
 from unisono.tfds._info import DatasetInfo, SplitDict
 from unisono.tfds._sources import Splits
 from unisono.tfds._splits import rows_of
-
-_SUPERVISED = ("image", "label")
 
 
 class DatasetBuilder:
@@ -35,12 +34,12 @@ class DatasetBuilder:
     @property
     def name(self) -> str:
         """The name of the dataset."""
-        return self._entry.name
+        return self._entry.info.name
 
     @property
     def version(self) -> str:
         """The version whose features these are."""
-        return self._entry.version
+        return self._entry.info.version
 
     def download_and_prepare(self, **_: Any) -> None:
         """Reads the files; Keras downloads them if they are not here. Arguments about downloads are not needed."""
@@ -50,17 +49,8 @@ class DatasetBuilder:
     @cached_property
     def info(self) -> DatasetInfo:
         """Name, features and splits."""
-        entry = self._entry
-        return DatasetInfo(
-            name=entry.name,
-            version=entry.version,
-            description=entry.description,
-            homepage=entry.homepage,
-            citation=entry.citation,
-            features=entry.features,
-            supervised_keys=_SUPERVISED,
-            splits=SplitDict({split: len(features["label"]) for split, features in self._splits.items()}),
-        )
+        sizes = {split: len(features["label"]) for split, features in self._splits.items()}
+        return replace(self._entry.info, splits=SplitDict(sizes))
 
     def as_dataset(
         self,
@@ -99,7 +89,7 @@ class DatasetBuilder:
 
     def _one(self, split: str, batch_size: int | None, as_supervised: bool) -> Any:
         arrays = self._rows(split)
-        names = _SUPERVISED if as_supervised else tuple(arrays)
+        names = self._entry.info.supervised_keys if as_supervised else tuple(arrays)
         elements = tuple(arrays[name] for name in names) if as_supervised else {name: arrays[name] for name in names}
         dataset = Dataset.from_tensor_slices(elements)
         if batch_size is None:

@@ -7,65 +7,69 @@ from typing import Final
 
 from unisono.tfds._class_names import COARSE, DIGITS, FINE, GARMENTS, THINGS
 from unisono.tfds._features import ClassLabel, FeaturesDict, Image, Text
+from unisono.tfds._info import DatasetInfo
 from unisono.tfds._sources import Source, cifar, mnist
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Entry:
-    """A dataset by its name in TensorFlow Datasets."""
+    """A dataset of TensorFlow Datasets: where it comes from, and what is known before it is read."""
 
-    name: str
-    version: str
-    description: str
-    homepage: str
-    citation: str
-    features: FeaturesDict
     source: Source
+    info: DatasetInfo
 
 
 _CIFAR: Final = "A. Krizhevsky: Learning multiple layers of features from tiny images. Technical report, 2009."
 
 CATALOG: Final = {
-    entry.name: entry
+    entry.info.name: entry
     for entry in (
         Entry(
-            name="cifar10",
-            version="3.0.2",
-            description="60,000 colour images of 32x32 pixels in 10 classes.",
-            homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
-            citation=_CIFAR,
-            features=FeaturesDict(id=Text(), image=Image((32, 32, 3)), label=ClassLabel(THINGS)),
-            source=cifar,
-        ),
-        Entry(
-            name="cifar100",
-            version="3.0.2",
-            description="60,000 colour images of 32x32 pixels in 100 classes, which form 20 groups.",
-            homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
-            citation=_CIFAR,
-            features=FeaturesDict(
-                coarse_label=ClassLabel(COARSE), id=Text(), image=Image((32, 32, 3)), label=ClassLabel(FINE)
+            cifar,
+            DatasetInfo(
+                name="cifar10",
+                version="3.0.2",
+                description="60,000 colour images of 32x32 pixels in 10 classes.",
+                homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
+                citation=_CIFAR,
+                features=FeaturesDict(id=Text(), image=Image((32, 32, 3)), label=ClassLabel(THINGS)),
             ),
-            source=cifar,
         ),
         Entry(
-            name="fashion_mnist",
-            version="3.0.1",
-            description="70,000 grey images of garments, 28x28 pixels, in 10 classes.",
-            homepage="https://github.com/zalandoresearch/fashion-mnist",
-            citation="H. Xiao, K. Rasul, R. Vollgraf: Fashion-MNIST. arXiv:1708.07747, 2017.",
-            features=FeaturesDict(image=Image((28, 28, 1)), label=ClassLabel(GARMENTS)),
-            source=mnist,
+            cifar,
+            DatasetInfo(
+                name="cifar100",
+                version="3.0.2",
+                description="60,000 colour images of 32x32 pixels in 100 classes, which form 20 groups.",
+                homepage="https://www.cs.toronto.edu/~kriz/cifar.html",
+                citation=_CIFAR,
+                features=FeaturesDict(
+                    coarse_label=ClassLabel(COARSE), id=Text(), image=Image((32, 32, 3)), label=ClassLabel(FINE)
+                ),
+            ),
         ),
         Entry(
-            name="mnist",
-            version="3.0.1",
-            description="70,000 grey images of handwritten digits, 28x28 pixels.",
-            homepage="http://yann.lecun.com/exdb/mnist/",
-            citation="Y. LeCun, L. Bottou, Y. Bengio, P. Haffner: Gradient-based learning applied to document "
-            "recognition. Proceedings of the IEEE 86(11), 1998.",
-            features=FeaturesDict(image=Image((28, 28, 1)), label=ClassLabel(DIGITS)),
-            source=mnist,
+            mnist,
+            DatasetInfo(
+                name="fashion_mnist",
+                version="3.0.1",
+                description="70,000 grey images of garments, 28x28 pixels, in 10 classes.",
+                homepage="https://github.com/zalandoresearch/fashion-mnist",
+                citation="H. Xiao, K. Rasul, R. Vollgraf: Fashion-MNIST. arXiv:1708.07747, 2017.",
+                features=FeaturesDict(image=Image((28, 28, 1)), label=ClassLabel(GARMENTS)),
+            ),
+        ),
+        Entry(
+            mnist,
+            DatasetInfo(
+                name="mnist",
+                version="3.0.1",
+                description="70,000 grey images of handwritten digits, 28x28 pixels.",
+                homepage="http://yann.lecun.com/exdb/mnist/",
+                citation="Y. LeCun, L. Bottou, Y. Bengio, P. Haffner: Gradient-based learning applied to document "
+                "recognition. Proceedings of the IEEE 86(11), 1998.",
+                features=FeaturesDict(image=Image((28, 28, 1)), label=ClassLabel(DIGITS)),
+            ),
         ),
     )
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from unisono.tfds._features import FeaturesDict
 from unisono.tfds._splits import rows_of
@@ -36,7 +36,7 @@ class SplitDict(dict[str, SplitInfo]):
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInfo:
-    """Name, features and splits of a dataset."""
+    """Name, features and splits of a dataset, by its name in TensorFlow Datasets."""
 
     name: str
     version: str
@@ -44,8 +44,8 @@ class DatasetInfo:
     homepage: str
     citation: str
     features: FeaturesDict
-    supervised_keys: tuple[str, str]
-    splits: SplitDict
+    supervised_keys: tuple[str, str] = ("image", "label")
+    splits: SplitDict = field(default_factory=lambda: SplitDict({}))
 
     @property
     def full_name(self) -> str:

@@ -64,10 +64,10 @@ def builder(name: str, *, data_dir: str | os.PathLike[str] | None = None, try_gc
             "Read any other with tf.data (unisono.data): Dataset.from_tensor_slices, TFRecordDataset, "
             "image_dataset_from_directory. See docs/datasets.md."
         )
-    if match["version"] and not fnmatch.fnmatchcase(entry.version, match["version"]):
+    if match["version"] and not fnmatch.fnmatchcase(entry.info.version, match["version"]):
         raise DatasetNotFoundError(
-            f"There is no version {match['version']} of {entry.name} here. There is {entry.version}: "
-            f"load {entry.name!r}."
+            f"There is no version {match['version']} of {entry.info.name} here. There is {entry.info.version}: "
+            f"load {entry.info.name!r}."
         )
     return DatasetBuilder(entry, data_dir)
 

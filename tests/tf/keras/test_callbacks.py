@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorboardX  # noqa: F401  (sets a variable of the environment when it is first imported)
@@ -97,3 +98,57 @@ def test_backup_and_restore_works_without_a_strategy(model: Any, tmp_path: Path)
         fit(model, tf.keras.callbacks.BackupAndRestore(tmp_path / "backup"), Stop())
     history = fit(model, tf.keras.callbacks.BackupAndRestore(tmp_path / "backup"), epochs=3)
     assert len(history["loss"]) == 3
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        lambda rate: tf.constant(rate) * tf.math.exp(-0.1),
+        lambda rate: tf.reshape(rate * tf.math.exp(-0.1), [1]),
+        lambda rate: np.float32(rate * np.exp(-0.1)),
+        lambda rate: tf.Variable(rate * np.exp(-0.1)),
+    ],
+)
+def test_a_schedule_may_return_a_tensor_of_one_number(model: Any, rate: Any) -> None:
+    history = fit(model, keras.callbacks.LearningRateScheduler(lambda epoch, before: rate(before)))
+    assert history["learning_rate"] == pytest.approx([0.1 * np.exp(-0.1), 0.1 * np.exp(-0.2)], rel=1e-5)
+
+
+def test_a_schedule_that_returns_several_numbers_is_refused(model: Any) -> None:
+    with pytest.raises(ValueError, match="should be a float"):
+        fit(model, tf.keras.callbacks.LearningRateScheduler(lambda epoch: tf.constant([0.1, 0.2])))
+
+
+def test_a_history_answers_to_the_old_name_of_the_learning_rate(model: Any) -> None:
+    history = fit(model, tf.keras.callbacks.ReduceLROnPlateau(monitor="loss"))
+    assert history["lr"] == history.get("lr") == history["learning_rate"] == pytest.approx([0.1, 0.1])
+    assert "lr" in history
+    assert sorted(history) == ["learning_rate", "loss"]
+    without = fit(model)
+    assert "lr" not in without
+    assert without.get("lr") is None
+    with pytest.raises(KeyError):
+        without["lr"]
+
+
+def test_a_history_holds_the_epochs_before_a_restart(model: Any, tmp_path: Path) -> None:
+    class Failing(tf.keras.callbacks.Callback):
+        fails = True
+
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            if epoch == 1 and self.fails:
+                raise InterruptedError
+
+    failing = Failing()
+    schedule = tf.keras.callbacks.LearningRateScheduler(lambda epoch: 0.1)
+
+    def train() -> Any:
+        backup = tf.keras.callbacks.BackupAndRestore(tmp_path)
+        return model.fit(X, Y, epochs=2, verbose=0, callbacks=[backup, schedule, failing])
+
+    with pytest.raises(InterruptedError):
+        train()
+    failing.fails = False
+    history = train()
+    assert history.epoch == [0, 1]
+    assert history.history["lr"] == pytest.approx([0.1, 0.1])

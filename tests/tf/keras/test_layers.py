@@ -21,6 +21,25 @@ def test_the_shape_of_the_input_may_be_given_to_the_first_layer() -> None:
     assert first.output_shape == (None, 3)
 
 
+def test_the_size_of_a_batch_is_kept() -> None:
+    layers = tf.keras.layers
+    recurrent = tf.keras.Sequential([layers.SimpleRNN(4, stateful=True, batch_input_shape=[1, None, 2])])
+    assert recurrent.input_shape == (1, None, 2)
+    assert recurrent.output_shape == (1, 4)
+    added = tf.keras.Sequential()
+    added.add(layers.GRU(4, stateful=True, input_shape=(3, 2), batch_size=5))
+    assert added.input_shape == (5, 3, 2)
+    assert tf.keras.Sequential.from_config(added.get_config()).input_shape == (5, 3, 2)
+    assert tf.keras.Sequential([layers.Dense(1, input_dim=2, batch_size=6)]).output_shape == (6, 1)
+
+
+def test_sparse_and_ragged_inputs_are_refused() -> None:
+    for name in ("sparse", "ragged"):
+        with pytest.raises(NotImplementedError, match=f"there are no {name} tensors here"):
+            tf.keras.Input((3,), **{name: True})
+    assert tf.keras.Input((3,), sparse=False).shape == (None, 3)
+
+
 def test_layers_know_their_shapes() -> None:
     model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(4,)), tf.keras.layers.Dense(2)])
     assert [layer.output_shape for layer in model.layers] == [(None, 3), (None, 2)]
@@ -37,6 +56,7 @@ def test_old_arguments_keep_their_meaning() -> None:
     assert tf.keras.layers.experimental.preprocessing.Rescaling(0.5)(np.ones(1)).numpy() == 0.5
     assert tf.keras.layers.AveragePooling2D()(np.ones((1, 4, 4, 1))).shape == (1, 2, 2, 1)
     assert tf.keras.layers.AveragePooling1D(3, name="mean")(np.ones((1, 6, 1))).shape == (1, 2, 1)
+    assert tf.keras.layers.BatchNormalization(fused=True, momentum=0.5).momentum == 0.5
     assert tf.keras.layers.SyncBatchNormalization().synchronized
     assert tf.keras.layers.experimental.SyncBatchNormalization().synchronized
 

@@ -62,3 +62,11 @@ def test_a_metric_of_a_user_may_have_reset_states_alone() -> None:
     metric.update_state(2.0)
     metric.reset_states()
     assert (float(metric.result()), metric.resets) == (0.0, 2)
+
+
+def test_casts_to_64_bits_do_not_warn() -> None:
+    overlap = tf.keras.metrics.MeanIoU(num_classes=2)
+    overlap.update_state([0, 1, 1, 0], [0, 1, 0, 0])
+    assert float(overlap.result()) == pytest.approx(7 / 12)
+    assert keras.ops.cast(np.array([1.5]), "float64").dtype == "float32"
+    assert keras.ops.cast(np.array([1.5]), "float16").dtype == "float16"

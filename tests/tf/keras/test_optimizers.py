@@ -96,3 +96,12 @@ def test_losses_are_scaled_as_in_keras_2() -> None:
 def test_graphs_have_no_gradients() -> None:
     with pytest.raises(RuntimeError, match="GradientTape"):
         tf.keras.optimizers.SGD().get_gradients(None, [])
+
+
+def test_a_rate_that_decays_cannot_be_set() -> None:
+    optimizer = tf.keras.optimizers.SGD(lr=0.1, decay=0.01)
+    with pytest.raises(TypeError, match=r"optimizer.lr = 0.5: this optimizer was made with `decay` or with a schedule"):
+        optimizer.lr = 0.5
+    plain = tf.keras.optimizers.SGD(lr=0.1)
+    plain.lr = 0.5
+    assert float(plain.lr) == 0.5

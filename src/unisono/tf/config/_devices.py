@@ -24,6 +24,9 @@ class LogicalDevice(NamedTuple):
     name: str
     device_type: str
 
+    def __unisono_device__(self) -> str:
+        return self.name
+
 
 @dataclass
 class ChosenGpus:

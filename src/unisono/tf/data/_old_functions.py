@@ -132,7 +132,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Step:
 
 
 def ignore_errors(log_warning: bool = False) -> Step:
-    """For `apply`: refused when it is called."""
+    """Refused. Elements whose function fails are not dropped in silence; mark them there, and drop them with filter."""
     return refused(
         "tf.data.experimental.ignore_errors",
         "elements whose function fails are not dropped in silence; catch the error inside of the function, return a "

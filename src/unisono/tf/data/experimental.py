@@ -7,7 +7,6 @@ from unisono.data import AutoShardPolicy as AutoShardPolicy
 from unisono.data import Optional as Optional
 from unisono.data.experimental import DistributeOptions as DistributeOptions
 from unisono.data.experimental import assert_cardinality as assert_cardinality
-from unisono.io import TFRecordWriter as TFRecordWriter
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.data import _service
 from unisono.tf.data._csv import CsvDataset as CsvDataset
@@ -49,6 +48,7 @@ from unisono.tf.data._options import AutotuneOptions as AutotuneOptions
 from unisono.tf.data._options import ExternalStatePolicy as ExternalStatePolicy
 from unisono.tf.data._options import OptimizationOptions as OptimizationOptions
 from unisono.tf.data._options import ThreadingOptions as ThreadingOptions
+from unisono.tf.data._record_writer import TFRecordWriter as TFRecordWriter
 
 service = _service
 

@@ -32,6 +32,7 @@ from unisono.strategy import get_strategy as get_strategy
 from unisono.strategy import has_strategy as has_strategy
 from unisono.strategy import in_cross_replica_context as in_cross_replica_context
 from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf.distribute import _install as _install
 from unisono.tf.distribute import cluster_resolver as cluster_resolver
 from unisono.tf.distribute import coordinator as coordinator
 from unisono.tf.distribute import experimental as experimental

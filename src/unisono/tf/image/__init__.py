@@ -1,6 +1,7 @@
 """`tf.image`: files, sizes, parts, colours of images."""
 
 from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf.image._boxes import draw_bounding_boxes as draw_bounding_boxes
 from unisono.tf.image._chance import random_brightness as random_brightness
 from unisono.tf.image._chance import random_contrast as random_contrast
 from unisono.tf.image._chance import random_crop as random_crop

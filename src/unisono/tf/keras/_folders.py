@@ -22,14 +22,8 @@ FILE: Final = "model.keras"
 # What TensorFlow's save took besides. The folder has one form only.
 _DROPPED: Final = ("save_format", "signatures", "options", "save_traces")
 
-# Keras 3 writes these into .h5 files, as Keras 2 did, and does not find them again.
-_SHORT_NAMES: Final = {
-    "mse": keras.losses.mean_squared_error,
-    "mae": keras.losses.mean_absolute_error,
-    "mape": keras.losses.mean_absolute_percentage_error,
-    "msle": keras.losses.mean_squared_logarithmic_error,
-    "kld": keras.losses.kl_divergence,
-}
+# Keras 3 writes these into .h5 files, as Keras 2 did, and does not find them again. `compile` knows them.
+_SHORT_NAMES: Final = {name: name for name in ("mse", "mae", "mape", "msle", "kld")}
 
 WITHOUT_ENDING = """save({path!r}, save_format={format!r}): a file of this format ends in {ending!r} here, so that
 load_model knows it. Write {path}{ending}."""
@@ -45,6 +39,7 @@ def save_folders() -> None:
     load = _loading(keras.models.load_model)
     keras.models.load_model = keras.saving.load_model = load
     keras.models.save_model = keras.saving.save_model = save_model
+    seams.say_nothing_of_other_formats()
 
 
 def save_model(
@@ -94,7 +89,11 @@ def _loading(original: Callable[..., Any]) -> Callable[..., Any]:
             elif (path / "saved_model.pb").exists() or not any(path.iterdir()):
                 raise ValueError(NO_MODEL.format(path=os.fspath(path), file=FILE))
         if path is not None and path.suffix in (".h5", ".hdf5"):
-            custom_objects = _SHORT_NAMES | (custom_objects or {})
+            objects = _SHORT_NAMES | (custom_objects or {})
+            model = original(filepath, custom_objects=objects, compile=False, safe_mode=safe_mode)
+            if compile:
+                seams.compile_as_in_h5(model, os.fspath(path), objects)
+            return model
         return original(filepath, custom_objects=custom_objects, compile=compile, safe_mode=safe_mode)
 
     return load_model

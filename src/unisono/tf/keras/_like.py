@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from unisono.tf._missing import missing_in
+from unisono.tf._not_there import NOT_THERE
 
 # What modules import for themselves.
 _MEANS: Final = frozenset({"Any", "Callable", "Final", "annotations", "keras", "like", "np", "ops"})
@@ -27,6 +28,8 @@ def like(own: dict[str, Any], name: str, keras_module: ModuleType | None) -> Cal
     def found(attribute: str) -> Any:
         if attribute == "__all__":
             return names()
+        if f"{name}.{attribute}" in NOT_THERE:  # Keras has the name, but it needs TensorFlow
+            return missing(attribute)
         if keras_module is not None and not attribute.startswith("_") and hasattr(keras_module, attribute):
             return getattr(keras_module, attribute)
         return missing(attribute)

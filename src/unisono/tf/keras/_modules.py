@@ -8,7 +8,7 @@ from typing import Final
 
 import keras
 
-from unisono.tf.keras import layers
+from unisono.tf.keras import layers, utils
 
 PACKAGE: Final = "unisono.tf.keras"
 
@@ -33,16 +33,24 @@ SAME: Final = (
 
 # Keras's raise without TensorFlow, so that nobody loses them.
 OWN_LAYERS: Final = ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
+OWN_DATASETS: Final = (
+    "image_dataset_from_directory",
+    "text_dataset_from_directory",
+    "timeseries_dataset_from_array",
+)
 
 
 def share_modules() -> None:
-    """Makes `import unisono.tf.keras.initializers` and its like give Keras's modules; stock Keras has our layers."""
+    """Makes `import unisono.tf.keras.initializers` and its like give Keras's modules; stock Keras has ours."""
     for name in SAME:
         module = importlib.import_module(f"keras.{name}")
         sys.modules[f"{PACKAGE}.{name}"] = module
         setattr(sys.modules[PACKAGE], name, module)
     for name in OWN_LAYERS:
         setattr(keras.layers, name, getattr(layers, name))
+    for name in OWN_DATASETS:
+        setattr(keras.utils, name, getattr(utils, name))
+        setattr(keras.preprocessing, name, getattr(utils, name))
     for name, module in list(sys.modules.items()):
         parts = name.split(".")
         if parts[0] == "keras" and len(parts) > 2 and parts[1] in SAME:

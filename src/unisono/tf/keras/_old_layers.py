@@ -1,10 +1,9 @@
-"""Layers with arguments and attributes of Keras 2: `input_shape=`, `add_weight("name", ...)`, `output_shape`."""
+"""Layers with arguments and attributes of Keras 2: `add_weight("name", ...)`, `LeakyReLU(alpha=1)`, `output_shape`."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,14 +11,14 @@ import keras
 
 from unisono.tf.keras._gone import Gone
 
-# Keras 3 takes these two and says that Input is nicer, which a script that ran for years need not be told.
-_SHAPE_ARGUMENTS: Final = ("input_shape", "input_dim", "batch_input_shape", "input_length")
-
 _DROPPED_FOR_WEIGHTS: Final = ("use_resource", "partitioner", "synchronization", "experimental_autocast", "getter")
 
 ADD_METRIC = """add_metric is not there in Keras 3. Make the metric in __init__, update it in train_step or after fit,
     self.tracker = tf.keras.metrics.Mean(name="...")
 or pass it to compile(metrics=[...])."""
+
+NOT_DENSE = """Input({name}=True): there are no {name} tensors here. Make the rows dense in the dataset, with
+`padded_batch` or `tf.one_hot`, and leave `{name}` out."""
 
 NOT_CALLED_ONCE = (
     "The layer {name!r} has no {which}: it was not called on a tensor of a functional model, or several times."
@@ -29,7 +28,6 @@ NOT_CALLED_ONCE = (
 def give_old_names() -> None:
     """Puts them onto Keras's classes."""
     kind = keras.Layer
-    kind.__init__ = _taking_shapes(kind.__init__)
     kind.add_weight = _named_first(kind.add_weight)
     kind.add_variable = kind.add_weight
     kind.add_metric = Gone(ADD_METRIC)
@@ -40,11 +38,13 @@ def give_old_names() -> None:
         keras.layers.LeakyReLU: {"alpha": "negative_slope"},
         keras.layers.InputLayer: {"input_shape": "shape", "batch_input_shape": "batch_shape"},
         keras.layers.Embedding: {"input_length": None},
+        keras.layers.BatchNormalization: {"fused": None},  # XLA decides
     }
     for layer, names in renamed.items():
         layer.__init__ = _renaming(layer.__init__, names)
     for layer in (keras.layers.AveragePooling1D, keras.layers.AveragePooling2D, keras.layers.AveragePooling3D):
         layer.__init__ = _defaulting(layer.__init__, "pool_size", 2)
+    keras.layers.InputLayer.__init__ = _dense(keras.layers.InputLayer.__init__)
 
 
 class _ShapeOf:
@@ -62,31 +62,6 @@ class _ShapeOf:
             text = NOT_CALLED_ONCE.format(name=instance.name, which=f"{self._which}_shape")
             raise AttributeError(text) from error
         return keras.tree.map_structure(lambda tensor: tensor.shape, tensors)
-
-
-def _taking_shapes(original: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(original)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        old = {name: kwargs.pop(name) for name in _SHAPE_ARGUMENTS if kwargs.get(name) is not None}
-        if not old:
-            original(self, *args, **kwargs)
-            return
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Do not pass an `input_shape`", UserWarning)
-            original(self, *args, **kwargs, input_shape=_input_shape(**old))
-
-    init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it
-    return init
-
-
-def _input_shape(
-    input_shape: Any = None, input_dim: int | None = None, batch_input_shape: Any = None, input_length: Any = None
-) -> tuple[int | None, ...]:
-    if batch_input_shape is not None:
-        return tuple(batch_input_shape)[1:]
-    if input_shape is not None:
-        return (input_shape,) if isinstance(input_shape, int) else tuple(input_shape)
-    return (input_dim,) if input_length is None else (input_length, input_dim)
 
 
 def _named_first(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,6 +88,18 @@ def _renaming(original: Callable[..., None], names: dict[str, str | None]) -> Ca
                 value = kwargs.pop(old)
                 if new is not None and value is not None:
                     kwargs[new] = value
+        original(self, *args, **kwargs)
+
+    init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it
+    return init
+
+
+def _dense(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        for name in ("sparse", "ragged"):
+            if kwargs.get(name):
+                raise NotImplementedError(NOT_DENSE.format(name=name))
         original(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it

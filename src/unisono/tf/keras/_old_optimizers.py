@@ -14,6 +14,9 @@ from unisono.autodiff import GradientTape
 NEEDS_TAPE = """minimize() was given a loss that is computed already, and no tape. Pass the tape that saw it, as
 tape=tape, or a function without arguments that computes it."""
 
+FOLLOWS_SCHEDULE = """optimizer.lr = {value}: this optimizer was made with `decay` or with a schedule, which says what
+its rate is. Make it with a number alone, SGD(learning_rate=0.1), to set the rate later."""
+
 
 def give_old_names() -> None:
     """Puts them onto Keras's class, so that optimizers made by stock `keras` have them too."""
@@ -69,6 +72,9 @@ def _taking_old_arguments(original: Callable[..., None]) -> Callable[..., None]:
 
 
 def _set_learning_rate(self: Any, value: Any) -> None:
+    schedule = keras.optimizers.schedules.LearningRateSchedule
+    if isinstance(self._learning_rate, schedule) and not isinstance(value, schedule):
+        raise TypeError(FOLLOWS_SCHEDULE.format(value=value))
     self.learning_rate = value
 
 

@@ -17,7 +17,7 @@ from unisono.train import is_own
 
 def adopt_strays() -> None:
     """Puts it into force."""
-    seams.adopt_strays(_owner_for)
+    seams.owner_of_stray.set(_owner_for)
 
 
 def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
@@ -27,10 +27,16 @@ def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
     kinds = (BackupAndRestore, keras.callbacks.TensorBoard)
     needs_us = (
         any(isinstance(each, Dataset) for each in data)
+        or seams.runs_on_host(model)
+        or any(map(seams.is_text, keras.tree.flatten(data)))
         or any(is_own(model, kind) for kind in ("train", "test", "predict"))
         or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))
     )
-    return _default() if needs_us else None
+    if not needs_us:
+        return None
+    # Layers of a model that a strategy trained, in one that was put together outside of its scope.
+    owners = (seams.owner_of(variable) for variable in model.variables)
+    return next((owner for owner in owners if owner is not None), None) or _default()
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import keras
 
@@ -15,8 +15,8 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
     return keras.layers.deserialize(config, custom_objects=custom_objects)
 
 
-def model_from_yaml(yaml_string: str, custom_objects: dict[str, Any] | None = None) -> Any:
-    """Not there, as in TensorFlow since 2.6."""
+def model_from_yaml(yaml_string: str, custom_objects: dict[str, Any] | None = None) -> NoReturn:
+    """Refused. YAML can run code; TensorFlow has refused it since 2.6."""
     raise RuntimeError("model_from_yaml is not there: YAML can run code. Use model.to_json() and model_from_json.")
 
 

@@ -27,22 +27,31 @@ def record(tag: str, values: Any, content: Callable[..., tuple[Any, bytes]], ste
         content: makes of them, as NumPy arrays, the serialized tensor and metadata.
         step: where it stands; None for the default one.
     """
+    scope = seams.current_name_scope()
+    name = f"{scope}/{tag}" if scope else tag
+
+    def event(step: int, *values: Any) -> bytes:
+        tensor, metadata = content(*values)
+        return tensor_event(name, tensor, metadata, step, time.time())
+
+    return record_event(tag, values, event, step)
+
+
+def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) -> bool:
+    """The same with a function that makes the serialized event, of the step and the arrays."""
     default, condition = _defaults.current(), _defaults.condition()
     if default is None or condition is False:
         return False
     step = _defaults.get_step() if step is None else step
     if step is None:
         raise ValueError(NO_STEP.format(tag=tag))
-    scope = seams.current_name_scope()
-    name = f"{scope}/{tag}" if scope else tag
     step = step.value if isinstance(step, keras.Variable) else step
 
     def write(step: Any, condition: Any, index: Any, values: Any) -> None:
         # A writer of outside is the one in force now, not when the function was traced.
         writer = default.writer if default.in_trace else _defaults.current_writer()
         if writer is not None and bool(condition) and int(index) == first:
-            tensor, metadata = content(*[np.asarray(value) for value in values])
-            writer.write(tensor_event(name, tensor, metadata, int(step), time.time()))
+            writer.write(event(int(step), *[np.asarray(value) for value in values]))
 
     replica = context.replica()
     first = 0 if replica is None or replica.axis is None else _first_index(replica.strategy.placement)

@@ -13,9 +13,9 @@ import jax
 import keras
 import numpy as np
 
-from unisono.core import OpError
 from unisono.plans import map_leaves
 from unisono.tf._refused import refused
+from unisono.tf.errors import OpError
 
 _NO_SESSION = "there are no sessions; values are there when they are computed: compare them directly."
 

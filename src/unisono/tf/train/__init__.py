@@ -1,6 +1,5 @@
 """`tf.train`: checkpoints, clusters, and the messages of TFRecord files."""
 
-from unisono.checkpoint import Checkpoint as Checkpoint
 from unisono.checkpoint import checkpoints_iterator as checkpoints_iterator
 from unisono.checkpoint import latest_checkpoint as latest_checkpoint
 from unisono.io import BytesList as BytesList
@@ -14,6 +13,7 @@ from unisono.io import Int64List as Int64List
 from unisono.io import SequenceExample as SequenceExample
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.train import experimental as experimental
+from unisono.tf.train._checkpoint import Checkpoint as Checkpoint
 from unisono.tf.train._checkpoint_state import CheckpointOptions as CheckpointOptions
 from unisono.tf.train._checkpoint_state import get_checkpoint_state as get_checkpoint_state
 from unisono.tf.train._cluster import ClusterDef as ClusterDef

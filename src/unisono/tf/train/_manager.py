@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import os
+from pathlib import Path
 from typing import Any
 
-from unisono.checkpoint import CheckpointManager as Manager
+from unisono import checkpoint
 
 
-class _Managers(type):
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Manager)
+class CheckpointManager(checkpoint.CheckpointManager):
+    """`unisono.checkpoint.CheckpointManager`, with two manners of TensorFlow's.
 
-
-class CheckpointManager(metaclass=_Managers):
-    """Gives the `unisono.checkpoint.CheckpointManager` of the folder, with which the chief alone writes.
-
-    Scripts for several workers name a folder for each, and delete those that are not the chief's after each save: so
-    every save makes one.
+    Its folder is there on every process, though the chief alone writes: scripts for several workers name a folder for
+    each, and delete those that are not the chief's after each save. And what was restored from counts as any other:
+    it goes when there are `max_to_keep` newer ones.
     """
 
-    def __new__(cls, checkpoint: Any, directory: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Manager:  # type: ignore[misc]
-        manager = Manager(checkpoint, directory, *args, **kwargs)
-        write = manager.save
-
-        @functools.wraps(write)
-        def save(*args: Any, **kwargs: Any) -> str | None:
-            os.makedirs(directory, exist_ok=True)
-            return write(*args, **kwargs)
-
+    def __init__(self, checkpoint: Any, directory: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(checkpoint, directory, *args, **kwargs)
         os.makedirs(directory, exist_ok=True)
-        manager.save = save  # type: ignore[method-assign]
-        return manager
+
+    def save(self, *args: Any, **kwargs: Any) -> str | None:
+        """As there; see the class for the folder."""
+        os.makedirs(self.directory, exist_ok=True)
+        return super().save(*args, **kwargs)
+
+    def _restored_folder(self) -> Path | None:
+        return None

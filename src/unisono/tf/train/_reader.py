@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from unisono.checkpoint import latest_checkpoint
+from unisono.checkpoint import latest_checkpoint, names_by_attributes
 from unisono.store import is_committed, load
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf.errors import NotFoundError
+
+_TENSORFLOWS: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 NOT_A_CHECKPOINT = "There is no checkpoint at {path!r}, and none in a folder of that name."
 NO_SUCH_TENSOR = "There is no {name!r} in the checkpoint {path!r}. It holds: {known}."
 
 
 class CheckpointReader:
-    """The arrays of a checkpoint, by name. Names are Unisono's: "model/dense/kernel"."""
+    """The arrays of a checkpoint, by name. Names are Unisono's: "net/dense/kernel".
+
+    Where one is asked for, TensorFlow's name is good as well: "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE".
+    """
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._arrays = load(path).arrays
+        stored = load(path)
+        self._path, self._arrays = path, stored.arrays
+        self._names = names_by_attributes(stored.state)
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shape of each."""
@@ -33,19 +39,24 @@ class CheckpointReader:
 
     def has_tensor(self, name: str) -> bool:
         """Whether there is one of that name."""
-        return name in self._arrays
+        return self._stored_name(name) in self._arrays
 
     def get_tensor(self, name: str) -> np.ndarray[Any, Any]:
         """The one of that name."""
-        if name not in self._arrays:
+        stored_name = self._stored_name(name)
+        if stored_name not in self._arrays:
             known = ", ".join(self._arrays) or "nothing"
             raise NotFoundError(None, None, NO_SUCH_TENSOR.format(name=name, path=self._path, known=known))
-        return self._arrays[name]
+        return self._arrays[stored_name]
 
     def debug_string(self) -> str:
         """All of them, one a line."""
         lines = [f"{name} ({array.dtype}) {list(array.shape)}" for name, array in self._arrays.items()]
         return "\n".join(lines)
+
+    def _stored_name(self, name: str) -> str:
+        path = name.removesuffix(_TENSORFLOWS)
+        return name if name in self._arrays else self._names.get(path, path)
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:

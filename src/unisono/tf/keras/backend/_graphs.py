@@ -3,55 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 _TEXT = "tf.keras.backend.{name} belongs to graphs and sessions, which are not there. {instead}"
 
 
-def _refuse(name: str, instead: str) -> Any:
-    raise NotImplementedError(_TEXT.format(name=name, instead=instead))
+def _refusal(name: str, instead: str) -> NotImplementedError:
+    return NotImplementedError(_TEXT.format(name=name, instead=instead))
 
 
-def learning_phase() -> Any:
-    """Whether it is training time, which here is said in each call."""
-    return _refuse("learning_phase()", "Give your layer's call an argument `training=None`, and pass it on.")
+def learning_phase() -> NoReturn:
+    """Refused. Whether it is training time is said in each call."""
+    raise _refusal("learning_phase()", "Give your layer's call an argument `training=None`, and pass it on.")
 
 
-def set_learning_phase(value: Any) -> Any:
-    """The same, set for all."""
-    return _refuse("set_learning_phase()", "Pass training=True or training=False when you call the model.")
+def set_learning_phase(value: Any) -> NoReturn:
+    """Refused. Whether it is training time is said in each call."""
+    raise _refusal("set_learning_phase()", "Pass training=True or training=False when you call the model.")
 
 
-def learning_phase_scope(value: Any) -> Any:
-    """The same, for a block."""
-    return _refuse("learning_phase_scope()", "Pass training=True or training=False when you call the model.")
+def learning_phase_scope(value: Any) -> NoReturn:
+    """Refused. Whether it is training time is said in each call."""
+    raise _refusal("learning_phase_scope()", "Pass training=True or training=False when you call the model.")
 
 
-def gradients(loss: Any, variables: Any) -> Any:
-    """Gradients of a graph."""
-    return _refuse(
+def gradients(loss: Any, variables: Any) -> NoReturn:
+    """Refused. There are no graphs; tapes find gradients."""
+    raise _refusal(
         "gradients()", "Compute the loss inside `with tf.GradientTape() as tape:`; tape.gradient(loss, ...)."
     )
 
 
-def function(inputs: Any, outputs: Any, updates: Any = None, **kwargs: Any) -> Any:
-    """A part of a graph to be called."""
-    return _refuse("function()", "Make a model of the same tensors, tf.keras.Model(inputs, outputs), and call it.")
+def function(inputs: Any, outputs: Any, updates: Any = None, **kwargs: Any) -> NoReturn:
+    """Refused. There are no graphs; a model of the same tensors can be called."""
+    raise _refusal("function()", "Make a model of the same tensors, tf.keras.Model(inputs, outputs), and call it.")
 
 
-def placeholder(*args: Any, **kwargs: Any) -> Any:
-    """A hole in a graph."""
-    return _refuse("placeholder()", "Use tf.keras.Input(shape).")
+def placeholder(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refused. There are no graphs; inputs of models are made by `tf.keras.Input`."""
+    raise _refusal("placeholder()", "Use tf.keras.Input(shape).")
 
 
-def get_session(*args: Any) -> Any:
-    """The session."""
-    return _refuse("get_session()", "Values are there at once: tensor.numpy().")
+def get_session(*args: Any) -> NoReturn:
+    """Refused. There are no sessions; values are there at once."""
+    raise _refusal("get_session()", "Values are there at once: tensor.numpy().")
 
 
-def set_session(session: Any) -> Any:
-    """The session. Scripts set one for its options."""
-    return _refuse("set_session()", "Options of devices are set by tf.config.")
+def set_session(session: Any) -> NoReturn:
+    """Refused. There are no sessions; options of devices are set by `tf.config`."""
+    raise _refusal("set_session()", "Options of devices are set by tf.config.")
 
 
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Any:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import keras
 from keras import ops
 
-from unisono.tf import random
+from unisono.tf import nn, random
 from unisono.tf.keras.backend._dtypes import float_name
 
 
@@ -29,14 +28,14 @@ def truncated_normal(
     shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Any:
     """Numbers of the normal distribution that are not too far from its mean."""
-    return keras.random.truncated_normal(shape, mean, stddev, dtype=float_name(dtype), seed=seed)
+    return random.truncated_normal(shape, mean, stddev, dtype=float_name(dtype), seed=seed)
 
 
 def random_bernoulli(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | None = None) -> Any:
     """Ones with probability ``p``, else zeros."""
-    return ops.cast(keras.random.uniform(shape, seed=seed) < p, float_name(dtype))
+    return ops.cast(random.uniform(shape, seed=seed) < p, float_name(dtype))
 
 
 def dropout(x: Any, level: float, noise_shape: Any = None, seed: int | None = None) -> Any:
     """Sets a share of ``level`` to zero, and scales the rest up."""
-    return keras.random.dropout(x, level, noise_shape=noise_shape, seed=seed)
+    return nn.dropout(x, level, noise_shape=noise_shape, seed=seed)

@@ -27,6 +27,8 @@ class Hashing(keras.Layer):
         **kwargs: a layer's.
     """
 
+    runs_on_host = True
+
     def __init__(
         self,
         num_bins: int,

@@ -81,6 +81,11 @@ class _Lookup(keras.Layer):
         if vocabulary is not None:
             self.set_vocabulary(vocabulary, idf_weights)
 
+    @property
+    def runs_on_host(self) -> bool:
+        """Whether it cannot be part of a compiled program: text goes in."""
+        return self._is_text and not self.invert
+
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
         """From now on the vocabulary is this one: a sequence, or the path of a file with a token on each line."""
         tokens = tokens_in(vocabulary, self._is_text)

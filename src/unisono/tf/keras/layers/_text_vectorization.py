@@ -48,6 +48,8 @@ class TextVectorization(keras.Layer):
         **kwargs: a layer's.
     """
 
+    runs_on_host = True
+
     def __init__(
         self,
         max_tokens: int | None = None,
@@ -103,6 +105,11 @@ class TextVectorization(keras.Layer):
     def vocabulary_size(self) -> int:
         """How many places there are."""
         return self._lookup.vocabulary_size()
+
+    def build(self, input_shape: Any) -> None:
+        """Nothing is made: the words are on the host."""
+        self._lookup.built = True
+        self.built = True
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(inputs, keras.KerasTensor):

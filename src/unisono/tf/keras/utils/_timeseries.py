@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unisono.tf.data import Dataset
+from unisono.tf.keras.utils._formats import checked_format
 
 
 def timeseries_dataset_from_array(
@@ -20,6 +21,7 @@ def timeseries_dataset_from_array(
     seed: int | None = None,
     start_index: int | None = None,
     end_index: int | None = None,
+    format: str = "tf",
 ) -> Dataset:
     """Windows of ``sequence_length`` steps of ``data``, with the target of each if there are targets.
 
@@ -38,7 +40,9 @@ def timeseries_dataset_from_array(
         seed: of the shuffling.
         start_index: data before it is not used.
         end_index: data from there on is not used.
+        format: "tf".
     """
+    checked_format("timeseries_dataset_from_array", format)
     first, last = start_index or 0, len(data) if end_index is None else end_index
     _check(sequence_length=sequence_length, sequence_stride=sequence_stride, sampling_rate=sampling_rate)
     if not 0 <= first < last <= len(data):

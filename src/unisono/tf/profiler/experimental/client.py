@@ -1,6 +1,6 @@
 """`tf.profiler.experimental.client`: profiles of other processes. They are asked for by TensorBoard here."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 from unisono.tf._missing import missing_in as _missing_in
 
@@ -9,13 +9,13 @@ tf.profiler.experimental.server.start(port) there, and use "Capture profile" of 
 the process itself with tf.profiler.experimental.start(logdir)."""
 
 
-def trace(*args: Any, **kwargs: Any) -> None:
-    """Raises: says what to do instead."""
+def trace(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refused. TensorBoard asks other processes for their profiles."""
     raise NotImplementedError(NOT_HERE.format(name="trace"))
 
 
-def monitor(*args: Any, **kwargs: Any) -> None:
-    """Raises: says what to do instead."""
+def monitor(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refused. TensorBoard asks other processes for their profiles."""
     raise NotImplementedError(NOT_HERE.format(name="monitor"))
 
 

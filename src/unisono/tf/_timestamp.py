@@ -1,0 +1,21 @@
+"""`tf.timestamp`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from unisono import seams
+from unisono.tf._tensors import on_host
+
+INSIDE = """tf.timestamp() inside a compiled function: numbers have 32 bits there, too few for seconds since 1970.
+Take the time before and after the call of the function."""
+
+
+def timestamp(name: str | None = None) -> Any:
+    """The seconds since 1970, as a tensor of 64 bits on the host. Not inside compiled functions."""
+    if not seams.is_evaluating():
+        raise NotImplementedError(INSIDE)
+    return on_host(np.float64(time.time()))

@@ -1,0 +1,72 @@
+"""Layers called with `training` and `mask` by position, as in Keras 2."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unisono.tf as tf
+
+X = np.ones((2, 3), "float32")
+
+
+class Told(tf.keras.layers.Layer):
+    """Notes what it was called with."""
+
+    supports_masking = True
+
+    def call(self, x: Any, training: Any = None, mask: Any = None, scale: Any = 1.0) -> Any:
+        self.told = training, mask, scale
+        return x * scale
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ((True,), (True, None, 1.0)),
+        ((None,), (None, None, 1.0)),
+        ((False, None, 2.0), (False, None, 2.0)),
+        ((None, None, 3), (None, None, 3)),
+    ],
+)
+def test_what_is_no_tensor_may_come_by_position(args: Any, told: Any) -> None:
+    layer = Told()
+    layer(X, *args)
+    assert layer.told == told
+
+
+def test_a_mask_behind_training_is_the_mask() -> None:
+    layer = Told()
+    layer(X, True, tf.constant([True, False]))
+    assert layer.told[0] is True
+    assert np.asarray(layer.told[1]).tolist() == [True, False]
+
+
+def test_keras_own_layers_and_models_take_training_by_position() -> None:
+    assert np.any(tf.keras.layers.Dropout(0.5)(np.ones((20, 20)), True).numpy() == 0)
+    np.testing.assert_array_equal(tf.keras.layers.Dropout(0.5)(X, False), X)
+    inputs = tf.keras.Input((3,))
+    outputs = tf.keras.layers.BatchNormalization()(inputs, False)
+    model = tf.keras.Model(inputs, outputs)
+    np.testing.assert_allclose(model(X, False), X, rtol=1e-2)
+    np.testing.assert_allclose(model(X, True), 0 * X)
+    copy = tf.keras.Model.from_config(model.get_config())
+    np.testing.assert_allclose(copy(X, False), X, rtol=1e-2)
+
+
+def test_tensors_stay_where_they_are() -> None:
+    class Both(tf.keras.layers.Layer):
+        def call(self, x: Any, y: Any, training: Any = None) -> Any:
+            return x - y if training else y - x
+
+    assert float(Both()(X, 3 * X, True).numpy()[0, 0]) == -2.0
+    assert float(Both()(X, 3 * X).numpy()[0, 0]) == 2.0
+
+
+def test_an_argument_without_a_name_is_refused_as_before() -> None:
+    class Rest(tf.keras.layers.Layer):
+        def call(self, x: Any, *rest: Any) -> Any:
+            return x
+
+    with pytest.raises(ValueError, match="Only input tensors may be passed as positional"):
+        Rest()(X, True)
