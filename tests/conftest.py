@@ -7,6 +7,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +23,16 @@ os.environ["UNISONO_CPU_DEVICES"] = "8"
 os.environ["NPROC"] = "16"
 
 # Now, not in the first test that needs it: JAX and Keras set variables of their own when imported.
+import jax
+
 import unisono  # noqa: F401
+
+# Many tests make the same small model: what XLA has compiled for one of them serves the others, as long as this run
+# lasts. Processes that tests start do not share it, as they are killed at all moments, perhaps while they write there.
+_PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
+jax.config.update("jax_compilation_cache_dir", _PROGRAMS.name)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 # A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP, and children would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
