@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,8 +77,10 @@ def no_leaked_threads() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_leaked_processes() -> Iterator[None]:
-    before = _processes()
+    before = _processes_before()
     yield
+    if not _some_started():
+        return
     leaked = _still_there(_processes, before)
     if leaked:
         commands = {pid: _command(pid) for pid in leaked}
@@ -92,6 +95,37 @@ def _environment() -> dict[str, str]:
 
 def _threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if not thread.daemon}
+
+
+@dataclass
+class _Seen:
+    """The processes of this run when they were last looked at, which takes longer than most tests."""
+
+    number_started: int | None = None
+    processes: set[int] = field(default_factory=set)
+
+
+_seen = _Seen()
+
+
+def _processes_before() -> set[int]:
+    """All that may be there; of those last seen some may have ended since."""
+    if _some_started():
+        _seen.number_started, _seen.processes = _number_started(), _processes()
+    return _seen.processes
+
+
+def _some_started() -> bool:
+    """Whether anybody on this machine has started a process since the last look."""
+    return _seen.number_started is None or _seen.number_started != _number_started()
+
+
+def _number_started() -> int | None:
+    """Since the machine was started; None where it does not say so."""
+    try:
+        return int(Path("/proc/stat").read_bytes().partition(b"\nprocesses ")[2].split()[0])
+    except (OSError, IndexError):
+        return None
 
 
 def _processes() -> set[int]:

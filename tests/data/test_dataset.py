@@ -86,7 +86,7 @@ def test_elements_have_the_dtypes_of_the_spec_whoever_computes_them(dtype: str, 
 
 def test_elements_of_maps_that_run_on_the_host_are_left_alone() -> None:
     dataset = Dataset.from_tensor_slices(np.arange(4)).map(lambda x: str(int(x) * 50))
-    assert [str(element) for element in dataset] == ["0", "50", "100", "150"]
+    assert [np.asarray(element).item() for element in dataset] == ["0", "50", "100", "150"]
 
 
 def test_a_pass_calls_a_host_map_once_per_element() -> None:
@@ -98,7 +98,7 @@ def test_a_pass_calls_a_host_map_once_per_element() -> None:
 def test_strings_survive_maps_that_hand_them_on() -> None:
     names = np.array(["a", "long name"])
     dataset = Dataset.from_tensor_slices((np.arange(2), names)).map(lambda x, name: (x + 1, name))
-    assert [(int(x), str(name)) for x, name in dataset] == [(1, "a"), (2, "long name")]
+    assert [(int(x), np.asarray(name).item()) for x, name in dataset] == [(1, "a"), (2, "long name")]
 
 
 def test_as_numpy_iterator_is_a_pass() -> None:

@@ -195,11 +195,19 @@ def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Place
 
 def _wholes(parted: list[tuple[Any, Any]], known: dict[int, Any]) -> list[Any]:
     """The wholes of variables with parts, but for those that are ``known``. Most are sums, which are made together."""
-    unknown = [(parts, variable) for parts, variable in parted if id(variable) not in known]
-    sums = {id(variable): parts for parts, variable in unknown if variable.aggregation == "sum"}
-    summed = known | values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1)
+
+    def is_to_be_summed(variable: Any) -> bool:
+        return variable.aggregation == "sum" and id(variable) not in known
+
+    # In a list: all processes have to put them into the vector in the same order, and identities differ.
+    sums = [parts for parts, variable in parted if is_to_be_summed(variable)]
+    summed = iter(values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1))
     return [
-        summed[id(variable)] if id(variable) in summed else values.whole(parts, variable.aggregation, variable.path)
+        known[id(variable)]
+        if id(variable) in known
+        else next(summed)
+        if is_to_be_summed(variable)
+        else values.whole(parts, variable.aggregation, variable.path)
         for parts, variable in parted
     ]
 
