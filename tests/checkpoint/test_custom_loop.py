@@ -47,6 +47,7 @@ def test_killed_while_it_writes_it_ends_bit_equal(tmp_path: Path, undisturbed: P
     _assert_few_steps_twice(tmp_path, undisturbed, kills=2)
 
 
+@pytest.mark.full
 def test_on_another_number_of_replicas_the_order_is_the_same_and_the_values_agree(tmp_path: Path) -> None:
     first = tmp_path / "2"
     first.mkdir()

@@ -199,12 +199,16 @@ def test_a_thread_that_finds_a_forgotten_pass_does_not_wait_for_itself() -> None
         gc.collect()
         return np.asarray(x)
 
-    for _ in range(5):
-        cycle: list[Any] = [iter(stream(50).map(collect, num_parallel_calls=2))]
-        next(cycle[0])
-        cycle.append(cycle)
-        del cycle
-    assert len(list(stream(20).map(collect, num_parallel_calls=2))) == 20
+    gc.freeze()  # what other tests left takes long to look through
+    try:
+        for _ in range(5):
+            cycle: list[Any] = [iter(stream(50).map(collect, num_parallel_calls=2))]
+            next(cycle[0])
+            cycle.append(cycle)
+            del cycle
+        assert len(list(stream(20).map(collect, num_parallel_calls=2))) == 20
+    finally:
+        gc.unfreeze()
 
 
 def test_a_compiled_map_needs_no_threads() -> None:

@@ -32,7 +32,8 @@ PREEMPTED: Final = 75
 Record = Callable[[str, object], None]
 
 
-@pytest.mark.parametrize("victim", [pytest.param(0, marks=pytest.mark.full), pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.full
+@pytest.mark.parametrize("victim", [0, 1])
 @pytest.mark.timeout(600)
 def test_all_leave_with_one_worker_and_start_again_without_using_up_a_restart(
     victim: int, undisturbed: Callable[..., Any], tmp_path: Path, record_property: Record

@@ -180,7 +180,7 @@ def test_too_few_machines_are_an_error_that_names_who_is_missing(cluster):
     assert not job.seen(0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_too_few_machines_after_a_loss_end_the_job_with_its_code(cluster):
     job = cluster("time.sleep(60)", "2:3", "--join-window", "2.5")
     job.add(1, 0)
@@ -349,7 +349,7 @@ def test_launchers_that_do_not_fit_are_refused(cluster, flags, refusal):
     assert f"the leader of the job says: {refusal}" in job.errors[1]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_two_machines_cannot_have_the_same_number(cluster):
     job = cluster("until('refused')", "1:3", "--join-window", "2.5")
     job.add(1, 0)

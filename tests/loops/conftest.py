@@ -12,13 +12,15 @@ from unisono.strategy import Strategy
 
 from ._replicas import mirrored
 
+_FOUR = pytest.param(4, id="4-replicas", marks=pytest.mark.full)
 
-@pytest.fixture(params=[1, 2, 4], ids=["1-replica", "2-replicas", "4-replicas"])
+
+@pytest.fixture(params=[pytest.param(1, id="1-replica"), pytest.param(2, id="2-replicas"), _FOUR])
 def strategy(request: pytest.FixtureRequest) -> Strategy:
     return mirrored(request.param)
 
 
-@pytest.fixture(params=[2, 4], ids=["2-replicas", "4-replicas"])
+@pytest.fixture(params=[pytest.param(2, id="2-replicas"), _FOUR])
 def several(request: pytest.FixtureRequest) -> Strategy:
     return mirrored(request.param)
 

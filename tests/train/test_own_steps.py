@@ -173,7 +173,7 @@ class Interrupting(keras.callbacks.Callback):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line_by_line", [False, True])
+@pytest.mark.parametrize("line_by_line", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_training_goes_on_with_all_that_a_step_uses(line_by_line: bool, tmp_path: Path) -> None:
     finals, strategy = [], strategy_of(2)
     for interrupted in (False, True):
