@@ -276,20 +276,56 @@ def test_a_model_without_variables_is_built_as_the_saved_one_was(tmp_path: Path,
     np.testing.assert_allclose(model(x[:1]), wanted[:1], rtol=1e-6)
 
 
-def test_a_model_that_keras_cannot_build_by_shapes_has_to_be_built_before(tmp_path: Path) -> None:
-    class OfTwo(keras.Model):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = keras.layers.Dense(2)
+class Multiplied(keras.layers.Layer):
+    """A layer of layers, which has no variables of its own, and a name that is a part of theirs."""
 
-        def call(self, pair: Any) -> Any:
-            return self.inner(pair["left"] + pair["right"])
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(3)])
+        self.scaled = Scaled()
+
+    def call(self, x: Any, factor: Any) -> Any:
+        return self.scaled(self.inner(x) * factor)
+
+
+class OfTwo(keras.Model):
+    """A model that is called with several arguments, so that Keras does not know its shapes; its layers know theirs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = Multiplied()
+        self.attention = keras.layers.MultiHeadAttention(1, 2)
+
+    def call(self, left: Any, right: Any, training: bool, mask: Any = None) -> Any:
+        del training, mask
+        return self.attention(self.block(left, right), right)
+
+
+def test_a_model_that_does_not_know_its_shapes_is_built_by_those_of_its_layers(tmp_path: Path) -> None:
+    saved, model, x = OfTwo(), OfTwo(), np.arange(24, dtype="float32").reshape(2, 4, 3)
+    wanted = saved(x, x + 1, training=False)
+    path = Checkpoint(model=saved).save(tmp_path / "ckpt")
+    Checkpoint(model=model).restore(path).assert_consumed()
+    assert len(model.weights) == len(saved.weights) == 14
+    names = [[weight.path.replace(m.name, "") for weight in m.weights] for m in (model, saved)]
+    assert [name.count("/") for name in names[0]] == [name.count("/") for name in names[1]]
+    np.testing.assert_allclose(model(x, x + 1, training=False), wanted, rtol=1e-6)
+
+
+def test_a_model_that_nobody_knows_the_shapes_of_has_to_be_built_before(tmp_path: Path) -> None:
+    class Late(keras.Model):
+        def build(self, input_shape: Any) -> None:
+            self.inner = keras.layers.Dense(2)
+            self.inner.build(input_shape)
+
+        def call(self, x: Any) -> Any:
+            return self.inner(x)
 
         def get_build_config(self) -> None:
             """As of a model that does not know its shapes."""
 
-    saved, model = OfTwo(), OfTwo()
-    saved({"left": np.ones((1, 3)), "right": np.ones((1, 3))})
+    saved, model = Late(), Late()
+    saved(np.ones((1, 3), "float32"))
     path = Checkpoint(model=saved).save(tmp_path / "ckpt")
     with pytest.raises(ValueError, match=r"'model' has no variables yet"):
         Checkpoint(model=model).restore(path)

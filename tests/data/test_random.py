@@ -203,6 +203,20 @@ def test_a_random_layer_of_keras_augments_images() -> None:
     assert [bool(x[0, 0, 0] > x[0, 1, 0]) for x in iterate(dataset.plan)] == flipped
 
 
+def test_two_layers_with_one_seed_draw_the_same() -> None:
+    image_flip, mask_flip = (keras.layers.RandomFlip("horizontal", seed=5) for _ in range(2))
+    rows = np.arange(64, dtype="float32").reshape(16, 2, 2, 1)
+    pairs = list(Dataset.from_tensor_slices((rows, rows)).map(lambda x, y: (image_flip(x), mask_flip(y))))
+    assert all((np.asarray(image) == np.asarray(mask)).all() for image, mask in pairs)
+    assert 0 < sum(np.asarray(image)[0, 0, 0] > np.asarray(image)[0, 1, 0] for image, _ in pairs) < 16
+
+
+def test_one_seeded_generator_draws_anew_each_time() -> None:
+    generator = keras.random.SeedGenerator(5)
+    pairs = list(Dataset.range(3).map(lambda x: [keras.random.uniform((), seed=generator) for _ in range(2)]))
+    assert len({float(value) for pair in pairs for value in pair}) == 6
+
+
 def test_maps_leave_the_state_of_keras_generators_alone() -> None:
     before = np.asarray(generator_with_seed.state)
     list(rows().map(by_a_keras_generator))

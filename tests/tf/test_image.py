@@ -92,6 +92,17 @@ def test_resizing_is_traced_in_compiled_functions():
     np.testing.assert_allclose(compiled(tf.constant(FLOATS)), tf.image.resize(FLOATS, [3, 5]), rtol=1e-6)
 
 
+def test_an_image_is_turned_by_a_number_that_is_drawn():
+    image = np.arange(12, dtype="float32").reshape(2, 2, 3)
+    turned = tf.function(lambda times: tf.image.rot90(image, times))
+    for times in range(-1, 5):
+        np.testing.assert_array_equal(turned(tf.constant(times)), np.rot90(image, times))
+    drawn = tf.data.Dataset.range(20).map(lambda _: tf.image.rot90(image, tf.random.uniform([], 0, 4, dtype=tf.int32)))
+    assert len({each.numpy().tobytes() for each in drawn}) == 4
+    with pytest.raises(ValueError, match="image is 2 x 1"):
+        tf.function(lambda times: tf.image.rot90(image[:, :1], times))(tf.constant(1))
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="does not lie inside"):
         tf.image.crop_to_bounding_box(IMAGE, 4, 0, 4, 4)

@@ -218,3 +218,16 @@ def test_an_address_that_is_not_local_cannot_be_written() -> None:
 def test_names_that_are_not_there_are_said() -> None:
     with pytest.raises(AttributeError, match=r"tf\.io\.decode_proto"):
         tf.io.decode_proto  # noqa: B018
+
+
+def test_features_of_any_length_are_dense_already() -> None:
+    ints = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 4]))
+    record = tf.train.Example(features=tf.train.Features(feature={"v": ints})).SerializeToString()
+    parsed = tf.io.parse_single_example(record, {"v": tf.io.VarLenFeature(tf.int64)})["v"]
+    assert tf.sparse.to_dense(parsed, default_value=-1).numpy().tolist() == [3, 4]
+    batch = tf.io.parse_example([record, record], {"v": tf.io.VarLenFeature(tf.int64)})["v"]
+    assert tf.sparse.to_dense(batch).numpy().tolist() == [[3, 4], [3, 4]]
+    with pytest.raises(ValueError, match="FixedLenSequenceFeature"):
+        tf.sparse.to_dense(batch, default_value=-1)
+    with pytest.raises(AttributeError, match="arrays are dense"):
+        _ = tf.sparse.reorder

@@ -153,3 +153,38 @@ def test_the_generator_of_the_process_can_be_exchanged():
         assert tf.random.experimental.get_global_generator() is mine
     finally:
         tf.random.experimental.set_global_generator(before)
+
+
+def test_candidates_differ_and_low_classes_are_drawn_more_often() -> None:
+    drawn = [
+        tf.random.log_uniform_candidate_sampler(
+            true_classes=tf.constant([[0], [19]], tf.int64), num_true=1, num_sampled=6, unique=True, range_max=20
+        )
+        for _ in range(100)
+    ]
+    assert all(len(set(classes.numpy().tolist())) == 6 for classes, _, _ in drawn)
+    often = np.bincount(np.concatenate([classes.numpy() for classes, _, _ in drawn]), minlength=20) / 100
+    _, right, few = drawn[0]
+    assert right.shape == (2, 1)
+    assert few.shape == (6,)
+    np.testing.assert_allclose(right.numpy()[:, 0], [0.879, 0.124], atol=1e-3)  # in all they add up to 6
+    assert often[0] == pytest.approx(0.88, abs=0.15)
+    assert often[:5].sum() > often[15:].sum()
+    with pytest.raises(ValueError, match="21 different classes"):
+        tf.random.uniform_candidate_sampler([[1]], 1, 21, True, 20)
+    _, right, _ = tf.random.uniform_candidate_sampler([[1]], 1, 6, False, 20)
+    assert right.numpy() == pytest.approx(0.3)
+
+
+def test_losses_of_few_classes_train_as_tensorflows_do() -> None:
+    weights = tf.Variable(np.linspace(-1, 1, 80, dtype="float32").reshape(20, 4))
+    biases, inputs = np.zeros(20, "float32"), np.linspace(1, -1, 8, dtype="float32").reshape(2, 4)
+    labels = tf.constant([[1], [2]], tf.int64)
+    sampled = (tf.constant([4, 1, 7]), tf.constant([[0.5], [0.4]]), tf.constant([0.2, 0.5, 0.1]))
+    nce = tf.nn.nce_loss(weights, biases, labels, inputs, 3, 20, sampled_values=sampled)
+    softmax = tf.nn.sampled_softmax_loss(weights, biases, labels, inputs, 3, 20, sampled_values=sampled)
+    np.testing.assert_allclose(nce, [4.499943, 8.569290], rtol=1e-5)  # TensorFlow's
+    np.testing.assert_allclose(softmax, [3.260255, 1.509515], rtol=1e-5)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.nn.nce_loss(weights, biases, labels, inputs, num_sampled=3, num_classes=20))
+    assert np.abs(tape.gradient(loss, weights)).sum() > 0

@@ -89,3 +89,15 @@ def test_a_summary_of_ones_own_is_written(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     event = list(tf.compat.v1.train.summary_iterator(str(file)))[-1]
     assert (event.step, event.summary) == (3, summary_pb2.Summary.FromString(raw))
+
+
+def test_numbers_of_the_tensorboard_callback_are_read_in_both_ways(tmp_path: Path) -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    board = tf.keras.callbacks.TensorBoard(str(tmp_path))
+    history = model.fit(np.ones((2, 1)), np.ones((2, 1)), verbose=0, callbacks=[board])
+    (file,) = (tmp_path / "train").glob("events*")
+    events = tf.compat.v1.train.summary_iterator(str(file))
+    (value,) = (value for event in events for value in event.summary.value if value.tag == "epoch_loss")
+    assert [value.HasField(name) for name in ("simple_value", "tensor", "image")] == [True, True, False]
+    assert value.simple_value == tf.make_ndarray(value.tensor) == np.float32(history.history["loss"][0])

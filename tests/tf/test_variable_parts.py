@@ -139,3 +139,10 @@ def test_indexed_slices_become_a_tensor_if_their_shape_is_known() -> None:
     np.testing.assert_array_equal(tf.convert_to_tensor(slices), [[0, 0], [0, 0], [4, 6]])
     with pytest.raises(ValueError, match="dense_shape"):
         tf.convert_to_tensor(tf.IndexedSlices(values=[1.0], indices=[0]))
+
+
+def test_an_array_of_one_number_is_a_number_of_python() -> None:
+    assert float(tf.constant([[2.5]])) == 2.5
+    assert int(tf.constant([3])) == 3
+    with pytest.raises(TypeError):
+        float(tf.constant([1.0, 2.0]))

@@ -11,19 +11,23 @@ import keras
 
 from unisono import context
 from unisono.checkpoint._tree import leaves
-from unisono.seams import owner_of
+from unisono.seams import layers_inside, naming_inside, owner_of
 from unisono.store import JSON
 
 NOT_BUILT = """{path!r} has no variables yet, and cannot be built for the shapes that the checkpoint has of it: {why}
 Build it before `restore`: call it once, or its `build(input_shape)`."""
 
 _SHAPES: Final = ("input_shape", "shapes_dict")
+_OWN, _INSIDE = "own", "inside"
 
 
 def shapes_of(objects: Mapping[str, Any]) -> dict[str, JSON]:
-    """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON."""
-    found = {path: thing.get_build_config() for path, thing in leaves(objects) if isinstance(thing, keras.Layer)}
-    return {path: _plain(config) for path, config in found.items() if isinstance(config, dict) and _is_plain(config)}
+    """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON.
+
+    Of each its own, and those of the layers inside of it: a model that is called with more than one tensor does not
+    know its shapes, but its layers do.
+    """
+    return {path: _configs(thing) for path, thing in leaves(objects) if isinstance(thing, keras.Layer)}
 
 
 def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
@@ -36,9 +40,29 @@ def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
             with contextlib.nullcontext() if owner is None else context.entered(owner), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Keras's, where it cannot; then there is an error with what to do
                 try:
-                    thing.build_from_config(_for_any_batch(shapes[path]))
+                    _build(thing, shapes[path])
                 except Exception as error:
                     raise ValueError(NOT_BUILT.format(path=path, why=error)) from error
+
+
+def _build(layer: Any, configs: JSON) -> None:
+    own, inside = configs[_OWN], configs[_INSIDE]
+    with naming_inside(layer):
+        if own is not None:
+            layer.build_from_config(_for_any_batch(own))
+        layers = layers_inside(layer)
+        if len(layers) != len(inside):  # it makes some of them later
+            return
+        unbuilt = [(inner, each) for inner, each in zip(layers, inside, strict=True) if not inner.built]
+        for inner, each in unbuilt:
+            _build(inner, each)
+    layer.built &= not unbuilt  # else its first call has something left to make, perhaps
+
+
+def _configs(layer: Any) -> JSON:
+    config = layer.get_build_config()
+    own = _plain(config) if isinstance(config, dict) and _is_plain(config) else None
+    return {_OWN: own, _INSIDE: [_configs(inner) for inner in layers_inside(layer)]}
 
 
 def _is_plain(value: Any) -> bool:

@@ -32,7 +32,7 @@ class Draw:
     epoch: Any
     row: Any
     number: int
-    """The first, second, … draw of one call of the map function."""
+    """The first, second, … draw of one call of the map function; of a generator with a seed of its own, among its."""
 
 
 class _Here(threading.local):
@@ -40,6 +40,7 @@ class _Here(threading.local):
     row: Any = 0
     seed: int | None = None
     num_draws: int = 0
+    num_draws_of: dict[int, int] | None = None
 
 
 _here = _Here()
@@ -99,19 +100,26 @@ class drawing:  # noqa: N801  (reads as a word: `with drawing(...)`)
         self.num_draws = 0
 
     def __enter__(self) -> drawing:
-        self._before = (_here.seed, _here.num_draws)
-        _here.seed, _here.num_draws = self._seed, 0
+        self._before = (_here.seed, _here.num_draws, _here.num_draws_of)
+        _here.seed, _here.num_draws, _here.num_draws_of = self._seed, 0, None
         return self
 
     def __exit__(self, *_: object) -> None:
         self.num_draws = _here.num_draws
-        _here.seed, _here.num_draws = self._before
+        _here.seed, _here.num_draws, _here.num_draws_of = self._before
 
 
-def next_draw() -> Draw | None:
-    """The next draw of the map that runs in this thread; None outside of maps."""
+def next_draw(generator: object = None) -> Draw | None:
+    """The next draw of the map that runs in this thread; None outside of maps.
+
+    A ``generator`` with a seed of its own counts its draws alone: two of them with one seed draw the same numbers.
+    """
     if _here.seed is None:
         return None
     number = _here.num_draws
     _here.num_draws += 1
+    if generator is not None:
+        counts = _here.num_draws_of = _here.num_draws_of or {}
+        number = counts.get(id(generator), 0)
+        counts[id(generator)] = number + 1
     return Draw(_here.seed, _here.epoch, _here.row, number)

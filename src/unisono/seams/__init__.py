@@ -69,6 +69,8 @@ from unisono.seams._jax_uncommitted import unbound as unbound
 from unisono.seams._layer_seeds import counts_on as counts_on
 from unisono.seams._layer_seeds import follow_layers as follow_layers
 from unisono.seams._layer_seeds import generator_of_layer as generator_of_layer
+from unisono.seams._layers_inside import layers_inside as layers_inside
+from unisono.seams._layers_inside import naming_inside as naming_inside
 from unisono.seams._losses import scale_losses as scale_losses
 from unisono.seams._lowerings import lowered_for as lowered_for
 from unisono.seams._map_seeds import key_of as key_of
@@ -100,6 +102,7 @@ from unisono.seams._parts import store as store
 from unisono.seams._parts import stored as stored
 from unisono.seams._replica_seeds import is_process_wide as is_process_wide
 from unisono.seams._replica_seeds import seed_replicas as seed_replicas
+from unisono.seams._rnn_states import keep_rnn_states as keep_rnn_states
 from unisono.seams._saving import DecidingCheckpoint as DecidingCheckpoint
 from unisono.seams._saving import WeightsFolders as WeightsFolders
 from unisono.seams._saving import is_folder_path as is_folder_path
@@ -107,6 +110,7 @@ from unisono.seams._saving import route_weights as route_weights
 from unisono.seams._saving import save_on_chief as save_on_chief
 from unisono.seams._saving import writes as writes
 from unisono.seams._tensorflow import hide_tensorflow as hide_tensorflow
+from unisono.seams._told_training import keep_told_training as keep_told_training
 from unisono.seams._trainer import Methods as Methods
 from unisono.seams._trainer import owner_of_stray as owner_of_stray
 from unisono.seams._trainer import route_trainer as route_trainer

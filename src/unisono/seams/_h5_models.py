@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import h5py
 import numpy as np
+from keras.src.backend.common import global_state
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
 from unisono.store import staged_file
@@ -40,7 +41,9 @@ def compile_as_in_h5(model: Any, path: str, custom_objects: Mapping[str, Any]) -
         if config is None:
             return
         text = config.decode() if isinstance(config, bytes) else config
-        model.compile(**saving_utils.compile_args_from_training_config(json_utils.decode(text), dict(custom_objects)))
+        # Keras's scope of these objects hides those of the scope around it.
+        objects = {**global_state.get_global_attribute("custom_objects_scope_dict", {}), **custom_objects}
+        model.compile(**saving_utils.compile_args_from_training_config(json_utils.decode(text), objects))
         if "optimizer_weights" in file:
             values = [np.array(each) for each in legacy_h5_format.load_optimizer_weights_from_hdf5_group(file)]
             _restore(model, values, path)

@@ -28,6 +28,8 @@ def give_manners(shape: Callable[[tuple[int, ...]], Any]) -> None:
         kind.get_shape = lambda self: self.shape
         kind.set_shape = _set_shape
         kind.ref = lambda self: Reference(self)
+    array.__float__ = _of_one(array.__float__)
+    array.__int__ = _of_one(array.__int__)
     array.numpy = lambda self: np.array(self)[()]  # a copy, which may be written to
     tracer.numpy = _no_numbers
 
@@ -41,6 +43,11 @@ def give_properties(properties: dict[str, property]) -> None:
 
 def _shape(plain: Any, shape: Callable[[tuple[int, ...]], Any]) -> property:
     return property(lambda self: shape(plain.fget(self)), doc=plain.__doc__)
+
+
+def _of_one(plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A conversion to Python's numbers that also takes arrays of shape (1,): results of models for one row, say."""
+    return lambda self: plain(self.reshape(()) if self.ndim and self.size == 1 else self)
 
 
 class Reference:
@@ -63,7 +70,10 @@ class Reference:
 def _set_shape(self: Any, shape: Any) -> None:
     wanted = tuple(shape)
     if len(wanted) != self.ndim or any(want not in (None, have) for want, have in zip(wanted, self.shape, strict=True)):
-        raise ValueError(f"set_shape({wanted}): the shape is known here, and it is {tuple(self.shape)}.")
+        raise ValueError(
+            f"set_shape({wanted}): the shape is known here, and it is {tuple(self.shape)}. If a function on the host "
+            f"made it, say so there: Tout=tf.TensorSpec({wanted}, dtype)."
+        )
 
 
 def _no_numbers(self: Any) -> Any:

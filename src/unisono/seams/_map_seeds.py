@@ -31,7 +31,7 @@ def seed_maps() -> None:
 
     @functools.wraps(original_next)
     def next_seed(self: Any, ordered: bool = True) -> Any:
-        draw = next_draw()
+        draw = next_draw(self if self._initial_seed is not None else None)
         return original_next(self, ordered) if draw is None else _key_data(draw, self._initial_seed)
 
     @functools.wraps(original_global)

@@ -56,14 +56,26 @@ def open_like_tuples(shape: type) -> None:
 
 
 def take_old_compile_arguments() -> None:
-    """`compile` takes and drops arguments of Keras 2 that mean nothing any more."""
+    """`compile` takes metrics as the third by position, as Keras 2 did, and drops arguments that mean nothing any
+    more."""
     original = Trainer.compile
 
     @functools.wraps(original)
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **{name: value for name, value in kwargs.items() if name not in _OLD_COMPILE})
+        if len(args) in (3, 4) and _are_metrics(args[2]):
+            args, kwargs = args[:2], kwargs | dict(zip(("metrics", "loss_weights"), args[2:], strict=False))
+        kept = {name: value for name, value in kwargs.items() if name not in _OLD_COMPILE}
+        for name in ("metrics", "weighted_metrics"):
+            if isinstance(kept.get(name), str) or callable(kept.get(name)):  # one, without a list around it
+                kept[name] = [kept[name]]
+        original(self, *args, **kept)
 
     Trainer.compile = compile
+
+
+def _are_metrics(value: Any) -> bool:
+    """Whether there is a metric among the leaves; weights of losses are numbers."""
+    return any(isinstance(leaf, str) or callable(leaf) for leaf in keras.tree.flatten(value))
 
 
 def refuse_symbolic_losses(text: str) -> None:

@@ -36,6 +36,7 @@ from unisono.tf import profiler as profiler
 from unisono.tf import random as random
 from unisono.tf import saved_model as saved_model
 from unisono.tf import signal as signal
+from unisono.tf import sparse as sparse
 from unisono.tf import strings as strings
 from unisono.tf import summary as summary
 from unisono.tf import sysconfig as sysconfig

@@ -70,6 +70,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.random.uniform": "Other numbers than TensorFlow's, from the same distribution.",
     "tf.saved_model.load": "Reads what Unisono wrote, not TensorFlow's folders. A loaded Keras model predicts.",
     "tf.saved_model.save": "Writes StableHLO and weights, which Unisono loads; of a Keras model its prediction.",
+    "tf.sparse.to_dense": "Values of tf.io.VarLenFeature are dense already; a batch is filled up with zeros.",
     "tf.strings.regex_replace": "Patterns are those of Python's `re`.",
     "tf.strings.split": "Of several texts only if all have as many parts: there are no ragged tensors.",
     "tf.summary.create_file_writer": "A default writer is that of the process, not of a thread.",

@@ -31,6 +31,9 @@ _RAGGED: Final = (
     "tf.keras.preprocessing.sequence.pad_sequences."
 )
 _SPARSE: Final = "arrays are dense; use a dense array, tf.one_hot, tf.gather or tf.scatter_nd."
+_OF_SPARSE: Final = """SparseTensor add bincount concat cross cross_hashed expand_dims eye fill_empty_rows from_dense
+map_values mask maximum minimum placeholder reduce_max reduce_sum reorder reset_shape reshape retain sampled_addmm
+segment_mean segment_sqrt_n segment_sum slice softmax sparse_dense_matmul split to_indicator transpose"""
 _PARAMETER_SERVERS: Final = (
     "processes train in lockstep here; use tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
     "`unisono run -n 4 script.py`."
@@ -116,7 +119,7 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.ragged": _RAGGED,
     "tf.raw_ops": "the kernels of TensorFlow are not there; use the function of tf, tf.math or tf.nn that called it.",
     "tf.sets": "use Python's sets, or numpy.intersect1d and its kin on the host.",
-    "tf.sparse": _SPARSE,
+    **{f"tf.sparse.{name}": _SPARSE for name in _OF_SPARSE.split()},
     "tf.types.experimental.distributed": "ask with isinstance(value, tf.distribute.DistributedValues).",
     "tf.xla": _COMPILER,
     # Kinds of tensors and what belongs to graphs.
@@ -368,8 +371,6 @@ NOT_THERE: Final[dict[str, str]] = {
     "tf.keras.utils.warmstart_embedding_matrix": "make the matrix with NumPy, and pass it as weights=[matrix].",
     "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier and its kin, or the package scikeras.",
     "tf.nn.RNNCellDeviceWrapper": _RNN,
-    "tf.nn.nce_loss": "use tf.nn.sigmoid_cross_entropy_with_logits over all classes.",
-    "tf.nn.sampled_softmax_loss": "use tf.nn.sparse_softmax_cross_entropy_with_logits over all classes.",
     "tf.saved_model.ASSETS_DIRECTORY": _FOLDER,
     "tf.saved_model.ASSETS_KEY": _FOLDER,
     "tf.saved_model.Asset": "files are not copied into a SavedModel; keep them beside it.",

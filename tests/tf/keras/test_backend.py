@@ -170,7 +170,7 @@ def test_settings_are_those_of_keras() -> None:
         (lambda: tf.keras.backend.learning_phase_scope(1), "training=True"),
         (lambda: tf.keras.backend.in_train_phase(A, B), "training"),
         (lambda: tf.keras.backend.gradients(None, []), "GradientTape"),
-        (lambda: tf.keras.backend.function([], []), r"tf\.keras\.Model"),
+        (lambda: tf.keras.backend.function([], [], updates=[1]), r"tf\.function"),
         (lambda: tf.keras.backend.placeholder((1,)), r"tf\.keras\.Input"),
         (lambda: tf.keras.backend.get_session(), "numpy"),
         (lambda: tf.keras.backend.set_session(None), r"tf\.config"),
@@ -179,3 +179,15 @@ def test_settings_are_those_of_keras() -> None:
 def test_what_belongs_to_graphs_says_what_to_use(call: Callable[[], Any], instead: str) -> None:
     with pytest.raises(NotImplementedError, match=instead):
         call()
+
+
+def test_a_function_of_tensors_gives_what_is_inside_of_a_model() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
+    rows = np.ones((4, 3), "float32")
+    inside = tf.keras.backend.function([model.input], [model.layers[0].output])([rows])
+    assert type(inside) is list
+    assert type(inside[0]) is np.ndarray
+    np.testing.assert_allclose(inside[0], model.layers[0](rows), rtol=1e-6)
+    both = tf.keras.backend.function(model.input, [model.layers[0].output, model.output])(rows)
+    np.testing.assert_allclose(both[1], model(rows), rtol=1e-6)
+    assert tf.keras.backend.function([model.input], model.output)([rows]).shape == (4, 1)

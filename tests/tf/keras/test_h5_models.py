@@ -120,6 +120,28 @@ def test_functions_of_the_users_are_found(tmp_path: Path) -> None:
     assert loaded.evaluate(X, Y, verbose=0) == pytest.approx(model.evaluate(X, Y, verbose=0), rel=1e-6)
 
 
+def test_functions_of_a_scope_around_are_found(tmp_path: Path) -> None:
+    def own_loss(y_true: Any, y_pred: Any) -> Any:
+        return keras.losses.mean_squared_error(y_true, y_pred)
+
+    model = sequential()
+    model.compile("sgd", own_loss)
+    model.save(tmp_path / "model.h5")
+    with tf.keras.utils.custom_object_scope({"own_loss": own_loss}):
+        assert tf.keras.models.load_model(tmp_path / "model.h5").loss is own_loss
+
+
+def test_a_file_may_be_without_the_optimizer(tmp_path: Path) -> None:
+    path = tmp_path / "model.h5"
+    model, _ = saved(sequential(), tmp_path)
+    tf.keras.models.save_model(model, path, include_optimizer=False)
+    with h5py.File(path) as file:
+        assert "optimizer_weights" not in file
+        assert "training_config" not in file.attrs
+    assert not tf.keras.models.load_model(path).compiled
+    assert model.compiled
+
+
 def test_nobody_is_told_to_use_another_format(file: str, tmp_path: Path) -> None:
     said: list[str] = []
     handler = logging.Handler()

@@ -1,5 +1,6 @@
 """Layers for text and tokens; ../test_recorded_lookup_layers.py compares their numbers with TensorFlow's."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,3 +46,27 @@ def test_text_may_be_the_input_of_a_functional_model() -> None:
     stage = tf.keras.Model({"words": inputs}, tf.keras.layers.StringLookup(vocabulary=LETTERS)(inputs))
     dataset = tf.data.Dataset.from_tensor_slices({"words": [["a", "d"], ["x", "b"]]}).batch(2).map(stage)
     assert next(iter(dataset)).numpy().tolist() == [[1, 4], [0, 2]]
+
+
+def test_functions_of_the_namespace_standardize_and_split_text() -> None:
+    layer = tf.keras.layers.TextVectorization(
+        standardize=lambda text: tf.strings.regex_replace(tf.strings.lower(text), "<br>", "|"),
+        split=lambda text: tf.strings.split(text, "|"),
+    )
+    layer.adapt(tf.data.Dataset.from_tensor_slices(["Ab<br>c", "c"]).batch(2))
+    assert layer.get_vocabulary() == ["", "[UNK]", "c", "ab"]
+    assert np.asarray(layer(["C", "ab|x"])).tolist() == [[2, 0], [3, 1]]
+
+
+@tf.keras.utils.register_keras_serializable(package="lookup_test")
+def _shouted(text: Any) -> Any:
+    return tf.strings.upper(text)
+
+
+def test_a_text_layer_is_saved_with_its_functions(tmp_path: Path) -> None:
+    layer = tf.keras.layers.TextVectorization(standardize=_shouted, vocabulary=["A", "B"])
+    model = tf.keras.Sequential([tf.keras.Input((), dtype=tf.string), layer])
+    model.save(tmp_path / "text.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "text.keras")
+    assert loaded.layers[0].standardize is _shouted
+    assert loaded.layers[0](["a b a"]).tolist() == [[2, 3, 2]]

@@ -70,3 +70,21 @@ def test_casts_to_64_bits_do_not_warn() -> None:
     assert float(overlap.result()) == pytest.approx(7 / 12)
     assert keras.ops.cast(np.array([1.5]), "float64").dtype == "float32"
     assert keras.ops.cast(np.array([1.5]), "float16").dtype == "float16"
+
+
+def test_the_result_of_a_metric_may_be_a_variable() -> None:
+    class Rows(tf.keras.metrics.Metric):
+        def __init__(self) -> None:
+            super().__init__(name="rows")
+            self.rows = self.add_weight(name="rows", initializer="zeros")
+
+        def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+            self.rows.assign_add(tf.cast(tf.shape(y_true)[0], tf.float32))
+
+        def result(self) -> Any:
+            return self.rows
+
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    model.compile("sgd", "mse", [Rows()])
+    assert model.evaluate(Y, P, verbose=0, return_dict=True)["rows"] == 2.0
+    assert Rows()(Y, P).numpy() == 2.0

@@ -54,6 +54,12 @@ def test_files_are_as_before(trained: Any, tmp_path: Path, name: str) -> None:
     np.testing.assert_allclose(loaded.predict(X, verbose=0), trained.predict(X, verbose=0), rtol=1e-6)
 
 
+def test_signatures_are_not_dropped_without_a_word(trained: Any, tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match=r"tf\.saved_model\.save\(model, "):
+        trained.save(tmp_path / "model", signatures={"serving_default": None})
+    assert not (tmp_path / "model").exists()
+
+
 def test_a_folder_without_a_model_says_so(trained: Any, tmp_path: Path) -> None:
     (tmp_path / "saved_model.pb").touch()
     with pytest.raises(ValueError, match=r"(?s)no model in the folder.*SavedModel"):
@@ -212,3 +218,81 @@ def test_the_specs_of_a_model_are_known_when_it_is_built() -> None:
     assert (spec.shape.as_list(), spec.dtype, named) == ([None, 3], tf.float32, {})
     with pytest.raises(NotImplementedError, match="leave it out"):
         model.save_spec(dynamic_batch=False)
+
+
+def test_compile_takes_metrics_as_the_third_by_position() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    ones = np.ones((2, 1), "float32")
+    model.compile("sgd", "mse", ["mae"], [0.5])
+    loss, mae = model.evaluate(ones, ones + 1, verbose=0)
+    assert loss == pytest.approx(0.5 * mae**2)
+    model.compile("sgd", "mse", [0.5], ["mae"])
+    assert model.evaluate(ones, ones + 1, verbose=0) == pytest.approx([loss, mae])
+
+
+def test_a_clone_keeps_the_functions_of_lambda_layers() -> None:
+    inner = tf.keras.Sequential(
+        [tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Lambda(lambda x: tf.abs(x))]
+    )
+    outer = tf.keras.Sequential(
+        [tf.keras.Input((3,)), inner, tf.keras.layers.Lambda(lambda x, by: x * by, arguments={"by": 2})]
+    )
+    clone = tf.keras.models.clone_model(outer)
+    rows = np.ones((2, 3), "float32")
+    assert clone.layers[0].layers[0].kernel is not inner.layers[0].kernel
+    clone.set_weights(outer.get_weights())
+    np.testing.assert_allclose(clone(rows), outer(rows))
+    assert [layer.name for layer in clone.layers] == [layer.name for layer in outer.layers]
+
+
+def test_a_sequential_model_has_an_input_and_an_output() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
+    inside = tf.keras.Model([model.input], [model.layers[0].output, model.output])
+    rows = np.ones((2, 3), "float32")
+    np.testing.assert_allclose(inside(rows)[1], model(rows), rtol=1e-6)
+    tf.keras.Sequential([model, tf.keras.layers.Dense(1)])(rows)
+    assert model.input is model.inputs[0]
+    first = tf.keras.Input((3,))
+    assert tf.keras.Model(first, tf.keras.layers.Dense(1)(first)).layers[0].input is first
+    with pytest.raises(AttributeError, match="no defined inputs yet"):
+        _ = tf.keras.Sequential([tf.keras.layers.Dense(2)]).input
+
+
+def test_compile_takes_one_metric_without_a_list() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+    ones = np.ones((2, 1), "float32")
+    for metric in (tf.keras.metrics.MeanAbsoluteError(), "mae", tf.keras.losses.mean_absolute_error):
+        model.compile("sgd", "mse", metrics=metric)
+        loss, mae = model.evaluate(ones, ones + 1, verbose=0)
+        assert loss == pytest.approx(mae**2)
+
+
+def test_reset_states_of_a_model_reaches_the_layers_inside() -> None:
+    recurrent = tf.keras.layers.LSTM(2, stateful=True)
+    inside = tf.keras.Sequential([tf.keras.Input(batch_shape=(1, 3, 1)), recurrent])
+    model = tf.keras.Sequential([inside, tf.keras.layers.Dense(1)])
+    first = model(np.ones((1, 3, 1), "float32"))
+    assert not np.allclose(first, model(np.ones((1, 3, 1), "float32")))
+    model.reset_states()
+    np.testing.assert_allclose(first, model(np.ones((1, 3, 1), "float32")), rtol=1e-6)
+
+
+@pytest.mark.parametrize("replicas", [0, 1, 2])
+def test_the_state_of_a_recurrent_layer_goes_on_in_steps(replicas: int) -> None:
+    devices = [f"cpu:{number}" for number in range(replicas)]
+    with MirroredStrategy(devices).scope() if replicas else contextlib.nullcontext():
+        recurrent = tf.keras.layers.LSTM(2, stateful=True, batch_input_shape=(2, 3, 1))
+        model = tf.keras.Sequential([recurrent])
+        model.compile("sgd", "mse")
+    rows = np.random.default_rng(0).normal(size=(4, 3, 1)).astype("float32")
+    wanted = np.concatenate([model(rows[:2]), model(rows[2:]), model(rows[:2]), model(rows[2:])])
+    model.reset_states()
+    found = [model.predict(rows, batch_size=2, verbose=0) for _ in range(2)]
+    np.testing.assert_allclose(np.concatenate(found), wanted, rtol=1e-5, atol=1e-7)
+    model.reset_states()
+    losses = [model.evaluate(rows, np.zeros((4, 2)), batch_size=2, verbose=0) for _ in range(2)]
+    np.testing.assert_allclose(losses, [(wanted[:4] ** 2).mean(), (wanted[4:] ** 2).mean()], rtol=1e-5)
+    model.reset_states()
+    model.fit(rows, np.zeros((4, 2)), batch_size=2, verbose=0)
+    assert recurrent.states[0].numpy().any()
+    assert len(model.weights) == 3  # as before: files do not hold the state

@@ -46,12 +46,13 @@ def test_keras_own_layers_and_models_take_training_by_position() -> None:
     assert np.any(tf.keras.layers.Dropout(0.5)(np.ones((20, 20)), True).numpy() == 0)
     np.testing.assert_array_equal(tf.keras.layers.Dropout(0.5)(X, False), X)
     inputs = tf.keras.Input((3,))
-    outputs = tf.keras.layers.BatchNormalization()(inputs, False)
-    model = tf.keras.Model(inputs, outputs)
+    model = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(inputs))
     np.testing.assert_allclose(model(X, False), X, rtol=1e-2)
     np.testing.assert_allclose(model(X, True), 0 * X)
-    copy = tf.keras.Model.from_config(model.get_config())
-    np.testing.assert_allclose(copy(X, False), X, rtol=1e-2)
+    told = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(inputs, False))
+    copy = tf.keras.Model.from_config(told.get_config())
+    for each in (told, copy):
+        np.testing.assert_allclose(each(X, True), X, rtol=1e-2)
 
 
 def test_tensors_stay_where_they_are() -> None:

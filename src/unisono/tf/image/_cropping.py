@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,6 +15,9 @@ from unisono.tf.image._pixels import given_back, pixels
 
 OUTSIDE = """{name}: the image is {height} x {width}. A part of {high} x {wide} from row {top} and column {left} on
 does not lie inside."""
+
+NOT_SQUARE = """tf.image.rot90: `k` is known only when the compiled function runs, and the image is {height} x {width}:
+its shape would depend on `k`. Make it square before, or turn it by a number of Python."""
 
 
 @op
@@ -95,7 +100,12 @@ def transpose(image: Any) -> Any:
 def rot90(image: Any, k: Any = 1) -> Any:
     """Turned by 90 degrees against the clock, ``k`` times."""
     array = pixels(image, "tf.image.rot90")
-    return given_back(library(array).rot90(array, whole(k) % 4, (-3, -2)))
+    if not isinstance(k, jax.core.Tracer):
+        return given_back(library(array).rot90(array, whole(k) % 4, (-3, -2)))
+    if array.shape[-3] != array.shape[-2]:
+        raise ValueError(NOT_SQUARE.format(height=array.shape[-3], width=array.shape[-2]))
+    turned = [functools.partial(jnp.rot90, k=times, axes=(-3, -2)) for times in range(4)]
+    return given_back(jax.lax.switch(jnp.reshape(k, ()) % 4, turned, jnp.asarray(array)))
 
 
 @op

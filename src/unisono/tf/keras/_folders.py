@@ -20,13 +20,17 @@ from unisono import seams
 FILE: Final = "model.keras"
 
 # What TensorFlow's save took besides. The folder has one form only.
-_DROPPED: Final = ("save_format", "signatures", "options", "save_traces")
+_DROPPED: Final = ("save_format", "options", "save_traces")
 
 # Keras 3 writes these into .h5 files, as Keras 2 did, and does not find them again. `compile` knows them.
 _SHORT_NAMES: Final = {name: name for name in ("mse", "mae", "mape", "msle", "kld")}
 
 WITHOUT_ENDING = """save({path!r}, save_format={format!r}): a file of this format ends in {ending!r} here, so that
 load_model knows it. Write {path}{ending}."""
+
+SIGNATURES = """save({path!r}, signatures=...): what model.save writes has no signatures here. Write
+    tf.saved_model.save(model, {path!r}, signatures=...)
+which tf.saved_model.load reads, and model.save into another folder for load_model."""
 
 NO_MODEL = """There is no model in the folder {path!r}. What model.save({path!r}) writes is {path}/{file}.
 A SavedModel that TensorFlow wrote cannot be read: save the model as a .keras or .h5 file there, and load that."""
@@ -52,6 +56,8 @@ def save_model(
 def _saving(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def save(self: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True, **kwargs: Any) -> None:
+        if kwargs.pop("signatures", None) is not None:
+            raise NotImplementedError(SIGNATURES.format(path=os.fspath(filepath)))
         wanted = kwargs.get("save_format")
         kwargs = {name: value for name, value in kwargs.items() if name not in _DROPPED}
         is_folder = seams.is_folder_path(filepath) and kwargs.get("zipped") is not False
@@ -60,6 +66,9 @@ def _saving(original: Callable[..., Any]) -> Callable[..., Any]:
         if is_folder:
             Path(filepath).mkdir(parents=True, exist_ok=True)
             filepath = Path(filepath) / FILE
+        if not include_optimizer and os.fspath(filepath).endswith((".h5", ".hdf5")):
+            original(self, filepath, overwrite=overwrite, include_optimizer=False, **kwargs)
+            return
         with contextlib.nullcontext() if include_optimizer else _uncompiled(self):
             original(self, filepath, overwrite=overwrite, **kwargs)
 

@@ -44,6 +44,7 @@ def give_old_names() -> None:
         layer.__init__ = _renaming(layer.__init__, names)
     for layer in (keras.layers.AveragePooling1D, keras.layers.AveragePooling2D, keras.layers.AveragePooling3D):
         layer.__init__ = _defaulting(layer.__init__, "pool_size", 2)
+    keras.layers.InputLayer.input = property(lambda self: self.output)  # Keras 3 has an empty list there
     keras.layers.InputLayer.__init__ = _dense(keras.layers.InputLayer.__init__)
 
 

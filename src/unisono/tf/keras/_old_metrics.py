@@ -1,8 +1,10 @@
-"""Keras's metrics with `reset_states`, also where a user's metric defines that and not `reset_state`."""
+"""Keras's metrics with `reset_states`, also where a user's metric defines that and not `reset_state`. The `result` of a
+user's metric may be a variable."""
 
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any
 
 import keras
@@ -31,6 +33,25 @@ def give_old_names() -> None:
     kind.reset_state = reset_state
     kind.add_weight = _named_first(kind.add_weight)
     kind.add_variable = _named_first(kind.add_variable)
+    kind.__init_subclass__ = classmethod(_read_results)
+
+
+def _read_results(cls: Any, /, **kwargs: Any) -> None:
+    """A `result` that is a variable, as in `return self.total`, becomes its value: programs return values alone."""
+    super(keras.metrics.Metric, cls).__init_subclass__(**kwargs)
+    original = cls.__dict__.get("result")
+    if not isinstance(original, types.FunctionType):
+        return
+
+    @functools.wraps(original)
+    def result(self: Any) -> Any:
+        return keras.tree.map_structure(_value, original(self))
+
+    cls.result = result
+
+
+def _value(leaf: Any) -> Any:
+    return leaf.value if isinstance(leaf, keras.Variable) else leaf
 
 
 def _named_first(original: Any) -> Any:

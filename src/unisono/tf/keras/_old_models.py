@@ -52,7 +52,11 @@ def give_old_names() -> None:
     kind.predict_classes = Gone(PREDICT_CLASSES)
     kind.predict_proba = Gone(PREDICT_PROBA)
     kind.save_spec = _save_spec
+    kind.reset_states = _reset_states
     kind.distribute_strategy = property(lambda self: seams.owner_of(self) or get_strategy())
+    # Keras 3 has these of functional models alone; a Sequential one that is built is one as well.
+    keras.Sequential.input = property(lambda self: _single(self.inputs))
+    keras.Sequential.output = property(lambda self: _single(self.outputs))
 
 
 # The order of arguments after the generator.
@@ -63,6 +67,17 @@ _PREDICT: Final = ("steps", "callbacks")
 
 def _named(names: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, args, strict=False)) | kwargs
+
+
+def _single(tensors: list[Any]) -> Any:
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def _reset_states(self: Any) -> None:
+    """Begins anew with the state of every layer that keeps one from batch to batch."""
+    for layer in self._flatten_layers(include_self=False):
+        if getattr(layer, "stateful", False) and hasattr(layer, "reset_state"):
+            layer.reset_state()
 
 
 def _save_spec(self: Any, dynamic_batch: bool = True) -> tuple[tuple[Any, ...], dict[str, Any]] | None:

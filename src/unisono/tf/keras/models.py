@@ -10,6 +10,30 @@ from unisono.tf.keras._folders import save_model as save_model
 from unisono.tf.keras._like import like
 
 
+def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None, **kwargs: Any) -> Any:
+    """The same model with new weights. A `Lambda` layer in it keeps its function, whatever that is."""
+    if clone_function is None and _has_lambda(model):
+        clone_function = _cloned
+    return keras.models.clone_model(model, input_tensors, clone_function, **kwargs)
+
+
+def _has_lambda(model: Any) -> bool:
+    return any(
+        isinstance(layer, keras.layers.Lambda) or (isinstance(layer, keras.Model) and _has_lambda(layer))
+        for layer in model.layers
+    )
+
+
+def _cloned(layer: Any) -> Any:
+    if isinstance(layer, keras.Model) and _has_lambda(layer):
+        return clone_model(layer)
+    if type(layer) is keras.layers.Lambda:
+        # Its config would hold the code of a lambda, which Keras does not make a function of again.
+        config = keras.Layer.get_config(layer)
+        return keras.layers.Lambda(layer.function, layer._output_shape, layer.mask, layer.arguments, **config)
+    return type(layer).from_config(layer.get_config())
+
+
 def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
     """The model that ``{"class_name": ..., "config": model.get_config()}`` describes, with new weights."""
     return keras.layers.deserialize(config, custom_objects=custom_objects)

@@ -56,7 +56,10 @@ from unisono.tf.nn._normalization import embedding_lookup as embedding_lookup
 from unisono.tf.nn._normalization import local_response_normalization as local_response_normalization
 from unisono.tf.nn._normalization import moments as moments
 from unisono.tf.nn._normalization import weighted_moments as weighted_moments
+from unisono.tf.nn._sampled_losses import nce_loss as nce_loss
+from unisono.tf.nn._sampled_losses import sampled_softmax_loss as sampled_softmax_loss
 
 swish = silu
 lrn = local_response_normalization
+
 __getattr__ = _missing_in("tf.nn")

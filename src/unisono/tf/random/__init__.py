@@ -2,6 +2,8 @@
 
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.random import experimental as experimental
+from unisono.tf.random._candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from unisono.tf.random._candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from unisono.tf.random._draws import categorical as categorical
 from unisono.tf.random._draws import gamma as gamma
 from unisono.tf.random._draws import normal as normal

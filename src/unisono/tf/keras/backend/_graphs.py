@@ -1,9 +1,13 @@
-"""Functions of `tf.keras.backend` that belong to graphs and sessions: what each says when it is called."""
+"""Functions of `tf.keras.backend` that belong to graphs and sessions: what each says when it is called. `function` is
+there: a model does the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+import keras
+import numpy as np
 
 _TEXT = "tf.keras.backend.{name} belongs to graphs and sessions, which are not there. {instead}"
 
@@ -34,9 +38,26 @@ def gradients(loss: Any, variables: Any) -> NoReturn:
     )
 
 
-def function(inputs: Any, outputs: Any, updates: Any = None, **kwargs: Any) -> NoReturn:
-    """Refused. There are no graphs; a model of the same tensors can be called."""
-    raise _refusal("function()", "Make a model of the same tensors, tf.keras.Model(inputs, outputs), and call it.")
+def function(inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **kwargs: Any) -> Any:
+    """A function of the values of a model's tensors ``inputs`` that gives those of ``outputs``, as NumPy's arrays.
+
+    Args:
+        inputs: tensors of a functional model, such as `[model.input]`.
+        outputs: other tensors of it, such as `[model.get_layer("features").output]`.
+        updates: not there.
+        name: accepted, without effect.
+        **kwargs: not there.
+    """
+    if updates or kwargs:
+        raise _refusal("function(updates=..., ...)", "Write a @tf.function that assigns to the variables.")
+    model = keras.Model(inputs, outputs)
+    wrapped = isinstance(outputs, list) and len(outputs) == 1
+
+    def called(values: Any) -> Any:
+        found = keras.tree.map_structure(np.asarray, model(values))
+        return [found] if wrapped and not isinstance(found, list) else found
+
+    return called
 
 
 def placeholder(*args: Any, **kwargs: Any) -> NoReturn:

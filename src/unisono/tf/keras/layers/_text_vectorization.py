@@ -152,6 +152,16 @@ class TextVectorization(keras.Layer):
             }
         )
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> TextVectorization:
+        """The layer of a saved model, with the functions that it was given, if they are registered or handed over."""
+        chosen = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("standardize", "split")
+            if isinstance(config.get(name), dict)
+        }
+        return cls(**config | chosen)
+
     def _rows(self, inputs: Any) -> list[list[str]]:
         array = np.asarray(inputs, object)
         if self._words is None:

@@ -17,7 +17,8 @@ EMPTY = "The vocabulary is empty. Give the layer one, or let it find its own by 
 
 
 def text_of(token: Any) -> str:
-    """A token as text."""
+    """A token as text: also one that a function of the namespace made, an array without dims."""
+    token = token.item() if isinstance(token, np.ndarray) else token
     return token.decode() if isinstance(token, bytes) else str(token)
 
 
