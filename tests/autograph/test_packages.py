@@ -12,6 +12,8 @@ import pytest
 
 from unisono.autograph import convert
 
+pytestmark = pytest.mark.slow
+
 TEXT = "the quick brown fox jumps over the lazy dog, and the dog does not mind at all. " * 3
 
 CALLS = {

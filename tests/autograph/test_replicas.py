@@ -12,6 +12,8 @@ from unisono.data import Dataset
 
 from ._compare import compiled
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = np.array([1, -2, 3, -4], "float32")
 
 

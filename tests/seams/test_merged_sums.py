@@ -108,6 +108,7 @@ def test_what_is_printed_comes_in_its_order(capfd: pytest.CaptureFixture[str]) -
     assert number_of_sums(with_merged_sums(printing, AXIS)) == 2
 
 
+@pytest.mark.slow
 def test_gradients_pass_through() -> None:
     def loss(x: Any) -> Any:
         return (on_each(with_merged_sums(independent, AXIS))(x)["kernel"] ** 2).sum()

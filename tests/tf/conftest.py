@@ -15,15 +15,29 @@ OPTION = "--names-used"
 # Modules that take seconds, among them those that run without pytest too, to be recorded with TensorFlow.
 SLOW = (
     "test_backend",
+    "test_compiled_trainable",
     "test_config",
+    "test_distribute",
     "test_docstring_examples",
+    "test_h5_models",
     "test_image",
     "test_layers",
+    "test_lookup",
+    "test_losses_and_metrics",
     "test_models",
+    "test_named_weights",
+    "test_old_building",
+    "test_old_calls",
+    "test_optimizers",
     "test_random",
+    "test_run_decides",
     "test_saved_model",
     "test_stock_keras",
     "test_symbolic",
+    "test_text_models",
+    "test_told_training",
+    "test_train",
+    "test_variable_parts",
 )
 
 

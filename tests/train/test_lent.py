@@ -11,6 +11,8 @@ from keras.src.random.seed_generator import global_seed_generator
 import unisono
 from unisono.strategy import Strategy
 
+pytestmark = pytest.mark.slow
+
 X, Y = np.ones((8, 3), "float32"), np.ones((8, 1), "float32")
 
 

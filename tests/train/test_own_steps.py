@@ -9,6 +9,8 @@ import pytest
 
 import unisono
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(22, 3)).astype("float32"), RNG.normal(size=(22, 1)).astype("float32")
 
@@ -127,9 +129,7 @@ def expected() -> tuple[dict[str, Any], Any, list[Any]]:
     return trained(Plain, 1)
 
 
-@pytest.mark.parametrize(
-    "replicas", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(4, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("replicas", [pytest.param(number, marks=pytest.mark.slow) for number in (1, 2, 4)])
 def test_a_step_with_a_tape_does_what_keras_own_does_on_any_number_of_replicas(replicas: int, expected: Any) -> None:
     history, predicted, on_batch = trained(WithTape, replicas)
     assert history.keys() == expected[0].keys()
@@ -148,6 +148,7 @@ def test_keras_own_steps_can_be_called_with_the_data_alone(expected: Any) -> Non
     np.testing.assert_allclose(predicted, 2 * expected[1], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_two_optimizers_and_variables_from_outside_are_part_of_the_state() -> None:
     results = []
     for replicas in (1, 4):
