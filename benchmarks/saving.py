@@ -32,8 +32,8 @@ import jax
 import keras
 import numpy as np
 
+from unisono._src.training import Resume
 from unisono.checkpoint import EverySeconds
-from unisono.train import Resume
 
 RESULTS = Path(__file__).parent / "results"
 BATCH = 64

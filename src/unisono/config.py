@@ -9,9 +9,13 @@ unisono.config.set_residency("host")      # keep training data off the devices
 ```
 """
 
-from unisono.runtime import deterministic as deterministic
-from unisono.runtime import residency as residency
-from unisono.runtime import set_cpu_devices as set_cpu_devices
-from unisono.runtime import set_residency as set_residency
-from unisono.runtime import set_sync_check as set_sync_check
-from unisono.runtime import sync_check as sync_check
+from unisono._src.devices import deterministic, residency, set_cpu_devices, set_residency, set_sync_check, sync_check
+
+__all__ = [
+    "deterministic",
+    "residency",
+    "set_cpu_devices",
+    "set_residency",
+    "set_sync_check",
+    "sync_check",
+]

@@ -18,6 +18,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from unisono_launch.doctor import main as doctor
 
         return doctor(words[1:])
-    from unisono.cli import main as other_commands
+    from unisono._src.cli import main as other_commands
 
     return other_commands(words)

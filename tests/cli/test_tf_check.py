@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from unisono.cli._tf_check import tf_check
-from unisono.tf._reading import Use, read
-from unisono.tf._verdicts import verdict, verdicts
+from unisono._src.cli._tf_check import tf_check
+from unisono._src.tf_check._reading import Use, read
+from unisono._src.tf_check._verdicts import verdict, verdicts
 
 
 def uses(code: str) -> list[Use]:
@@ -231,7 +231,7 @@ def test_a_path_that_is_not_there_is_an_error_of_the_command(capsys: pytest.Capt
 def test_the_command_runs_nothing_of_the_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import tensorflow as tf\nprint('it ran')\nraise SystemExit(7)\n")
-    command = [sys.executable, "-m", "unisono.cli", "tf-check", str(script)]
+    command = [sys.executable, "-m", "unisono._src.cli", "tf-check", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "it ran" not in done.stdout

@@ -1,21 +1,11 @@
 from __future__ import annotations
 
-import doctest
-import importlib
-import pkgutil
 import subprocess
 import sys
 
 import pytest
 
 import unisono.cluster_resolver
-import unisono_launch.cluster
-
-MODULES = [
-    module.name
-    for package in (unisono_launch.cluster, unisono.cluster_resolver)
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-]
 
 # tf.distribute.cluster_resolver of TensorFlow 2.21
 TENSORFLOWS = [
@@ -29,11 +19,6 @@ TENSORFLOWS = [
     "TPUClusterResolver",
     "UnionResolver",
 ]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 @pytest.mark.parametrize("name", TENSORFLOWS)

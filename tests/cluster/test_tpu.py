@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from unisono.cluster_resolver import TPUClusterResolver, _tpu
+from unisono._src.strategy import _tpu_cluster_resolver as _tpu
+from unisono.cluster_resolver import TPUClusterResolver
 from unisono_launch.cluster import membership
 
 from . import recorded

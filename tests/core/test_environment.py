@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.core import environment
+from unisono._src.core import environment
 
 
 def test_the_disk_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

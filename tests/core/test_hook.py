@@ -1,6 +1,6 @@
 """A hook holds what was set last, or its default."""
 
-from unisono.core import Hook
+from unisono._src.core import Hook
 
 
 def test_a_hook_has_its_default_until_it_is_set_and_after_it_is_reset() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono.core import OutOfRangeError, out_of_range
+from unisono._src.core import OutOfRangeError, out_of_range
 from unisono.data import Dataset
 
 

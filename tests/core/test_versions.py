@@ -2,7 +2,7 @@ from importlib import metadata
 
 import pytest
 
-from unisono.core import check_versions
+from unisono._src.core import check_versions
 
 
 def test_the_installed_versions_are_supported() -> None:

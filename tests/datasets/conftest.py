@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono.datasets import Arrays
+from unisono._src.datasets import Arrays
 
 
 def small_arrays() -> Arrays:

@@ -5,7 +5,7 @@ from pathlib import Path
 import keras
 import pytest
 
-from unisono.datasets import local_datasets
+from unisono._src.datasets import local_datasets
 
 from .conftest import small_arrays, write_npz
 from .test_local import assert_small, debian

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono import datasets
+from unisono._src import datasets
 from unisono_launch.worker import dataset_folders
 
 from .conftest import idx, small_arrays, write_idx, write_npz

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono.core import nproc_for
+from unisono._src.core import nproc_for
 from unisono_launch.doctor._devices import judge_devices
 
 

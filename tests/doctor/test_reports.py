@@ -1,12 +1,9 @@
-import doctest
 import importlib
 import json
-import pkgutil
 import threading
 
 import pytest
 
-import unisono_launch.doctor
 from unisono_launch.doctor import Finding, _main
 from unisono_launch.doctor._examine import examine
 from unisono_launch.doctor._report import as_json, lines_of, show, verdict
@@ -14,13 +11,6 @@ from unisono_launch.doctor._report import as_json, lines_of, show, verdict
 FINE = Finding("machine", "ok", "2 cores")
 DOUBT = Finding("datasets", "warning", "nothing there", "export UNISONO_DATASETS=F")
 WRONG = Finding("ports", "error", "Port [2222] is taken.\nBy another.", "ss -ltnp " + 40 * "long ", {"port": 2222})
-
-MODULES = [module.name for module in pkgutil.iter_modules(unisono_launch.doctor.__path__, "unisono_launch.doctor.")]
-
-
-@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("_probe")])
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 def test_what_is_not_ok_has_a_remedy() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import unisono
+from unisono._src.strategy import Strategy
 from unisono.data import Dataset
-from unisono.strategy import Strategy
 
 
 @functools.cache

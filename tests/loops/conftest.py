@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import unisono
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
 
 from ._replicas import mirrored
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
 
 from ._oracle import Answer, global_batches, train_on_one_device
 from ._replicas import batches, mirrored

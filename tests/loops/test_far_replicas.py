@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono.runtime import Placement
-from unisono.seams import _merged_sums
-from unisono.strategy import Strategy
+from unisono._src.devices import Placement
+from unisono._src.jax_hooks import _merged_sums
+from unisono._src.strategy import Strategy
 
 from ._replicas import mirrored, per_replica
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.strategy import OutOfRangeError, Strategy
 from unisono.data import Dataset
-from unisono.strategy import OutOfRangeError, Strategy
 
 from ._replicas import batches, local, per_replica, replica_id, rows
 

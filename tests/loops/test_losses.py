@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
 
 from ._replicas import batches, local
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.strategy import Strategy
 from unisono.data import Dataset
-from unisono.strategy import Strategy
 
 from ._replicas import batches, copies, local, mirrored, replica_id
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.strategy import Strategy
 from unisono.data import Dataset
-from unisono.strategy import Strategy
 
 from ._oracle import Answer, global_batches, train_on_one_device
 from ._replicas import batches, copies, local, mirrored, per_replica, replica_id

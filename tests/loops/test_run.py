@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.strategy import PerReplica, Strategy
 from unisono.data import TensorSpec
-from unisono.strategy import PerReplica, Strategy
 
 from ._replicas import local, mirrored, per_replica, replica_id
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
 
 from ._replicas import batches, copies, local, mirrored, per_replica, replica_id
 

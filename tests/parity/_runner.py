@@ -192,12 +192,12 @@ def _predictions(rows: Data, problem: Problem, predicted: Any) -> dict[str, np.n
 
 
 def _where_it_ran(model: Any) -> dict[str, Any]:
-    import unisono.train  # only this side may
+    import unisono._src.training  # only this side may
 
     devices = {variable.path: len(variable.value.sharding.device_set) for variable in model.trainable_variables}
     programs = [
         {"kind": program.kind, "form": program.form, "all_reduced": _all_reduced(program.text)}
-        for program in unisono.train.programs(model)
+        for program in unisono._src.training.programs(model)
     ]
     weights = sum(v.value.size for v in model.trainable_variables)
     return {"devices": devices, "weights": weights, "programs": programs}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_default_strategy_has_one_replica_and_its_scope_changes_nothing() ->
         assert not unisono.has_strategy()
     model.compile("sgd", "mse")
     model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
-    assert unisono.train.programs(model) == []
+    assert unisono._src.training.programs(model) == []
 
 
 def test_a_strategy_can_be_set_for_the_whole_process(pair: Strategy) -> None:
@@ -133,4 +133,4 @@ def test_models_loaded_and_cloned_in_the_scope_belong_to_it(pair: Strategy, tmp_
     for model in (loaded, clone):
         model.fit(np.ones((6, 2)), np.ones((6, 1)), batch_size=4, verbose=0)
         assert {len(v.value.sharding.device_set) for v in model.variables} == {2}
-        assert unisono.train.programs(model)
+        assert unisono._src.training.programs(model)

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from unisono.tf._reading import read
+from unisono._src.tf_check._reading import read
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (FOLDER / "scripts", FOLDER.parents[1] / "examples", FOLDER.parents[1])

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unisono._src.tf_check._resolving import find, is_itself
+from unisono._src.tf_check._verdicts import verdict
 from unisono.tf._missing import MissingNameError
-from unisono.tf._resolving import find, is_itself
-from unisono.tf._verdicts import verdict
 
 NAMES = Path(__file__).parent / "names"
 _LINE = re.compile(r"^\| `(.+?)` \| (.*?) \| (\w+) \| (.*) \|$", re.MULTILINE)

@@ -106,7 +106,7 @@ def test_gpus_are_counted_hidden_and_chosen_before_jax_starts() -> None:
 
         import jax
 
-        import unisono.runtime._physical as physical
+        import unisono._src.devices._physical as physical
         import unisono.tf as tf
 
         physical._has_gpu_plugin = lambda: True  # as if JAX for CUDA was installed

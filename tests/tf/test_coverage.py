@@ -8,9 +8,9 @@ import pytest
 
 from tests.tf._names_used import names_used
 from tests.tf.coverage_page import Row, Used, listed, page, rows_on
+from unisono._src.tf_check._resolving import find
+from unisono._src.tf_check._verdicts import verdict
 from unisono.tf._missing import MissingNameError
-from unisono.tf._resolving import find
-from unisono.tf._verdicts import verdict
 
 PAGE = Path(__file__).parents[2] / "docs" / "tf-coverage.md"
 SHOULDS_THAT_MAY_BE_MISSING = 5

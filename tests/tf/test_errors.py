@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import unisono.tf as tf
-from unisono.core import OutOfRangeError
+from unisono._src.core import OutOfRangeError
 
 _KINDS = [
     (tf.errors.AbortedError, tf.errors.ABORTED, 10, Exception),

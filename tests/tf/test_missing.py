@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import unisono.tf as tf
+from unisono._src.tf_check._resolving import find, refusal
 from unisono.tf._missing import MissingImportError, MissingNameError, missing_in, missing_module, what_is_missing
 from unisono.tf._not_there import NEED_MORE, NOT_THERE, PACKAGES
-from unisono.tf._resolving import find, refusal
 
 NAMES = re.compile(r"\btf(?:\.[A-Za-z_]\w*)+")
 

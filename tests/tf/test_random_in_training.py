@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unisono.tf as tf
-from unisono import seams
+from unisono._src import keras_hooks
 
 X, Y = np.random.default_rng(0).normal(size=(8, 4)).astype("float32"), np.zeros((8, 1), "float32")
 
@@ -263,4 +263,4 @@ def test_a_variable_that_lost_its_value_says_so() -> None:
     variable._value = variable._initializer = None
     with pytest.raises(RuntimeError, match="'lost' has no value any more"):
         variable.value  # noqa: B018
-    assert seams.raw_value(variable) is None
+    assert keras_hooks.raw_value(variable) is None

@@ -12,7 +12,7 @@ from types import FunctionType
 import pytest
 
 import unisono.tf as tf
-from unisono.tf._resolving import refusal
+from unisono._src.tf_check._resolving import refusal
 
 
 def test_functions_that_only_raise_begin_with_the_word_refused() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unisono.tf as tf
-from unisono.store import BadCheckpoint, commit, load
+from unisono._src.state.store import BadCheckpoint, commit, load
 from unisono.tf.saved_model._save import export_model
 
 X = np.linspace(-1, 1, 8 * 6, dtype="float32").reshape(8, 6)

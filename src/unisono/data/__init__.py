@@ -1,21 +1,38 @@
 """Datasets with tf.data's methods: `Dataset.from_tensor_slices((x, y)).shuffle(1000).batch(64)`."""
 
-from unisono.data import experimental as experimental
-from unisono.data import random as random
-from unisono.data._dataset import Dataset as Dataset
-from unisono.data._files import FixedLengthRecordDataset as FixedLengthRecordDataset
-from unisono.data._files import TextLineDataset as TextLineDataset
-from unisono.data._files import TFRecordDataset as TFRecordDataset
-from unisono.data._folder_dataset import FolderDataset as FolderDataset
-from unisono.data._images import image_dataset_from_directory as image_dataset_from_directory
-from unisono.data._iterator import DatasetIterator as DatasetIterator
-from unisono.data._iterator import Optional as Optional
-from unisono.data._iterator import presented as presented
-from unisono.data._spec import DatasetSpec as DatasetSpec
-from unisono.data._spec import TensorSpec as TensorSpec
-from unisono.data._texts import text_dataset_from_directory as text_dataset_from_directory
-from unisono.plans import AUTOTUNE as AUTOTUNE
-from unisono.plans import INFINITE_CARDINALITY as INFINITE_CARDINALITY
-from unisono.plans import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
-from unisono.plans import AutoShardPolicy as AutoShardPolicy
-from unisono.plans import Options as Options
+from unisono._src.data.dataset import (
+    Dataset,
+    DatasetIterator,
+    DatasetSpec,
+    FixedLengthRecordDataset,
+    FolderDataset,
+    Optional,
+    TensorSpec,
+    TextLineDataset,
+    TFRecordDataset,
+    image_dataset_from_directory,
+    text_dataset_from_directory,
+)
+from unisono._src.data.plans import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, AutoShardPolicy, Options
+from unisono.data import experimental, random
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "AutoShardPolicy",
+    "Dataset",
+    "DatasetIterator",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "FolderDataset",
+    "Optional",
+    "Options",
+    "TFRecordDataset",
+    "TensorSpec",
+    "TextLineDataset",
+    "experimental",
+    "image_dataset_from_directory",
+    "random",
+    "text_dataset_from_directory",
+]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unisono.data._dataset import Dataset
-from unisono.plans import (
+from unisono._src.data.dataset._dataset import Dataset
+from unisono._src.data.plans import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-from unisono.plans import Draw, next_draw
-from unisono.seams import key_of
+from unisono._src.data.plans import Draw, next_draw
+from unisono._src.keras_hooks import key_of
 
 
 def key() -> jax.Array:

@@ -11,8 +11,8 @@ with strategy.scope():
 
 from unisono.tf import _install as _install  # isort: skip  (arrays get their manners before anybody makes one)
 
-from unisono.autodiff import GradientTape as GradientTape
-from unisono.autodiff import UnconnectedGradients as UnconnectedGradients
+from unisono._src.tracing.tape import GradientTape as GradientTape
+from unisono._src.tracing.tape import UnconnectedGradients as UnconnectedGradients
 from unisono.tf import _exporting as _exporting
 from unisono.tf import autograph as autograph
 from unisono.tf import bitwise as bitwise
@@ -94,7 +94,7 @@ from unisono.tf._device import device as device
 from unisono.tf._dtypes import DType as DType
 from unisono.tf._dtypes import as_dtype as as_dtype
 from unisono.tf._dtypes import bfloat16 as bfloat16
-from unisono.tf._dtypes import bool_ as bool  # noqa: F401
+from unisono.tf._dtypes import bool_ as bool
 from unisono.tf._dtypes import complex64 as complex64
 from unisono.tf._dtypes import complex128 as complex128
 from unisono.tf._dtypes import double as double

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import export
 
-from unisono import seams
+from unisono._src import jax_hooks
 from unisono.tf._dtypes import as_dtype, for_jax, string
 from unisono.tf._op import making, op
 from unisono.tf._operands import axes, dtype_or, known, library, result, sizes, text_or_array, together, whole
@@ -314,7 +314,7 @@ def identity_n(input: Any) -> Any:
 
 def _here(numbers: np.ndarray[Any, Any]) -> Any:
     """Numbers about shapes: a tensor, which in a compiled function stays on the host, so that they are known."""
-    return jnp.asarray(numbers) if seams.is_evaluating() else on_host(numbers)
+    return jnp.asarray(numbers) if jax_hooks.is_evaluating() else on_host(numbers)
 
 
 def _bounds(given: Any, wanted: Any) -> tuple[Any, Any]:

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono import functions, seams
+from unisono._src import jax_hooks
+from unisono._src.tracing import functions
 from unisono.tf._operands import whole
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, on_host
@@ -102,7 +103,7 @@ def while_loop(
     many = isinstance(loop_vars, list | tuple)
     state = _tensors(list(loop_vars) if many else [loop_vars])
     most = None if maximum_iterations is None else whole(maximum_iterations)
-    if seams.is_evaluating():
+    if jax_hooks.is_evaluating():
         turns = 0
         while (most is None or turns < most) and bool(cond(*state)):
             state = _next(body, state)
@@ -198,7 +199,7 @@ def _scanned(fn: Callable[..., Any], rows: Any, first: Any, reverse: bool) -> An
         following = _tensors(fn(total, row))
         return following, following
 
-    if not seams.is_evaluating():
+    if not jax_hooks.is_evaluating():
         return jax.lax.scan(turn, first, rows, reverse=reverse)
     places = range(_length(rows))
     passed: list[Any] = []
@@ -288,13 +289,13 @@ def _tensors(value: Any) -> Any:
 
 
 def _tensor(leaf: Any) -> Any:
-    if leaf is None or isinstance(leaf, TensorArray) or (is_text(leaf) and not seams.is_evaluating()):
+    if leaf is None or isinstance(leaf, TensorArray) or (is_text(leaf) and not jax_hooks.is_evaluating()):
         return leaf
     return convert_to_tensor(leaf)
 
 
 def _runs_eagerly(rows: Any) -> bool:
-    return seams.is_evaluating() or any(is_text(leaf) for leaf in nest.flatten(rows))
+    return jax_hooks.is_evaluating() or any(is_text(leaf) for leaf in nest.flatten(rows))
 
 
 def _length(rows: Any) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 
 import jax
 
-from unisono import context
-from unisono.runtime import default_devices, device_name, resolve_devices
+from unisono._src.devices import default_devices, device_name, resolve_devices
+from unisono._src.replicas import context
 from unisono.tf.config._soft_placement import get_soft_device_placement
 
 NO_DEVICE = """tf.device({given!r}): that is not a device. Write "/CPU:0", "/GPU:1" or "/device:GPU:0"."""

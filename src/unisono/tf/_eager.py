@@ -12,7 +12,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono import seams
+from unisono._src import jax_hooks, keras_hooks
 from unisono.tf._refused import refused, refused_class
 
 
@@ -26,7 +26,7 @@ _here = _Here()
 
 def executing_eagerly() -> bool:
     """Whether code runs line by line; False inside of a `tf.function`, while it is traced."""
-    return _here.outside or (bool(seams.is_evaluating()) and not seams.in_stateless_scope())
+    return _here.outside or (bool(jax_hooks.is_evaluating()) and not keras_hooks.in_stateless_scope())
 
 
 def inside_function() -> bool:
@@ -39,7 +39,7 @@ def init_scope() -> Iterator[None]:
     """Inside, code runs line by line, once, also where a function is being traced around it."""
     before, _here.outside = _here.outside, True
     try:
-        with seams.outside_of_traces():
+        with keras_hooks.outside_of_traces():
             yield
     finally:
         _here.outside = before

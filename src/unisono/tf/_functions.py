@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import unisono.autograph as control_flow
-from unisono.functions import function as compiled
+import unisono._src.tracing.control_flow as control_flow
+from unisono._src.tracing.functions import function as compiled
 
 
 def function(

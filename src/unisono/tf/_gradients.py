@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from unisono.autodiff import GradientTape
+from unisono._src.tracing.tape import GradientTape
 from unisono.tf._refused import refused
 from unisono.tf._tensors import as_array
 

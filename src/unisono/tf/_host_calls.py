@@ -9,8 +9,8 @@ import jax
 import numpy as np
 from jax.experimental import io_callback
 
-from unisono.data import TensorSpec
-from unisono.data._trace import is_tracing
+from unisono._src.data.dataset import TensorSpec
+from unisono._src.data.dataset._trace import is_tracing
 from unisono.tf._dtypes import as_dtype, for_jax, string
 from unisono.tf._tensors import as_array, convert_to_tensor, on_host
 

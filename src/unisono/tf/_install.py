@@ -1,8 +1,8 @@
 """What happens when the namespace is imported. Runs once, when this module is imported."""
 
-from unisono.data import Dataset
-from unisono.datasets import local_datasets
-from unisono.seams import hide_tensorflow
+from unisono._src.data.dataset import Dataset
+from unisono._src.datasets import local_datasets
+from unisono._src.keras_hooks import hide_tensorflow
 from unisono.tf._manners import give_manners
 from unisono.tf._variable_parts import give_parts
 

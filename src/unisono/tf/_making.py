@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono import autograph
+from unisono._src.tracing import control_flow
 from unisono.tf._dtypes import as_dtype, for_jax, string
 from unisono.tf._op import making
 from unisono.tf._operands import dtype_or, known, sizes, whole
@@ -73,7 +73,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
     if limit is None:
         start, limit = 0, start
     if any(isinstance(each, jax.core.Tracer) for each in (start, limit, delta)):
-        return autograph.TracedRange(start, limit, delta)
+        return control_flow.TracedRange(start, limit, delta)
     numbers = [known(each, "tf.range") for each in (start, limit, delta)]
     if dtype is None:
         # Python's numbers are 32 bits wide; of what has a dtype the widest counts.

@@ -7,7 +7,9 @@ from typing import Any
 import keras
 import numpy as np
 
-from unisono import core, data, plans, seams
+from unisono._src import core, jax_hooks
+from unisono._src.data import plans
+from unisono._src.data.dataset import presented
 from unisono.tf import errors
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import on_host
@@ -15,8 +17,8 @@ from unisono.tf._tensors import on_host
 
 def give_manners() -> None:
     """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
-    seams.give_manners(TensorShape)
-    data.presented.set(_element)
+    jax_hooks.give_manners(TensorShape)
+    presented.set(_element)
     core.out_of_range.set(_out_of_range)
     variable = keras.Variable
     plain = variable.shape.fget
@@ -24,7 +26,7 @@ def give_manners() -> None:
     variable.numpy = lambda self: np.array(self.value)[()]
     variable.get_shape = lambda self: self.shape
     variable.read_value = lambda self: self.value
-    variable.ref = lambda self: seams.Reference(self)
+    variable.ref = lambda self: jax_hooks.Reference(self)
     variable.device = property(lambda self: self.value.device)
     variable.__format__ = lambda self, spec: format(self.numpy(), spec) if spec else str(self)
 

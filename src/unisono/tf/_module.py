@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from unisono.checkpoint import Group
+from unisono._src.state.checkpoint import Group
 
 _HIDDEN = frozenset({"_name", "_unisono_functions"})
 

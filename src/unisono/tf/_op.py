@@ -11,7 +11,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono import seams
+from unisono._src import jax_hooks
 from unisono.tf._argument_error import argument_error
 from unisono.tf._dtypes import DType
 from unisono.tf._tensors import HostTensor, on_host
@@ -62,7 +62,7 @@ def _made(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
             symbolic, known = _looked_at((args, kwargs))
             if symbolic:
                 return TensorFunction(key)(*_plain(args), **_plain(kwargs))
-            if known and folds and not seams.is_evaluating():
+            if known and folds and not jax_hooks.is_evaluating():
                 with jax.ensure_compile_time_eval():
                     return jax.tree.map(_back_on_host, function(*args, **kwargs))
             return function(*args, **kwargs)

@@ -10,7 +10,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono import seams
+from unisono._src import jax_hooks
 from unisono.tf._tensors import HostTensor, as_bytes
 
 _DIGITS: Final = {2: (6, 9), 4: (6, 9), 8: (15, 17)}  # by width: tried first, and what always tells numbers apart
@@ -48,7 +48,7 @@ def print(
         text = sep.join(_top(value, summarize) for value in jax.tree.unflatten(tree, known))
         _write(text + end, output_stream)
 
-    if traced or not seams.is_evaluating():  # also text alone: it is printed when the program gets there
+    if traced or not jax_hooks.is_evaluating():  # also text alone: it is printed when the program gets there
         jax.debug.callback(printed, *(leaves[place] for place in traced))
     else:
         printed()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from unisono import data
-from unisono.plans import Nest, map_leaves
+from unisono._src.data.plans import Nest, map_leaves
+from unisono._src.replicas.values import PerReplicaSpec
 from unisono.tf._dtypes import as_dtype, float32
 from unisono.tf._refused import refused_class
 from unisono.tf._shape import TensorShape
-from unisono.values import PerReplicaSpec
 
 ANY_SHAPE = "TensorSpec(shape=None): a tensor has a known number of dimensions here. Write [None] * rank, say."
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._event_messages import message_class
 from unisono.tf._tensors import convert_to_tensor
@@ -36,14 +36,14 @@ def make_tensor_proto(
         array = np.asarray(convert_to_tensor(values, dtype))
     if shape is not None:
         array = _shaped(array, tuple(int(size) for size in shape), verify_shape)
-    return message_class("TensorProto").FromString(io.serialize_tensor(array))
+    return message_class("TensorProto").FromString(files.serialize_tensor(array))
 
 
 def make_ndarray(tensor: Any) -> np.ndarray[Any, Any]:
     """The array in a TensorProto message, whoever made it; text is an array of `bytes`."""
     try:
-        return io.parse_tensor(tensor.SerializeToString()).copy()
-    except io.ExampleError as error:
+        return files.parse_tensor(tensor.SerializeToString()).copy()
+    except files.ExampleError as error:
         raise TypeError(f"tf.make_ndarray: {error}") from error
 
 

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono import seams
+from unisono._src import jax_hooks
+from unisono._src.replicas.values import PerReplica
 from unisono.tf._dtypes import DType, as_dtype, for_jax, string
 from unisono.tf._shape import TensorShape
-from unisono.values import PerReplica
 
 PER_REPLICA = """A value of all replicas cannot be used as one tensor here. Use it inside the function that
 `strategy.run` calls, join it with `strategy.reduce` or `strategy.gather`, or take it apart with
@@ -45,9 +45,9 @@ class HostTensor(np.ndarray[Any, Any]):
         """Checks that the shape is this one."""
         self.shape.assert_is_compatible_with(shape)
 
-    def ref(self) -> seams.Reference:
+    def ref(self) -> jax_hooks.Reference:
         """This array as a key of a dict."""
-        return seams.Reference(self)
+        return jax_hooks.Reference(self)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return np.asarray(array).view(HostTensor)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import jax.numpy as jnp
 import keras
 
-from unisono import seams
+from unisono._src import jax_hooks, keras_hooks
 from unisono.tf._tensors import as_array
 
 NO_VARIABLE = """{name}() is for variables and parts of variables, such as v[0].{name}(1.0). This tensor is neither:
@@ -50,7 +50,7 @@ def give_parts() -> None:
         return found
 
     variable.__getitem__ = part
-    seams.give_properties({name: property(functools.partial(_assigner, name)) for name in _WAYS_OF_SLICES})
+    jax_hooks.give_properties({name: property(functools.partial(_assigner, name)) for name in _WAYS_OF_SLICES})
     for name, way in _WAYS_OF_ROWS.items():
         setattr(variable, f"scatter_{name}", _scatter(way))
     for name in _WAYS_OF_PLACES:
@@ -107,9 +107,9 @@ def _changed(variable: Any, key: Any, way: str, value: Any) -> Any:
         change = getattr(jnp.zeros(variable.shape, value.dtype).at[key], way)(value)
         variable.assign_add(change)
         return variable
-    before = seams.raw_value(variable)
+    before = keras_hooks.raw_value(variable)
     after = getattr(before.at[key], way)(value)
-    scope = seams.current_scope()
+    scope = keras_hooks.current_scope()
     if scope is None:
         variable.assign(after)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from unisono import core as _core
+from unisono._src import core as _core
 from unisono.tf._missing import missing_in as _missing_in
 
 OK: Final = 0

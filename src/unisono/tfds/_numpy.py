@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unisono.data import Dataset
-from unisono.plans import map_leaves
+from unisono._src.data.dataset import Dataset
+from unisono._src.data.plans import map_leaves
 
 
 def as_numpy(dataset: Any) -> Any:

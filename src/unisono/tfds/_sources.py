@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import keras
 import numpy as np
 
-from unisono.core import environment
-from unisono.datasets import Arrays, NotFoundHereError, read_local
+from unisono._src.core import environment
+from unisono._src.datasets import Arrays, NotFoundHereError, read_local
 
 Splits: TypeAlias = dict[str, dict[str, np.ndarray[Any, Any]]]
 """The features of each split, one row for each example."""

@@ -1,3 +1,5 @@
 """`tpu.experimental`: what scripts for TPUs call before they make a strategy."""
 
-from unisono.tpu import experimental as experimental
+from unisono.tpu import experimental
+
+__all__ = ["experimental"]

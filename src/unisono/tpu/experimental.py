@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.cluster_resolver import TPUClusterResolver, TPUSystemMetadata
+from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver, TPUSystemMetadata
 
 
 def initialize_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> TPUSystemMetadata:

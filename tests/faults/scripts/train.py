@@ -27,9 +27,9 @@ import numpy as np
 from jax.stages import Lowered
 from safetensors.numpy import save
 
+from unisono._src.state.store import _commit
+from unisono._src.training import Resume, _keeper, _programs, _training
 from unisono.checkpoint import EverySeconds, EverySteps
-from unisono.store import _commit
-from unisono.train import Resume, _keeper, _programs, _training
 
 FOLDER, JOB = Path(sys.argv[1]), SimpleNamespace(**json.loads(os.environ["FAULTS_JOB"]))
 RUN = Path(os.environ.get("UNISONO_RUN_DIR", FOLDER / "run"))

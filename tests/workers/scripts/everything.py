@@ -14,7 +14,7 @@ ROWS = 71  # the last batch has 7 rows, fewer than the replicas of the largest j
 folder = Path(sys.argv[1])
 alone = "TF_CONFIG" not in os.environ
 strategy = unisono.MirroredStrategy(["cpu:0"]) if alone else unisono.MultiWorkerMirroredStrategy()
-index = unisono.runtime.processes().index
+index = unisono._src.processes.processes().index
 if alone or index == 0:
     keras.utils.set_random_seed(5)  # the others draw what they like: the chief's values count
 

@@ -12,7 +12,7 @@ import numpy as np
 
 phase, victim, how = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 strategy = unisono.MultiWorkerMirroredStrategy()
-is_victim = unisono.runtime.processes().index == victim
+is_victim = unisono._src.processes.processes().index == victim
 
 
 def come_to(place):

@@ -29,8 +29,8 @@ class Lost(keras.callbacks.Callback):
 with strategy.scope():
     model = keras.Sequential([keras.layers.Dense(8, "relu"), keras.layers.Dense(3, "softmax")])
     model.compile("sgd", "sparse_categorical_crossentropy")
-resume = unisono.train.Resume(folder / "run", policy=unisono.checkpoint.EverySteps(3))
+resume = unisono._src.training.Resume(folder / "run", policy=unisono.checkpoint.EverySteps(3))
 history = model.fit(X, Y, batch_size=12, epochs=3, verbose=0, callbacks=[Lost()], resume=resume)
-if unisono.runtime.processes().is_chief:
-    workers = unisono.runtime.processes().number
+if unisono._src.processes.processes().is_chief:
+    workers = unisono._src.processes.processes().number
     np.savez(folder / "result.npz", *model.get_weights(), loss=history.history["loss"], workers=workers)

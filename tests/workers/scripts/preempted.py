@@ -15,7 +15,7 @@ import numpy as np
 
 folder, told_in = Path(sys.argv[1]), int(sys.argv[2])
 strategy = unisono.MultiWorkerMirroredStrategy()
-index = unisono.runtime.processes().index
+index = unisono._src.processes.processes().index
 keras.utils.set_random_seed(5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono import autograph
+from unisono._src.tracing import control_flow
 
 
 def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
@@ -16,12 +16,12 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
     >>> larger(1, 2)
     2
     """
-    return autograph.convert(entity)
+    return control_flow.convert(entity)
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The source of what :func:`to_graph` returns."""
-    return autograph.to_code(entity)
+    return control_flow.to_code(entity)
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:

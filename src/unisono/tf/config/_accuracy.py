@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from unisono.runtime import deterministic, has_started, num_gpus
+from unisono._src.devices import deterministic, has_started, num_gpus
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from unisono.runtime import gpu_model, has_started
+from unisono._src.devices import gpu_model, has_started
 from unisono.tf.config._devices import PhysicalDevice
 
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from unisono.cluster_resolver import TPUClusterResolver
-from unisono.runtime import num_cpu_devices, num_gpus
+from unisono._src.devices import num_cpu_devices, num_gpus
+from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver
 from unisono_launch.cluster import fake_tpu_cores
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unisono.runtime import has_started, set_cpu_devices
+from unisono._src.devices import has_started, set_cpu_devices
 from unisono.tf.config._devices import PhysicalDevice, list_physical_devices
 
 ONE_PER_GPU = """{number} logical devices on {name}: JAX makes one device of a GPU. To try several replicas out, use CPU

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from unisono.runtime import resolve_devices
+from unisono._src.devices import resolve_devices
 from unisono.tf.config._devices import PhysicalDevice
 from unisono.tf.config._logical import grow_memory
 

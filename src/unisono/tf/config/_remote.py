@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono.cluster_resolver import ClusterResolver, ClusterSpec
+from unisono_launch.cluster import ClusterResolver, ClusterSpec
 
 NOT_A_CLUSTER = "experimental_connect_to_cluster: expected a cluster resolver or a tf.train.ClusterSpec, got {given!r}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unisono.runtime import has_started, show_gpus
+from unisono._src.devices import has_started, show_gpus
 from unisono.tf.config._devices import PhysicalDevice, chosen, list_physical_devices
 
 TOO_LATE = """Visible devices cannot be changed any more: JAX has started. Call set_visible_devices before arrays,

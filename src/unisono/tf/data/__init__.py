@@ -1,11 +1,11 @@
 """`tf.data`: Unisono's datasets, with TensorFlow's dtypes and manners."""
 
-from unisono.data import AUTOTUNE as AUTOTUNE
-from unisono.data import INFINITE_CARDINALITY as INFINITE_CARDINALITY
-from unisono.data import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
-from unisono.data import DatasetIterator as _DatasetIterator
-from unisono.data import DatasetSpec as DatasetSpec
-from unisono.data import Options as Options
+from unisono._src.data.dataset import AUTOTUNE as AUTOTUNE
+from unisono._src.data.dataset import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from unisono._src.data.dataset import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from unisono._src.data.dataset import DatasetIterator as _DatasetIterator
+from unisono._src.data.dataset import DatasetSpec as DatasetSpec
+from unisono._src.data.dataset import Options as Options
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.data import experimental as experimental
 from unisono.tf.data._dataset import Dataset as Dataset

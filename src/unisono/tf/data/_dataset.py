@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono import data
-from unisono.plans import Nest, Plan
+from unisono._src.data.plans import Nest, Plan
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from unisono import data, io
+from unisono import data
+from unisono._src.data import files
 from unisono.tf.data._dataset import Dataset
 from unisono.tf.data._files import TFRecordDataset
 
@@ -14,7 +15,7 @@ def parse_example_dataset(
     features: Mapping[str, Any], num_parallel_calls: int | None = 1, deterministic: bool | None = None
 ) -> Callable[[data.Dataset], data.Dataset]:
     """For `apply`, on batches of serialized Examples: their features, by name."""
-    return lambda dataset: dataset.map(lambda batch: io.parse_example(batch, dict(features)), num_parallel_calls)
+    return lambda dataset: dataset.map(lambda batch: files.parse_example(batch, dict(features)), num_parallel_calls)
 
 
 def make_batched_features_dataset(

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, cast
 
-from unisono import autograph
+from unisono._src.tracing import control_flow
 from unisono.tf.data._tensors import as_state, presented
 
 
@@ -14,7 +14,7 @@ def prepared(function: Any) -> Callable[..., Any]:
     """What datasets call in place of ``function``."""
     if not callable(function):
         return cast(Callable[..., Any], function)  # refused by whoever gets it, with its own words
-    converted = autograph.convert(function)
+    converted = control_flow.convert(function)
 
     def called(*arguments: Any) -> Any:
         return as_state(converted(*presented(arguments)))

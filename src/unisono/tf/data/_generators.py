@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.plans import Nest, flatten, is_leaf, unflatten
+from unisono._src.data.plans import Nest, flatten, is_leaf, unflatten
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._shape import TensorShape
 from unisono.tf._spec import TensorSpec

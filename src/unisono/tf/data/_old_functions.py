@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from unisono import data
-from unisono.plans import Nest, flatten, unflatten
+from unisono._src.data.plans import Nest, flatten, unflatten
 from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
 from unisono.tf.data._dataset import Dataset

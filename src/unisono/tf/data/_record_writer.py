@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono import data, io
+from unisono import data
+from unisono._src.data import files
 from unisono.tf._paths import local_path
 from unisono.tf.io._bytes import one_byte_string
 
@@ -24,12 +25,12 @@ class TFRecordWriter:
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
         self._path = local_path(filename, "tf.data.experimental.TFRecordWriter")
-        self._options = io.TFRecordOptions(compression_type)
+        self._options = files.TFRecordOptions(compression_type)
 
     def write(self, dataset: Any) -> None:
         """Writes the file, anew if it is there."""
         if not isinstance(dataset, data.Dataset):
             raise TypeError(NO_DATASET.format(kind=type(dataset).__name__))
-        with io.TFRecordWriter(self._path, self._options) as writer:
+        with files.TFRecordWriter(self._path, self._options) as writer:
             for element in dataset:
                 writer.write(one_byte_string(element, _CALL))

@@ -8,7 +8,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono.plans import Nest, map_leaves
+from unisono._src.data.plans import Nest, map_leaves
 from unisono.tf._dtypes import int64
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import HostTensor, is_text, on_host

@@ -1,10 +1,10 @@
 """`tf.data.experimental`: what has moved to `tf.data.Dataset` by its older name, and what never left."""
 
-from unisono.data import AUTOTUNE as AUTOTUNE
-from unisono.data import INFINITE_CARDINALITY as INFINITE_CARDINALITY
-from unisono.data import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
-from unisono.data import AutoShardPolicy as AutoShardPolicy
-from unisono.data import Optional as Optional
+from unisono._src.data.dataset import AUTOTUNE as AUTOTUNE
+from unisono._src.data.dataset import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from unisono._src.data.dataset import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from unisono._src.data.dataset import AutoShardPolicy as AutoShardPolicy
+from unisono._src.data.dataset import Optional as Optional
 from unisono.data.experimental import DistributeOptions as DistributeOptions
 from unisono.data.experimental import assert_cardinality as assert_cardinality
 from unisono.tf._missing import missing_in as _missing_in

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from unisono import autograph
-from unisono.strategy import Strategy
+from unisono._src.strategy import Strategy
+from unisono._src.tracing import control_flow
 
 _AS_THEY_ARE: Final = ("keras", "unisono")  # what they decide, they decide for programs
 
@@ -26,4 +26,4 @@ def convert_runs() -> None:
 
 def _converted(function: Callable[..., Any]) -> Any:
     package = (getattr(function, "__module__", None) or "").partition(".")[0]
-    return function if package in _AS_THEY_ARE else autograph.convert(function)
+    return function if package in _AS_THEY_ARE else control_flow.convert(function)

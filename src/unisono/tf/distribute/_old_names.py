@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from unisono.strategy import (
+from unisono._src.strategy import (
     DistributedDataset,
     DistributedIterator,
     InputContext,

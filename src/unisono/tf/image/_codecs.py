@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf._op import op
 from unisono.tf._operands import known
 from unisono.tf._tensors import on_host
@@ -25,5 +25,5 @@ def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: Any = 0) -> 
 def adjust_jpeg_quality(image: Any, jpeg_quality: int) -> Any:
     """The image after it has been a JPEG file of this quality."""
     given = known(image, "An image to be encoded")
-    coded = io.encode_jpeg(np.asarray(convert_image_dtype(given, "uint8", saturate=True)), int(jpeg_quality))
-    return convert_image_dtype(io.decode_jpeg(coded), given.dtype)
+    coded = files.encode_jpeg(np.asarray(convert_image_dtype(given, "uint8", saturate=True)), int(jpeg_quality))
+    return convert_image_dtype(files.decode_jpeg(coded), given.dtype)

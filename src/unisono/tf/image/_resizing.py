@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.io._resize import METHODS, _taps
-from unisono.io._resize import resize as resize_on_host
+from unisono._src.data.files._resize import METHODS, _taps
+from unisono._src.data.files._resize import resize as resize_on_host
 from unisono.tf._op import op
 from unisono.tf._operands import sizes, whole
 from unisono.tf._tensors import as_array

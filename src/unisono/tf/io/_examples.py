@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._tensors import HostTensor, on_host
@@ -18,14 +18,14 @@ NEEDS_ALLOW_MISSING = """tf.io.FixedLenSequenceFeature for {name!r}: allow_missi
 are shorter than the longest one of the batch are filled up."""
 
 
-class FixedLenFeature(io.FixedLenFeature):
+class FixedLenFeature(files.FixedLenFeature):
     """A feature with as many values in every record: a shape, a dtype, and what a record gets that has none."""
 
     def __init__(self, shape: Any, dtype: Any, default_value: Any = None) -> None:
         super().__init__(tuple(shape), as_dtype(dtype).dtype, default_value)
 
 
-class VarLenFeature(io.VarLenFeature):
+class VarLenFeature(files.VarLenFeature):
     """A feature with any number of values. They come dense: a batch is filled up with zeros or empty strings."""
 
     def __init__(self, dtype: Any) -> None:
@@ -58,9 +58,9 @@ def parse_example(
     records = byte_strings(serialized, "tf.io.parse_example")
     if records.ndim == 0:
         return parse_single_example(serialized, features)
-    fixed = {key: feature for key, feature in features.items() if isinstance(feature, io.FixedLenFeature)}
+    fixed = {key: feature for key, feature in features.items() if isinstance(feature, files.FixedLenFeature)}
     others = {key: feature for key, feature in features.items() if key not in fixed}
-    parsed: dict[str, Any] = _checked(lambda: io.parse_example(records.tolist(), fixed)) if fixed else {}
+    parsed: dict[str, Any] = _checked(lambda: files.parse_example(records.tolist(), fixed)) if fixed else {}
     if others:
         rows = [_single(record, others) for record in records.tolist()]
         parsed |= {key: _stacked([row[key] for row in rows], feature) for key, feature in others.items()}
@@ -69,7 +69,7 @@ def parse_example(
 
 def _single(record: bytes, features: Mapping[str, Any]) -> dict[str, Any]:
     asked = {key: _as_asked(key, feature) for key, feature in features.items()}
-    parsed: dict[str, Any] = _checked(lambda: io.parse_single_example(record, asked))
+    parsed: dict[str, Any] = _checked(lambda: files.parse_single_example(record, asked))
     for key, feature in features.items():
         if isinstance(feature, FixedLenSequenceFeature):
             shape = tuple(feature.shape)
@@ -104,5 +104,5 @@ def _stacked(rows: list[Any], feature: Any) -> Any:
 def _checked(parse: Any) -> Any:
     try:
         return parse()
-    except io.ExampleError as error:
+    except files.ExampleError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf._paths import local_path
 from unisono.tf._tensors import HostTensor, on_host
 from unisono.tf.io._bytes import one_byte_string
@@ -19,7 +19,7 @@ def read_file(filename: Any, name: str | None = None) -> HostTensor:
     """All bytes of a file."""
     path = local_path(filename, "tf.io.read_file")
     with translated(path):
-        return on_host(io.read_file(path))
+        return on_host(files.read_file(path))
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
@@ -38,7 +38,7 @@ def matching_files(pattern: Any, name: str | None = None) -> HostTensor:
     return on_host(np.array([*found, None], object)[:-1])
 
 
-class TFRecordOptions(io.TFRecordOptions):
+class TFRecordOptions(files.TFRecordOptions):
     """How a file of records is written: "GZIP", "ZLIB", or "" for a plain file. The rest has no effect."""
 
     def __init__(
@@ -56,7 +56,7 @@ class TFRecordOptions(io.TFRecordOptions):
         super().__init__(compression_type)
 
 
-class TFRecordWriter(io.TFRecordWriter):
+class TFRecordWriter(files.TFRecordWriter):
     """Writes records into a local file.
 
     Args:

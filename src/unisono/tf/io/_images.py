@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype, uint8, uint16
 from unisono.tf._tensors import HostTensor, on_host
@@ -22,8 +22,8 @@ def decode_image(
 ) -> HostTensor:
     """The pixels of a JPEG, PNG, GIF or BMP file, (height, width, channels). Of an animation the first frame."""
     try:
-        pixels = io.decode_image(one_byte_string(contents, "tf.io.decode_image"), channels or 0)
-    except io.ImageError as error:
+        pixels = files.decode_image(one_byte_string(contents, "tf.io.decode_image"), channels or 0)
+    except files.ImageError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
     wanted = as_dtype(dtype)
     if wanted.is_floating:
@@ -66,12 +66,12 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Hos
 
 def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None, **_: Any) -> HostTensor:
     """An image as a JPEG file: uint8 of shape (height, width, 1 or 3). The encoder chooses other options itself."""
-    return byte_tensor(io.encode_jpeg(np.asarray(image), quality))
+    return byte_tensor(files.encode_jpeg(np.asarray(image), quality))
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> HostTensor:
     """An image as a PNG file: uint8 of shape (height, width, 1 to 4)."""
-    return byte_tensor(io.encode_png(np.asarray(image)))
+    return byte_tensor(files.encode_png(np.asarray(image)))
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._tensors import HostTensor, as_bytes, convert_to_tensor, on_host
@@ -25,14 +25,14 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> HostTensor:
     Tensor([[1.5, 2.5]], dtype=float32)
     """
     plain = isinstance(tensor, np.ndarray | np.generic)
-    return byte_tensor(io.serialize_tensor(np.asarray(tensor if plain else convert_to_tensor(tensor))))
+    return byte_tensor(files.serialize_tensor(np.asarray(tensor if plain else convert_to_tensor(tensor))))
 
 
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> HostTensor:
     """The tensor in the bytes of a TensorProto; an error if its dtype is not ``out_type``."""
     try:
-        found = io.parse_tensor(one_byte_string(serialized, "tf.io.parse_tensor"))
-    except io.ExampleError as error:
+        found = files.parse_tensor(one_byte_string(serialized, "tf.io.parse_tensor"))
+    except files.ExampleError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
     if as_dtype(found.dtype) != as_dtype(out_type):
         said = f"tf.io.parse_tensor: the tensor is {as_dtype(found.dtype).name}, not {as_dtype(out_type).name}."
@@ -53,7 +53,7 @@ def decode_raw(
     if fixed_length is not None:
         texts = each(lambda data: data[:fixed_length].ljust(fixed_length, b"\0"), texts, "tf.io.decode_raw")
     try:
-        return on_host(io.decode_raw(texts, dtype if little_endian else dtype.newbyteorder(">")))
+        return on_host(files.decode_raw(texts, dtype if little_endian else dtype.newbyteorder(">")))
     except ValueError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import keras
 
-from unisono import seams
+from unisono._src import keras_hooks
 
 FILE: Final = "model.keras"
 
@@ -43,7 +43,7 @@ def save_folders() -> None:
     load = _loading(keras.models.load_model)
     keras.models.load_model = keras.saving.load_model = load
     keras.models.save_model = keras.saving.save_model = save_model
-    seams.say_nothing_of_other_formats()
+    keras_hooks.say_nothing_of_other_formats()
 
 
 def save_model(
@@ -60,7 +60,7 @@ def _saving(original: Callable[..., Any]) -> Callable[..., Any]:
             raise NotImplementedError(SIGNATURES.format(path=os.fspath(filepath)))
         wanted = kwargs.get("save_format")
         kwargs = {name: value for name, value in kwargs.items() if name not in _DROPPED}
-        is_folder = seams.is_folder_path(filepath) and kwargs.get("zipped") is not False
+        is_folder = keras_hooks.is_folder_path(filepath) and kwargs.get("zipped") is not False
         if is_folder and wanted in ("h5", "keras"):
             raise ValueError(WITHOUT_ENDING.format(path=os.fspath(filepath), format=wanted, ending=f".{wanted}"))
         if is_folder:
@@ -92,7 +92,7 @@ def _loading(original: Callable[..., Any]) -> Callable[..., Any]:
         filepath: Any, custom_objects: Any = None, compile: bool = True, safe_mode: bool = True, options: Any = None
     ) -> Any:
         path = Path(filepath) if isinstance(filepath, str | os.PathLike) else None
-        if path is not None and seams.is_folder_path(path) and path.is_dir():
+        if path is not None and keras_hooks.is_folder_path(path) and path.is_dir():
             if (path / FILE).exists():
                 filepath = path / FILE
             elif (path / "saved_model.pb").exists() or not any(path.iterdir()):
@@ -101,7 +101,7 @@ def _loading(original: Callable[..., Any]) -> Callable[..., Any]:
             objects = _SHORT_NAMES | (custom_objects or {})
             model = original(filepath, custom_objects=objects, compile=False, safe_mode=safe_mode)
             if compile:
-                seams.compile_as_in_h5(model, os.fspath(path), objects)
+                keras_hooks.compile_as_in_h5(model, os.fspath(path), objects)
             return model
         return original(filepath, custom_objects=custom_objects, compile=compile, safe_mode=safe_mode)
 
@@ -114,8 +114,8 @@ def _saving_old_weights(original: Callable[..., Any]) -> Callable[..., Any]:
         name = os.fspath(filepath) if isinstance(filepath, str | os.PathLike) else ""
         if not kwargs.get("max_shard_size") and _is_old_weights(name):
             if overwrite or not os.path.exists(name):
-                if seams.writes(self):
-                    seams.save_old_weights(self, name)
+                if keras_hooks.writes(self):
+                    keras_hooks.save_old_weights(self, name)
                 return None
             raise FileExistsError(f"{name} is there, and save_weights was told overwrite=False.")
         return original(self, filepath, overwrite, **kwargs)

@@ -1,6 +1,7 @@
 """What happens when `unisono.tf.keras` is imported. Runs once, when this module is imported."""
 
-from unisono import autograph, seams, train
+from unisono._src import keras_hooks, training
+from unisono._src.tracing import control_flow
 from unisono.tf.keras import (
     _folders,
     _old_building,
@@ -16,16 +17,16 @@ from unisono.tf.keras import (
 )
 
 _symbols.give_manners()
-seams.take_auto_reduction()
-seams.take_old_compile_arguments()
-seams.take_named_weights()
-seams.cast_quietly()
+keras_hooks.take_auto_reduction()
+keras_hooks.take_old_compile_arguments()
+keras_hooks.take_named_weights()
+keras_hooks.cast_quietly()
 _old_callbacks.give_old_names()
-seams.give_values_back()
-seams.inherit_training()
-seams.keep_told_training()
-seams.keep_rnn_states()
-seams.train_what_compile_saw()
+keras_hooks.give_values_back()
+keras_hooks.inherit_training()
+keras_hooks.keep_told_training()
+keras_hooks.keep_rnn_states()
+keras_hooks.train_what_compile_saw()
 _old_shapes.take_old_shapes()
 _old_calls.take_positions()
 _old_building.build_by_calling()
@@ -36,4 +37,4 @@ _old_optimizers.give_old_names()
 _old_optimizers.give_old_names_to_loss_scaling()
 _folders.save_folders()
 _strays.adopt_strays()
-train.converted_step.set(autograph.convert)
+training.converted_step.set(control_flow.convert)

@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import keras
 
-from unisono import seams
+from unisono._src import keras_hooks
 
 NO_CALL = """{model}.build({shape}) calls the model once on inputs of this shape, and that failed:
     {error}
@@ -22,14 +22,14 @@ Build it first: call it on a batch, model(x), or model.build((None, ...)) with t
 
 def build_by_calling() -> None:
     """Puts it onto Keras's class. Models with a `build` of their own keep it."""
-    keras.Model.build = seams.default_build(_built_by_a_call)
+    keras.Model.build = keras_hooks.default_build(_built_by_a_call)
     keras.Model.load_weights = _into_variables(keras.Model.load_weights)
 
 
 def _built_by_a_call(self: Any, input_shape: Any) -> None:
     if _layers_without_variables(self):
         try:
-            seams.call_on_shapes(self, input_shape)
+            keras_hooks.call_on_shapes(self, input_shape)
         except Exception as error:
             text = NO_CALL.format(model=type(self).__name__, shape=input_shape, error=error)
             raise ValueError(text) from error

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import keras
 
-from unisono import seams
-from unisono.strategy import InputContext, get_strategy
+from unisono._src import keras_hooks
+from unisono._src.strategy import InputContext, get_strategy
 from unisono.tf._spec import TensorSpec
 from unisono.tf.keras._dataset_creator import DatasetCreator
 from unisono.tf.keras._gone import Gone
@@ -45,15 +45,15 @@ def give_old_names() -> None:
     kind.predict_generator = lambda self, generator, *args, **kwargs: self.predict(
         generator, **_named(_PREDICT, args, kwargs)
     )
-    seams.refuse_symbolic_losses(SYMBOLIC_LOSS)
-    kind.compiled_loss = property(seams.CompiledLoss)
-    kind.compiled_metrics = property(seams.CompiledMetrics)
-    kind.metrics_names = property(seams.logs_of)
+    keras_hooks.refuse_symbolic_losses(SYMBOLIC_LOSS)
+    kind.compiled_loss = property(keras_hooks.CompiledLoss)
+    kind.compiled_metrics = property(keras_hooks.CompiledMetrics)
+    kind.metrics_names = property(keras_hooks.logs_of)
     kind.predict_classes = Gone(PREDICT_CLASSES)
     kind.predict_proba = Gone(PREDICT_PROBA)
     kind.save_spec = _save_spec
     kind.reset_states = _reset_states
-    kind.distribute_strategy = property(lambda self: seams.owner_of(self) or get_strategy())
+    kind.distribute_strategy = property(lambda self: keras_hooks.owner_of(self) or get_strategy())
     # Keras 3 has these of functional models alone; a Sequential one that is built is one as well.
     keras.Sequential.input = property(lambda self: _single(self.inputs))
     keras.Sequential.output = property(lambda self: _single(self.outputs))
@@ -86,7 +86,7 @@ def _save_spec(self: Any, dynamic_batch: bool = True) -> tuple[tuple[Any, ...], 
         raise NotImplementedError("save_spec(dynamic_batch=False): the size of a batch is not kept; leave it out.")
     if not self.built:
         return None
-    args = keras.tree.map_structure(lambda spec: TensorSpec(spec.shape, spec.dtype), seams.input_signature(self))
+    args = keras.tree.map_structure(lambda spec: TensorSpec(spec.shape, spec.dtype), keras_hooks.input_signature(self))
     return tuple(args), {}
 
 
@@ -94,7 +94,7 @@ def _created(model: Any, data: Any) -> Any:
     """The dataset that a DatasetCreator makes; anything else as it is."""
     if not isinstance(data, DatasetCreator):
         return data
-    strategy: Any = seams.owner_of(model)
+    strategy: Any = keras_hooks.owner_of(model)
     if strategy is None:
         return data.dataset_fn(InputContext())
     return strategy.distribute_datasets_from_function(data.dataset_fn, data.input_options)

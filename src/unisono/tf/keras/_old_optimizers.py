@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from unisono.autodiff import GradientTape
+from unisono._src.tracing.tape import GradientTape
 
 NEEDS_TAPE = """minimize() was given a loss that is computed already, and no tape. Pass the tape that saw it, as
 tape=tape, or a function without arguments that computes it."""

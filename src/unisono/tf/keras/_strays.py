@@ -8,16 +8,16 @@ from typing import Any
 import jax
 import keras
 
-from unisono import seams
-from unisono.callbacks import BackupAndRestore
-from unisono.data import Dataset
-from unisono.strategy import OneDeviceStrategy
-from unisono.train import is_own
+from unisono._src import keras_hooks
+from unisono._src.data.dataset import Dataset
+from unisono._src.strategy import OneDeviceStrategy
+from unisono._src.training import is_own
+from unisono._src.training.callbacks import BackupAndRestore
 
 
 def adopt_strays() -> None:
     """Puts it into force."""
-    seams.owner_of_stray.set(_owner_for)
+    keras_hooks.owner_of_stray.set(_owner_for)
 
 
 def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
@@ -27,15 +27,15 @@ def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
     kinds = (BackupAndRestore, keras.callbacks.TensorBoard)
     needs_us = (
         any(isinstance(each, Dataset) for each in data)
-        or seams.runs_on_host(model)
-        or any(map(seams.is_text, keras.tree.flatten(data)))
+        or keras_hooks.runs_on_host(model)
+        or any(map(keras_hooks.is_text, keras.tree.flatten(data)))
         or any(is_own(model, kind) for kind in ("train", "test", "predict"))
         or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))
     )
     if not needs_us:
         return None
     # Layers of a model that a strategy trained, in one that was put together outside of its scope.
-    owners = (seams.owner_of(variable) for variable in model.variables)
+    owners = (keras_hooks.owner_of(variable) for variable in model.variables)
     return next((owner for owner in owners if owner is not None), None) or _default()
 
 

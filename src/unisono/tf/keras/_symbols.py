@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from unisono import seams
+from unisono._src import keras_hooks
 from unisono.tf._shape import TensorShape
 
 
@@ -17,8 +17,8 @@ def give_manners() -> None:
     kind.shape = property(lambda self: TensorShape(plain.fget(self)), plain.fset)
     kind.get_shape = lambda self: self.shape
     kind.set_shape = lambda self, shape: self.shape.assert_is_compatible_with(shape)
-    seams.open_like_tuples(TensorShape)
-    seams.build_with(_shapes)
+    keras_hooks.open_like_tuples(TensorShape)
+    keras_hooks.build_with(_shapes)
     build_from_config = keras.Layer.build_from_config
     keras.Layer.build_from_config = lambda self, config: build_from_config(self, _shapes(config))
 

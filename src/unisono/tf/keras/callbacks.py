@@ -8,8 +8,8 @@ from typing import Any
 import keras
 
 from unisono import callbacks
-from unisono.callbacks import BackupAndRestore as BackupAndRestore
-from unisono.seams import is_folder_path
+from unisono._src.keras_hooks import is_folder_path
+from unisono._src.training.callbacks import BackupAndRestore as BackupAndRestore
 from unisono.tf.keras._like import like
 
 

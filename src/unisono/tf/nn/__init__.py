@@ -1,7 +1,7 @@
 """`tf.nn`: activations, losses, convolutions, normalisation."""
 
-from unisono.nn import compute_average_loss as compute_average_loss
-from unisono.nn import scale_regularization_loss as scale_regularization_loss
+from unisono._src.strategy._average_loss import compute_average_loss as compute_average_loss
+from unisono._src.strategy._average_loss import scale_regularization_loss as scale_regularization_loss
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.linalg._norms import l2_normalize as l2_normalize
 from unisono.tf.math._counting import approx_max_k as approx_max_k

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono import context
+from unisono._src.replicas import context
 from unisono.tf._module import Module
 from unisono.tf._operands import whole
 from unisono.tf._tensors import as_array

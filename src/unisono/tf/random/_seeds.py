@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 import keras
 
-from unisono import context, seams
-from unisono.data._trace import is_tracing
+from unisono._src import jax_hooks, keras_hooks
+from unisono._src.data.dataset._trace import is_tracing
+from unisono._src.replicas import context
 from unisono.tf._tensors import as_array
 
 _BITS: Final = 2**32
@@ -48,13 +49,15 @@ def generator_for(seed: Any) -> Any:
     Inside of a layer it is one of the layer, so that its state is part of the model's.
     """
     name = _GLOBAL if seed is None else str(int(seed))
-    found = seams.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _of_the_process(name, seed)
+    found = keras_hooks.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _of_the_process(
+        name, seed
+    )
     return counting_on(found)
 
 
 def counting_on(generator: Any) -> Any:
     """The generator; an error if a program is being traced that would draw the same numbers from it every time."""
-    if not seams.is_evaluating() and not is_tracing() and not seams.counts_on(generator):
+    if not jax_hooks.is_evaluating() and not is_tracing() and not keras_hooks.counts_on(generator):
         raise RuntimeError(ALWAYS_THE_SAME)
     return generator
 
@@ -62,7 +65,7 @@ def counting_on(generator: Any) -> Any:
 def _of_the_process(name: str, seed: Any) -> Any:
     if name not in _generators:
         # It serves the whole process: it belongs to no strategy, and to no function that happens to be traced.
-        with seams.outside_of_traces(), context.outside_of_strategies():
+        with keras_hooks.outside_of_traces(), context.outside_of_strategies():
             _generators[name] = keras.random.SeedGenerator(_first_seed(seed))
     return _generators[name]
 
@@ -78,4 +81,4 @@ def _first_seed(seed: Any) -> int | None:
     return hash((_chosen[0] if _chosen else 0, int(seed))) % _BITS
 
 
-seams.follow_layers()
+keras_hooks.follow_layers()

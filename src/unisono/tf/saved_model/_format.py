@@ -1,11 +1,11 @@
-"""The folder of a SavedModel: one of unisono.store's, whose state says so."""
+"""The folder of a SavedModel: one of unisono._src.state.store's, whose state says so."""
 
 from __future__ import annotations
 
 import os
 from typing import Any, Final
 
-from unisono import store
+from unisono._src.state import store
 from unisono.tf._paths import local_path
 
 KIND: Final = "saved_model"

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, Final
 
-from unisono import functions
-from unisono.data import TensorSpec
-from unisono.store import JSON
+from unisono._src.data.dataset import TensorSpec
+from unisono._src.state.store import JSON
+from unisono._src.tracing import functions
 from unisono.tf.saved_model._nests import taken_apart
 from unisono.tf.saved_model._programs import Program, exported
 

@@ -14,8 +14,9 @@ from typing import Any
 import keras
 import numpy as np
 
-from unisono import checkpoint, functions
-from unisono.store import JSON
+from unisono._src.state import checkpoint
+from unisono._src.state.store import JSON
+from unisono._src.tracing import functions
 from unisono.tf._dtypes import for_jax
 from unisono.tf._module import Module
 from unisono.tf.saved_model._functions import functions_of, parameters_of, program_of, saved_kinds

@@ -7,8 +7,9 @@ from typing import Any
 import keras
 from jax import tree
 
-from unisono import functions, seams
-from unisono.data import TensorSpec
+from unisono._src import keras_hooks
+from unisono._src.data.dataset import TensorSpec
+from unisono._src.tracing import functions
 
 NOT_BUILT = """The model {name!r} has not been built, so it is not known what it is called with. Call it on a batch, or
 model.build(input_shape), before it is saved."""
@@ -18,7 +19,7 @@ def prediction(model: Any, input_signature: Any = None) -> functions.ForArgument
     """`model(inputs, training=False)` for batches of any size."""
     if not model.built:
         raise ValueError(NOT_BUILT.format(name=model.name))
-    given = seams.input_signature(model) if input_signature is None else list(input_signature)
+    given = keras_hooks.input_signature(model) if input_signature is None else list(input_signature)
     specs = [tree.map(_spec, each, is_leaf=_is_spec) for each in given]
 
     def single(inputs: Any, training: bool = False) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 
 import keras
 
-from unisono import context
-from unisono.store import JSON, BadCheckpoint, Stored
+from unisono._src.replicas import context
+from unisono._src.state.store import JSON, BadCheckpoint, Stored
 from unisono.tf._dtypes import for_jax
 from unisono.tf._paths import local_path
 from unisono.tf.saved_model._constants import SERVING

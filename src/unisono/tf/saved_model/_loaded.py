@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from unisono import functions
+from unisono._src.tracing import functions
 from unisono.tf._module import Module
 from unisono.tf._spec import TensorSpec
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from unisono.store import JSON
+from unisono._src.state.store import JSON
 
 NOT_SAVED = """{value!r}, a {kind}, cannot be saved in a SavedModel. Expected: tensors, numbers, strings, bools and
 None, in lists, tuples and dicts with strings as keys."""

@@ -11,9 +11,10 @@ import jax.export
 import keras
 import numpy as np
 
-from unisono import context, seams
-from unisono.data import TensorSpec
-from unisono.store import JSON
+from unisono._src import jax_hooks
+from unisono._src.data.dataset import TensorSpec
+from unisono._src.replicas import context
+from unisono._src.state.store import JSON
 from unisono.tf._dtypes import as_dtype, for_jax, string
 from unisono.tf._tensors import as_array
 from unisono.tf.saved_model._nests import put_together, taken_apart
@@ -89,7 +90,7 @@ class _Traced:
         self.outputs: JSON = None
 
         def traced(tensors: list[Any]) -> Any:
-            with SavingScope(seams.current_trace()) as scope:
+            with SavingScope(jax_hooks.current_trace()) as scope:
                 self.outputs, results = taken_apart(function(tensors), _is_result)
                 results = [as_array(leaf) for leaf in results]
             self.scope = scope
@@ -102,7 +103,7 @@ class _Traced:
     def program(self, variables: list[Any], tensors: list[Any]) -> tuple[list[Any], list[Any]]:
         """What is exported."""
         known = dict(zip(self.scope.used, variables, strict=True))
-        flat = seams.filled(self.jaxpr, lambda key, like: known[key], tensors)
+        flat = jax_hooks.filled(self.jaxpr, lambda key, like: known[key], tensors)
         num_results = len(flat) - len(self.written)
         return flat[:num_results], flat[num_results:]
 

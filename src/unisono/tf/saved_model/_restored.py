@@ -10,8 +10,8 @@ import jax
 import jax.export
 import numpy as np
 
-from unisono import functions
-from unisono.store import JSON
+from unisono._src.state.store import JSON
+from unisono._src.tracing import functions
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._spec import TensorSpec
 from unisono.tf._tensors import as_array

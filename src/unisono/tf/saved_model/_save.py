@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import keras
 
-from unisono import store
+from unisono._src.state import store
 from unisono.tf._paths import local_path
 from unisono.tf.saved_model._constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from unisono.tf.saved_model._format import KIND, VERSION

@@ -6,7 +6,8 @@ from typing import Any
 
 import jax
 
-from unisono import functions, seams
+from unisono._src import jax_hooks, keras_hooks
+from unisono._src.tracing import functions
 
 RUNS_REPLICAS = """A function that calls `strategy.run` cannot be saved: it is a program for the devices of this
 strategy. Save the function that `run` calls, and call `run` with what was loaded."""
@@ -21,8 +22,8 @@ class SavingScope(functions.CaptureScope):
         key = id(variable)
         if key not in self._state:
             # Not the variable's dtype, which is that of computations inside of a layer with mixed precision.
-            like = jax.ShapeDtypeStruct(tuple(variable.shape), seams.stored(variable).dtype)
-            self._state[key] = seams.hole(self._trace, key, like)
+            like = jax.ShapeDtypeStruct(tuple(variable.shape), keras_hooks.stored(variable).dtype)
+            self._state[key] = jax_hooks.hole(self._trace, key, like)
         return self._state[key]
 
     def read(self, variable: Any) -> Any:

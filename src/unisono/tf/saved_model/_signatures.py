@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unisono import functions
-from unisono.store import JSON
+from unisono._src.state.store import JSON
+from unisono._src.tracing import functions
 from unisono.tf.saved_model._constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from unisono.tf.saved_model._functions import functions_of, saved_kinds
 from unisono.tf.saved_model._graph import Graph

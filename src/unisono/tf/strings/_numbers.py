@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.io import byte_string
+from unisono._src.data.files import byte_string
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
 from unisono.tf._operands import known, text

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unisono import seams
+from unisono._src import jax_hooks
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def writing_to(writer: Any, step: Any) -> Iterator[None]:
 def write_to(writer: Any, step: Any) -> None:
     """From now on."""
     global _default, _step
-    _default = Default(writer, in_trace=not seams.is_evaluating())
+    _default = Default(writer, in_trace=not jax_hooks.is_evaluating())
     if step is not None:
         _step = step
 

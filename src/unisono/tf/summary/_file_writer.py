@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import jax
 
-from unisono import seams
-from unisono.io import TFRecordWriter, version_event
+from unisono._src import jax_hooks
+from unisono._src.data.files import TFRecordWriter, version_event
 from unisono.tf._paths import local_path
 from unisono.tf.summary._writer import SummaryWriter
 
@@ -54,7 +54,7 @@ class FileWriter(SummaryWriter):
                 self._waiting, self._flushed_at = 0, now
 
     def flush(self) -> None:
-        if self._closed or not seams.is_evaluating():
+        if self._closed or not jax_hooks.is_evaluating():
             return
         jax.effects_barrier()
         with self._lock:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from unisono import seams
-from unisono.io import summary_event
+from unisono._src import keras_hooks
+from unisono._src.data.files import summary_event
 from unisono.tf._eager import name_scope
 from unisono.tf.io._bytes import one_byte_string
 from unisono.tf.summary._record import record_event
@@ -23,7 +23,7 @@ def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> bool
 @contextlib.contextmanager
 def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
     """A scope of names for one summary: its tag, with the names of the scopes around, and the scope."""
-    around = seams.current_name_scope()
+    around = keras_hooks.current_name_scope()
     tag = f"{around}/{name or default_name}" if around else name or default_name
     with name_scope(name or default_name):
         yield tag, f"{tag}/"

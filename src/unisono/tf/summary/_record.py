@@ -10,8 +10,9 @@ import jax
 import keras
 import numpy as np
 
-from unisono import context, seams
-from unisono.io import tensor_event
+from unisono._src import jax_hooks, keras_hooks
+from unisono._src.data.files import tensor_event
+from unisono._src.replicas import context
 from unisono.tf.summary import _defaults
 
 NO_STEP = """The summary {tag!r} has no step. Pass step=..., or set one for all with
@@ -27,7 +28,7 @@ def record(tag: str, values: Any, content: Callable[..., tuple[Any, bytes]], ste
         content: makes of them, as NumPy arrays, the serialized tensor and metadata.
         step: where it stands; None for the default one.
     """
-    scope = seams.current_name_scope()
+    scope = keras_hooks.current_name_scope()
     name = f"{scope}/{tag}" if scope else tag
 
     def event(step: int, *values: Any) -> bytes:
@@ -55,7 +56,7 @@ def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) 
 
     replica = context.replica()
     first = 0 if replica is None or replica.axis is None else _first_index(replica.strategy.placement)
-    if seams.is_evaluating():
+    if jax_hooks.is_evaluating():
         write(step, condition, first, values)
         return bool(condition)
     index = np.int32(0) if replica is None else replica.index

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono.io import encode_png, plugin_metadata, serialize_tensor
+from unisono._src.data.files import encode_png, plugin_metadata, serialize_tensor
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._tensors import as_array, convert_to_tensor, on_host
 from unisono.tf.summary._buckets import bucketed

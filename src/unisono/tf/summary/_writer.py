@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from unisono import seams
+from unisono._src import jax_hooks
 from unisono.tf.summary import _defaults
 
 
@@ -25,7 +25,7 @@ class SummaryWriter(abc.ABC):
         self.check_open()
         with _defaults.writing_to(self, step):
             yield self
-            if seams.is_evaluating():
+            if jax_hooks.is_evaluating():
                 jax.effects_barrier()
         self.flush()
 

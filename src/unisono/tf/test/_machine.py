@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 
-from unisono.runtime import num_gpus
+from unisono._src.devices import num_gpus
 
 
 def is_built_with_cuda() -> bool:

@@ -13,7 +13,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono.plans import map_leaves
+from unisono._src.data.plans import map_leaves
 from unisono.tf._refused import refused
 from unisono.tf.errors import OpError
 

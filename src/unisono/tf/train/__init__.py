@@ -1,16 +1,16 @@
 """`tf.train`: checkpoints, clusters, and the messages of TFRecord files."""
 
-from unisono.checkpoint import checkpoints_iterator as checkpoints_iterator
-from unisono.checkpoint import latest_checkpoint as latest_checkpoint
-from unisono.io import BytesList as BytesList
-from unisono.io import Example as Example
-from unisono.io import Feature as Feature
-from unisono.io import FeatureList as FeatureList
-from unisono.io import FeatureLists as FeatureLists
-from unisono.io import Features as Features
-from unisono.io import FloatList as FloatList
-from unisono.io import Int64List as Int64List
-from unisono.io import SequenceExample as SequenceExample
+from unisono._src.data.files import BytesList as BytesList
+from unisono._src.data.files import Example as Example
+from unisono._src.data.files import Feature as Feature
+from unisono._src.data.files import FeatureList as FeatureList
+from unisono._src.data.files import FeatureLists as FeatureLists
+from unisono._src.data.files import Features as Features
+from unisono._src.data.files import FloatList as FloatList
+from unisono._src.data.files import Int64List as Int64List
+from unisono._src.data.files import SequenceExample as SequenceExample
+from unisono._src.state.checkpoint import checkpoints_iterator as checkpoints_iterator
+from unisono._src.state.checkpoint import latest_checkpoint as latest_checkpoint
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.train import experimental as experimental
 from unisono.tf.train._checkpoint import Checkpoint as Checkpoint

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from unisono import checkpoint
-from unisono.checkpoint import LoadStatus
+from unisono._src.state import checkpoint
+from unisono._src.state.checkpoint import LoadStatus
 
 
 class Checkpoint(checkpoint.Checkpoint):

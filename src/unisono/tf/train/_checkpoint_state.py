@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from unisono.checkpoint import latest_checkpoint
-from unisono.store import is_committed
+from unisono._src.state.checkpoint import latest_checkpoint
+from unisono._src.state.store import is_committed
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from unisono import checkpoint
+from unisono._src.state import checkpoint
 
 
 class CheckpointManager(checkpoint.CheckpointManager):

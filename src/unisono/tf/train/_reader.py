@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono.checkpoint import latest_checkpoint, names_by_attributes
-from unisono.store import is_committed, load
+from unisono._src.state.checkpoint import latest_checkpoint, names_by_attributes
+from unisono._src.state.store import is_committed, load
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf.errors import NotFoundError
 

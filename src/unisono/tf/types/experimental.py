@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from unisono.functions import ForArguments, Function
+from unisono._src.tracing.functions import ForArguments, Function
 from unisono.tf._missing import missing_in as _missing_in
 
 Callable = Function

@@ -4,7 +4,7 @@ from unisono.tf.compat.v1 import data as data
 from unisono.tf.compat.v1 import gfile as gfile
 from unisono.tf.compat.v1 import logging as logging
 from unisono.tf.compat.v1 import train as train
-from unisono.tf.compat.v1._names import of_both_releases as __getattr__  # noqa: F401 (Python asks it for names)
+from unisono.tf.compat.v1._names import of_both_releases as __getattr__
 from unisono.tf.compat.v1._switches import enable_eager_execution as enable_eager_execution
 from unisono.tf.compat.v1._switches import enable_resource_variables as enable_resource_variables
 from unisono.tf.compat.v1._switches import enable_v2_behavior as enable_v2_behavior

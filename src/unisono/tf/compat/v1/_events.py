@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from unisono import io
+from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._event_messages import message_class
 from unisono.tf._paths import local_path
@@ -23,9 +23,9 @@ def summary_iterator(path: Any) -> Iterator[Any]:
     event = message_class("Event")
     try:
         with translated(file):
-            for payload, _ in io.RecordFile(file).read():
+            for payload, _ in files.RecordFile(file).read():
                 yield _with_tensors(event.FromString(payload))
-    except io.RecordError as error:
+    except files.RecordError as error:
         raise errors.DataLossError(None, None, str(error)) from error
 
 

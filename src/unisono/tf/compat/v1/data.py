@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono.plans import map_leaves
+from unisono._src.data.plans import map_leaves
 from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
 from unisono.tf.compat.v1._names import fallen_back

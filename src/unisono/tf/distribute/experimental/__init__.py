@@ -1,11 +1,11 @@
 """`tf.distribute.experimental`: older spellings, and what never left it."""
 
-from unisono.checkpoint import PreemptionCheckpointHandler as PreemptionCheckpointHandler
-from unisono.checkpoint import TerminationConfig as TerminationConfig
-from unisono.strategy import CentralStorageStrategy as CentralStorageStrategy
-from unisono.strategy import CommunicationImplementation as CommunicationImplementation
-from unisono.strategy import CommunicationOptions as CommunicationOptions
-from unisono.strategy import ValueContext as ValueContext
+from unisono._src.state.checkpoint import PreemptionCheckpointHandler as PreemptionCheckpointHandler
+from unisono._src.state.checkpoint import TerminationConfig as TerminationConfig
+from unisono._src.strategy import CentralStorageStrategy as CentralStorageStrategy
+from unisono._src.strategy import CommunicationImplementation as CommunicationImplementation
+from unisono._src.strategy import CommunicationOptions as CommunicationOptions
+from unisono._src.strategy import ValueContext as ValueContext
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.distribute._parameter_servers import ParameterServerStrategy as ParameterServerStrategy
 from unisono.tf.distribute.experimental import coordinator as coordinator

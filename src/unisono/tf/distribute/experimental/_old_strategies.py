@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono import strategy
-from unisono.strategy import CommunicationImplementation, CommunicationOptions
+from unisono._src import strategy
+from unisono._src.strategy import CommunicationImplementation, CommunicationOptions
 from unisono.tf._refused import refused_class
 
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono.data import Dataset
+from unisono._src.data.dataset import Dataset
 from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import on_host
 from unisono.tf.keras.layers._encoding import checked_mode, encoded, encoded_shape, rows_of

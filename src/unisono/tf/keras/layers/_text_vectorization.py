@@ -10,7 +10,7 @@ from typing import Any, Final
 import keras
 import numpy as np
 
-from unisono.data import Dataset
+from unisono._src.data.dataset import Dataset
 from unisono.tf._tensors import on_host
 from unisono.tf.keras.layers._encoding import checked_mode
 from unisono.tf.keras.layers._lookup import StringLookup

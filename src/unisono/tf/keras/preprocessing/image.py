@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keras
 
-from unisono.seams import LEGACY_PREPROCESSING
+from unisono._src.keras_hooks import LEGACY_PREPROCESSING
 from unisono.tf.keras._like import like
 
 _legacy = LEGACY_PREPROCESSING["image"]

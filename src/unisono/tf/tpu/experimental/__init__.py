@@ -1,6 +1,6 @@
 """`tf.tpu.experimental`: what scripts for TPUs call before they make a strategy."""
 
-from unisono.cluster_resolver import TPUSystemMetadata as TPUSystemMetadata
+from unisono._src.strategy._tpu_cluster_resolver import TPUSystemMetadata as TPUSystemMetadata
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.tpu.experimental import embedding as embedding
 from unisono.tf.tpu.experimental._assignment import DeviceAssignment as DeviceAssignment

@@ -1,0 +1,3 @@
+"""The command `unisono`."""
+
+from unisono._src.cli._main import main

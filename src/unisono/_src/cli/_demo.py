@@ -1,0 +1,95 @@
+"""`unisono demo`: MNIST on all GPUs, or on two CPU replicas where there is none."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import keras
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from unisono._src.core import environment
+from unisono._src.datasets import mnist
+from unisono._src.strategy import MirroredStrategy, OneDeviceStrategy, Strategy
+from unisono.config import set_cpu_devices
+
+GLOBAL_BATCH = 128
+EPOCHS = 2
+COMPARED_STEPS = 100
+
+
+def demo() -> int:
+    """Trains, evaluates, compares with one device, prints a table; returns the exit code."""
+    strategy = _all_devices()
+    (x, y), (x_test, y_test) = mnist()
+    x, x_test = (images.reshape(-1, 784).astype("float32") / 255 for images in (x, x_test))
+
+    model = _model(strategy)
+    clock = _TrainingClock()
+    model.fit(x, y, batch_size=GLOBAL_BATCH, epochs=EPOCHS, validation_data=(x_test, y_test), callbacks=[clock])
+    _, accuracy = model.evaluate(x_test, y_test, batch_size=GLOBAL_BATCH)
+
+    rows = COMPARED_STEPS * GLOBAL_BATCH
+    difference = _difference(
+        _weights_after(strategy, x[:rows], y[:rows]),
+        _weights_after(OneDeviceStrategy(strategy.extended.worker_devices[0]), x[:rows], y[:rows]),
+    )
+    table = Table("devices", "samples/s", "test accuracy", f"max weight difference, {COMPARED_STEPS} steps")
+    table.add_row(
+        ", ".join(strategy.extended.worker_devices),
+        f"{len(x) / clock.seconds:,.0f}",
+        f"{accuracy:.4f}",
+        f"{difference:.1e} from one device",
+    )
+    Console().print(table)
+    return 0
+
+
+def _all_devices() -> Strategy:
+    if environment().cpu_devices is None:
+        set_cpu_devices(2)  # they count only where there is no GPU
+    return MirroredStrategy()
+
+
+def _model(strategy: Strategy) -> Any:
+    keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = keras.Sequential(
+            [
+                keras.Input((784,)),
+                keras.layers.Dense(256, activation="relu"),
+                keras.layers.Dense(256, activation="relu"),
+                keras.layers.Dense(10),
+            ]
+        )
+        model.compile(
+            optimizer=keras.optimizers.Adam(),
+            loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            metrics=["accuracy"],
+        )
+    return model
+
+
+def _weights_after(strategy: Strategy, x: Any, y: Any) -> list[Any]:
+    model = _model(strategy)
+    model.fit(x, y, batch_size=GLOBAL_BATCH, shuffle=False, verbose=0)
+    weights: list[Any] = model.get_weights()
+    return weights
+
+
+def _difference(weights: list[Any], others: list[Any]) -> float:
+    return max(float(np.max(np.abs(one - other))) for one, other in zip(weights, others, strict=True))
+
+
+class _TrainingClock(keras.callbacks.Callback):
+    """The seconds of the last epoch, validation not counted; compiling falls into the first."""
+
+    seconds = 0.0
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._began = time.perf_counter()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        self.seconds = time.perf_counter() - self._began

@@ -1,0 +1,31 @@
+"""Arguments of the command `unisono`, all but those of `unisono run`: `unisono_launch` has these."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from unisono._src.cli._demo import demo
+from unisono_launch.doctor import main as doctor
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a subcommand; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="unisono", description="Train Keras models on every device you have.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("run", help="start the workers of a job and watch them: unisono run --help", add_help=False)
+    commands.add_parser("doctor", help="say what training needs and what is wrong here: unisono doctor --help")
+    commands.add_parser("demo", help="train a small network on MNIST on all devices and compare it with one device")
+    commands.add_parser("tf-check", help="say what becomes of a script for TensorFlow: unisono tf-check --help")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["doctor"]:
+        return doctor(words[1:])
+    if words[:1] == ["tf-check"]:
+        # Not above: importing the namespace gives arrays the manners of TensorFlow's, which other commands do not want.
+        from unisono._src.cli._tf_check import tf_check
+
+        return tf_check(words[1:])
+    if parser.parse_args(words).command == "run":
+        parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
+    return demo()

@@ -1,0 +1,1 @@
+"""Input, in the order the data takes: files, plans, datasets, feeds."""

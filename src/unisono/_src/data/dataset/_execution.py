@@ -1,0 +1,324 @@
+"""How a plan is run: rewritten so that less Python runs, without changing an element.
+
+1. The longest beginning that has rows is taken as row numbers (`Rows`).
+2. Of the rest, maps that can be traced move behind the next batch and become one compiled call (`VectorMap`).
+3. Where the user allowed it, threads compute elements ahead (`Parallel`): `num_parallel_calls` says how many calls
+   of a function may run at once, `prefetch` that one thread may work ahead.
+
+Each decision is kept with its reason: `explain` prints them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import jax
+import numpy as np
+
+from unisono._src.data.dataset._element_spec import UNKNOWN, Stage
+from unisono._src.data.dataset._rows import Rows
+from unisono._src.data.dataset._spec import TensorSpec
+from unisono._src.data.dataset._trace import Traced, Untraceable, trace_indexed
+from unisono._src.data.dataset._vector_map import VectorMap
+from unisono._src.data.plans import (
+    Batch,
+    IndexedMap,
+    IndexedPlan,
+    Map,
+    Operation,
+    PaddedBatch,
+    Parallel,
+    Plan,
+    Prefetch,
+    Rebatch,
+    Repeat,
+    Shard,
+    Shuffle,
+    Skip,
+    Take,
+    WithOptions,
+    flatten,
+    indexed,
+    num_host_threads,
+)
+
+_AHEAD: Final = 2
+"""Elements that wait computed for each thread, if the user gave no number."""
+
+_REORDERING = (Shuffle, Repeat, Take, Skip, Shard, Prefetch, WithOptions)
+"""They choose among elements without looking at them: a map may be done before or after."""
+
+Where = Literal["row numbers", "compiled", "host vectorised", "host threads", "python"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Where one member of a plan runs, and why not somewhere better."""
+
+    member: str
+    where: Where
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """A plan made ready to run on the host."""
+
+    plan: Plan
+    """The rewritten plan."""
+    beginning: IndexedPlan | None
+    """The part that has rows."""
+    num_by_row: int | None
+    """How many operations of the plan that part stands for. States of a pass depend on it."""
+    complete: bool
+    """Whether that is all of it."""
+    untraceable: str | None
+    """Why the maps of the beginning cannot be compiled."""
+    decisions: tuple[Decision, ...]
+
+
+def execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
+    """Decides how to run a plan of these stages. With `num_by_row`, as it ran when a state was taken."""
+    found = _beginning(plan) if num_by_row is None else _beginning_of(plan, num_by_row)
+    if found is None:
+        rest, decisions = _rewritten(stages)
+        first = Decision(str(plan.source), "python", "its elements come one after the other")
+        return Execution(
+            plan=Plan(plan.source, _with_threads(rest)),
+            beginning=None,
+            num_by_row=None,
+            complete=False,
+            untraceable=None,
+            decisions=(first, *decisions),
+        )
+    beginning, left, traces = found
+    taken = Plan(plan.source, plan.operations[: len(plan.operations) - len(left)])
+    rest, rest_decisions = _rewritten(stages[len(taken.operations) :])
+    in_python = _untraced(beginning, traces)
+    prefetch = None
+    if in_python:
+        prefetch = next((each for each in reversed(taken.operations) if isinstance(each, Prefetch)), None)
+    draws = any(isinstance(each, Traced) and each.draws for each in traces)
+    rows = Rows(
+        plan=beginning,
+        compiled=not in_python,
+        draws=draws,
+        identifies=draws or any(isinstance(operation, Map) for operation in left),
+        row_bytes=_row_bytes(beginning, traces),
+        description=str(taken),
+    )
+    return Execution(
+        plan=Plan(rows, _with_threads(rest, in_python, prefetch)),
+        beginning=beginning,
+        num_by_row=len(taken.operations),
+        complete=not left,
+        untraceable=_reason(in_python, traces),
+        decisions=(*_beginning_decisions(taken, beginning, traces, in_python), *rest_decisions),
+    )
+
+
+def _beginning(plan: Plan) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]] | None:
+    """The part of the plan that has rows, the rest, and whether the maps of the first can be traced."""
+    found = indexed(plan)
+    if found is None:
+        return None
+    with jax.enable_x64(True):
+        traces = trace_indexed(found[0])
+    untraced = _untraced(found[0], traces)
+    if any(each.cached for each in untraced):
+        # What is kept may be computed again only where functions are pure. The maps before the cache stay the same.
+        found = indexed(plan, caches=False)
+        assert found is not None, "the same source has rows without its caches"
+        traces = traces[: _num_maps(found[0])]
+    taken = plan.operations[: len(plan.operations) - len(found[1])]
+    place = _first_alone(taken, found[0], _untraced(found[0], traces))
+    return (*found, traces) if place is None else _beginning_of(plan, place)
+
+
+def _beginning_of(
+    plan: Plan, num_operations: int
+) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]]:
+    """The same for so many operations from the beginning of the plan, all of which can be done by row number."""
+    found = indexed(Plan(plan.source, plan.operations[:num_operations]))
+    assert found is not None, "the source has rows"
+    assert not found[1], "it was possible before"
+    with jax.enable_x64(True):
+        return found[0], plan.operations[num_operations:], trace_indexed(found[0])
+
+
+def _first_alone(taken: tuple[Operation, ...], beginning: IndexedPlan, untraced: Sequence[IndexedMap]) -> int | None:
+    """The place of the first function that must run alone after one that may run on several threads: if both were
+    computed together, neither would. None if there is none, or if it cannot be parted from the other."""
+    alone = [number for number, each in enumerate(untraced) if each.num_parallel_calls is None]
+    if not alone or alone[0] == 0:
+        return None
+    places = [place for place, operation in enumerate(taken) if isinstance(operation, Map)]
+    number = _num_maps(beginning) - len(untraced) + alone[0] - _num_inside_zips(taken, beginning)
+    if number < 0 or _is_mixed_later(taken[places[number] :]):
+        return None
+    return places[number]
+
+
+def _num_inside_zips(taken: Sequence[Operation], beginning: IndexedPlan) -> int:
+    """Maps of the beginning that are not among its operations: those of plans that were zipped. They come first."""
+    return _num_maps(beginning) - sum(isinstance(operation, Map) for operation in taken)
+
+
+def _num_maps(plan: IndexedPlan) -> int:
+    return len(plan.element_maps) + len(plan.batch_maps)
+
+
+def _reason(in_python: Sequence[IndexedMap], traces: Sequence[Traced | Untraceable]) -> str | None:
+    last = traces[-1] if traces else None
+    return f"{in_python[0]} cannot be compiled: {last.reason}" if isinstance(last, Untraceable) else None
+
+
+def _row_bytes(plan: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> int:
+    def size(leaves: Iterable[Any], dims_of_row: int) -> int:
+        return sum(math.prod(leaf.shape[dims_of_row:]) * np.dtype(leaf.dtype).itemsize for leaf in leaves)
+
+    source = size(flatten(plan.arrays), 1)
+    element_maps = [each for each in traces[: len(plan.element_maps)] if isinstance(each, Traced)]
+    return max([1, source, *(size(jax.tree.leaves(each.result), 0) for each in element_maps)])
+
+
+def with_background_thread(plan: Plan) -> Plan:
+    """The same plan, its elements computed by a thread while the caller does something else."""
+    if plan.operations and isinstance(plan.operations[-1], Parallel):
+        return plan
+    return plan.then(Parallel(1, _AHEAD))
+
+
+def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decision]]:
+    """Maps moved behind batches. The first stage is what stands before the first operation."""
+    rest: list[Operation] = []
+    waiting: list[Map] = []  # those that may move on
+    decisions: list[Decision] = []
+
+    def settle(where: Where, reason: str) -> None:
+        """Maps that have waited for a batch run one element at a time."""
+        rest.extend(waiting)
+        decisions.extend(Decision(str(each), where, reason) for each in waiting)
+        waiting.clear()
+
+    for before, stage in itertools.pairwise(stages):
+        operation = stage.operation
+        assert operation is not None, "only the first stage is a source"
+        if isinstance(operation, Map):
+            reason = _why_not_moved(before, stage)
+            if reason is None:
+                waiting.append(operation)
+                continue
+            settle("python", "no batch follows")
+            rest.append(operation)
+            decisions.append(_python_decision(operation, reason))
+        elif isinstance(operation, Batch) and waiting:
+            rest.extend([operation, VectorMap(tuple(waiting))])
+            decisions.append(Decision(str(operation), "python"))
+            decisions.extend(Decision(str(each), "host vectorised", "one compiled call per batch") for each in waiting)
+            waiting.clear()
+        else:
+            if not isinstance(operation, _REORDERING):
+                settle("python", f"{operation} follows, which needs each element")
+            rest.append(operation)
+            decisions.append(Decision(str(operation), "python"))
+    settle("python", "no batch follows")
+    return tuple(rest), decisions
+
+
+def _why_not_moved(before: Stage, stage: Stage) -> str | None:
+    """Why a map cannot be one compiled call per batch; None if it can."""
+    if isinstance(stage.traced, Untraceable):
+        return stage.traced.reason
+    if stage.traced is None or before.spec is UNKNOWN:
+        return "what its elements look like is not known before it has run"
+    if stage.traced.draws:
+        return "it draws random numbers, which follow from each element"
+    leaves = [leaf for leaf in flatten(before.spec) if leaf is not None]
+    if not all(isinstance(leaf, TensorSpec) and None not in leaf.shape for leaf in leaves):
+        return "the shapes of its elements vary"
+    return None
+
+
+def _with_threads(
+    operations: tuple[Operation, ...], in_python: Sequence[IndexedMap] = (), prefetch: Prefetch | None = None
+) -> tuple[Operation, ...]:
+    """Puts threads behind the functions that may run on several of them, and at the end for a prefetch.
+
+    Args:
+        operations: of the rest of the plan.
+        in_python: functions that its beginning runs in Python.
+        prefetch: one that stood in its beginning.
+    """
+    result: list[Operation] = []
+    waiting: list[Map | IndexedMap] = list(in_python)
+    gives_batches = False
+    for number, operation in enumerate(operations):
+        threads = _num_threads(waiting)
+        alone = isinstance(operation, Map) and operation.num_parallel_calls is None
+        if not operation.keeps_access or (alone and not _is_mixed_later(operations[number:])):
+            if threads > 1:
+                result.append(Parallel(threads, threads * _AHEAD))
+                waiting = []
+            if not operation.keeps_access:
+                waiting, prefetch = [], None
+        if isinstance(operation, Map):
+            waiting.append(operation)
+        prefetch = operation if isinstance(operation, Prefetch) else prefetch
+        gives_batches = gives_batches or isinstance(operation, Batch | PaddedBatch | Rebatch)
+        result.append(operation)
+    threads = _num_threads(waiting)
+    ahead = max(prefetch.buffer_size if prefetch else 0, threads * _AHEAD)
+    # A thread costs some ten microseconds per element: too much for single rows that cost nothing to compute.
+    if threads > 1 or (prefetch and prefetch.buffer_size and (waiting or gives_batches)):
+        result.append(Parallel(threads, ahead))
+    return tuple(result)
+
+
+def _is_mixed_later(operations: Sequence[Operation]) -> bool:
+    """Whether a shuffle follows that may hold all elements deferred: they must not have been computed before it."""
+    until = itertools.takewhile(lambda operation: operation.keeps_access, operations)
+    return any(isinstance(operation, Shuffle) for operation in until)
+
+
+def _num_threads(maps: Sequence[Map | IndexedMap]) -> int:
+    """How many threads may run these functions: one, unless every one of them allows more."""
+    allowed = [each.num_parallel_calls for each in maps]
+    if not allowed or None in allowed:
+        return 1
+    return max(num_host_threads(number) for number in allowed if number is not None)
+
+
+def _untraced(beginning: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> tuple[IndexedMap, ...]:
+    """The maps from the first that cannot be traced on. Those before it are pure, and may run on any thread."""
+    maps = (*beginning.element_maps, *beginning.batch_maps)
+    return maps[len(traces) - 1 :] if traces and isinstance(traces[-1], Untraceable) else ()
+
+
+def _beginning_decisions(
+    taken: Plan, beginning: IndexedPlan, traces: Sequence[Traced | Untraceable], in_python: Sequence[IndexedMap]
+) -> Iterator[Decision]:
+    yield Decision(str(taken.source), "row numbers")
+    following = iter(traces[_num_inside_zips(taken.operations, beginning) :])
+    for operation in taken.operations:
+        if not isinstance(operation, Map):
+            yield Decision(str(operation), "row numbers")
+            continue
+        trace = next(following, None)
+        if isinstance(trace, Untraceable):
+            yield _python_decision(operation, trace.reason)
+        elif in_python:
+            yield _python_decision(operation, f"{in_python[0]} runs in Python, and all maps beside it do")
+        else:
+            yield Decision(str(operation), "compiled")
+
+
+def _python_decision(operation: Map, reason: str) -> Decision:
+    if operation.num_parallel_calls is None:
+        return Decision(str(operation), "python", f"{reason}; one call at a time: no num_parallel_calls")
+    threads = num_host_threads(operation.num_parallel_calls)
+    return Decision(str(operation), "host threads", f"{reason}; {threads} threads")

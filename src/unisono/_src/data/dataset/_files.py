@@ -1,0 +1,80 @@
+"""Datasets of files that are read from beginning to end."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from unisono._src.data.dataset._dataset import Dataset
+from unisono._src.data.dataset._file_names import file_names
+from unisono._src.data.plans import Files, FixedLengthRecords, Plan, Records, TextLines
+
+
+class _FilesDataset(Dataset):
+    """tf.data's arguments. Those about buffers and parallel reads are taken and change nothing."""
+
+    _source: ClassVar[type[Files]]
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: int | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(Plan(self._source(tuple(file_names(filenames)), compression_type or None)))
+
+
+class TextLineDataset(_FilesDataset):
+    """The lines of text files, as byte strings without their ends.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"
+    >>> _ = path.write_text("one\\ntwo\\n")
+    >>> [line.item() for line in TextLineDataset(path)]
+    [b'one', b'two']
+    """
+
+    _source = TextLines
+
+
+class TFRecordDataset(_FilesDataset):
+    """The records of TFRecord files, as byte strings. Checksums are checked.
+
+    >>> import tempfile, pathlib
+    >>> from unisono.io import TFRecordWriter
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.tfrecord"
+    >>> with TFRecordWriter(path) as writer:
+    ...     writer.write(b"one")
+    ...     writer.write(b"two")
+    >>> [record.item() for record in TFRecordDataset(path)]
+    [b'one', b'two']
+    """
+
+    _source = Records
+
+
+class FixedLengthRecordDataset(Dataset):
+    """The records of files in which all are equally long, as byte strings.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pairs"
+    >>> _ = path.write_bytes(b"aabb")
+    >>> [record.item() for record in FixedLengthRecordDataset(path, 2)]
+    [b'aa', b'bb']
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: int,
+        header_bytes: int | None = None,
+        footer_bytes: int | None = None,
+        buffer_size: int | None = None,
+        compression_type: str | None = None,
+        num_parallel_reads: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        paths = tuple(file_names(filenames))
+        sizes = int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0)
+        super().__init__(Plan(FixedLengthRecords(paths, compression_type or None, *sizes)))

@@ -1,0 +1,153 @@
+"""Iterators over datasets, with a place that can be kept and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from unisono._src.core import Hook, out_of_range
+from unisono._src.data.plans import Elements, Nest, Plan, State
+from unisono._src.keras_hooks import pulling_data
+
+if TYPE_CHECKING:
+    from unisono._src.data.dataset._dataset import Dataset
+
+_VERSION: Final = 1
+
+WRONG_STATE = """This state is not one of this dataset.
+  the state: {theirs}
+  here:      {ours}
+Restore it into the dataset that it came from, built by the same lines."""
+
+ENDED = """get_next: the data has ended: {plan}. Write `for element in dataset`, or ask
+get_next_as_optional().has_value()."""
+
+
+def _as_it_is(element: Nest) -> Nest:
+    return element
+
+
+presented: Final[Hook[Callable[[Nest], Nest]]] = Hook(_as_it_is)
+"""What iterating over a dataset gives of an element: for those who want arrays of another kind."""
+
+
+class Optional:
+    """The next element, or the knowledge that there is none."""
+
+    def __init__(self, values: list[Nest]) -> None:
+        self._values = values
+
+    def has_value(self) -> bool:
+        """Whether there is an element."""
+        return bool(self._values)
+
+    def get_value(self) -> Nest:
+        """The element; an error if there is none."""
+        if not self._values:
+            raise ValueError("There is no value: the dataset has ended. Ask has_value() first.")
+        return self._values[0]
+
+
+class DatasetIterator:
+    """One pass over a dataset.
+
+    `get_state()` gives the place after the last element, as JSON; `set_state(state)` on an iterator of the same
+    dataset, in this process or another, goes there without running what lies before. (A Python generator is the
+    exception: it is run again up to there.)
+
+    >>> from unisono.data import Dataset
+    >>> iterator = iter(Dataset.range(10).shuffle(10, seed=1).batch(3))
+    >>> first, state, second = next(iterator), iterator.get_state(), next(iterator)
+    >>> again = iter(Dataset.range(10).shuffle(10, seed=1).batch(3))
+    >>> again.set_state(state)
+    >>> next(again).tolist() == second.tolist()
+    True
+    """
+
+    def __init__(self, dataset: Dataset, plan_of: Callable[[Dataset], Plan], iteration: int) -> None:
+        self._dataset, self._plan_of, self._iteration = dataset, plan_of, iteration
+        self._elements: Elements | None = None
+        self._end: State = None
+        """The state at the end of the data, or where the pass was closed."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Nest:
+        pulling_data()
+        if self._end is not None:
+            raise StopIteration
+        try:
+            element = next(self._opened(), None)
+            if element is not None:
+                return presented.current(element())
+        except (KeyboardInterrupt, SystemExit):
+            self.close()  # threads must not keep the process from ending
+            raise
+        self.close()
+        raise StopIteration
+
+    def get_next(self) -> Nest:
+        """The next element, as `next(iterator)`; at the end an OutOfRangeError."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise out_of_range.current(ENDED.format(plan=self._dataset.plan)) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, if there is one."""
+        return Optional([element for element in [next(self, _END)] if element is not _END])
+
+    @property
+    def element_spec(self) -> Nest:
+        """That of the dataset."""
+        return self._dataset.element_spec
+
+    def get_state(self) -> State:
+        """The place after the last element: pass it to `json.dumps`, keep it, give it to `set_state`."""
+        return {
+            "version": _VERSION,
+            "plan": str(self._dataset.plan),
+            "seeds": list(self._dataset.plan.seeds),
+            "by_row": self._dataset.execution.num_by_row,
+            "iteration": self._iteration,
+            "place": self._end if self._end is not None else self._opened().get_state(),
+        }
+
+    def set_state(self, state: State) -> None:
+        """Goes to where `get_state` was called.
+
+        Seeds that nobody gave are then those of the run that the state comes from, and the next pass over the dataset
+        is the one that followed there.
+        """
+        theirs, ours = state["plan"], str(self._dataset.plan)
+        if theirs != ours or state["version"] != _VERSION:
+            raise ValueError(WRONG_STATE.format(theirs=theirs, ours=ours))
+        self.close()
+        self._iteration, self._end = state["iteration"], None
+        self._dataset.go_on(state["seeds"], state["by_row"], self._iteration + 1)
+        self._opened().set_state(state["place"])
+
+    def close(self) -> None:
+        """Ends the pass: files, threads and generators are given back. Happens by itself at the end of the data."""
+        elements, self._elements = self._elements, None
+        if elements is not None:
+            self._end = elements.get_state()
+            elements.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _opened(self) -> Elements:
+        if self._elements is None:
+            self._elements = self._plan_of(self._dataset).open((self._iteration,))
+        return self._elements
+
+
+_END: Any = object()

@@ -1,0 +1,247 @@
+"""The beginning of a plan that has rows, run on the host: a source whose elements are rows taken and mapped.
+
+Where all maps can be traced, some batches at a time are gathered and mapped at once, by one compiled call. Else
+each element is taken and mapped by itself, in Python.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Final
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from unisono._src.data.dataset._host_function import HostFunction
+from unisono._src.data.dataset._trace import vectorised
+from unisono._src.data.plans import (
+    Deferred,
+    Elements,
+    IndexedMap,
+    IndexedPlan,
+    Nest,
+    PassRows,
+    Path,
+    Source,
+    State,
+    apply,
+    as_arrays,
+    drawing,
+    flatten,
+    identify,
+    lengthened,
+    map_leaves,
+    read_only,
+    unflatten,
+)
+
+_CHUNK_BYTES: Final = 2**21
+"""What is gathered and mapped in one go: enough to make a compiled call worth while, little enough for the caches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Source):
+    """The elements of an indexed plan."""
+
+    plan: IndexedPlan
+    compiled: bool
+    """Whether all its maps can be traced."""
+    draws: bool
+    """Whether one of them draws random numbers."""
+    identifies: bool
+    """Whether a map, here or later in the plan, may want to know which element it gets."""
+    row_bytes: int
+    """Of one row, before or after its maps, whichever is more."""
+    description: str
+
+    @property
+    def cardinality(self) -> int:
+        return self.plan.cardinality
+
+    @property
+    def random_access(self) -> bool:
+        return self.plan.mixable
+
+    @property
+    def num_shuffles(self) -> int:
+        return self.plan.num_shuffles
+
+    @cached_property
+    def computer(self) -> _Compiled | _InPython:
+        """What makes elements of rows."""
+        return _Compiled(self) if self.compiled else _InPython(self.plan)
+
+    def elements(self, path: Path) -> Elements:
+        return _RowElements(self, path)
+
+    def __str__(self) -> str:
+        return self.description
+
+
+class _RowElements(Elements):
+    """A state is a window of the pass and a place in it."""
+
+    def __init__(self, source: Rows, path: Path) -> None:
+        self._source, self._path = source, path
+        self._window = self._position = 0
+        self._pass: PassRows | None = None
+        self._chunk: _Chunk | None = None
+
+    def __next__(self) -> Deferred:
+        rows = self._pass or self._opened()
+        while self._position == len(rows.batches):
+            if self._source.plan.num_batches is not None or len(rows.batches) == 0:
+                raise StopIteration
+            self._window, self._position = self._window + 1, 0
+            rows = self._opened()
+        position = self._position
+        self._position += 1
+        computer = self._source.computer
+        if isinstance(computer, _InPython):
+            return partial(computer.element, rows, position)
+        if self._chunk is None or position >= self._chunk.last:
+            self._chunk = _Chunk(computer, rows, position)
+        return partial(self._chunk.element, position)
+
+    def _opened(self) -> PassRows:
+        identified = self._source.identifies or not self._source.compiled
+        self._pass = self._source.plan.pass_rows(self._path, self._window, identified=identified)
+        self._chunk = None
+        return self._pass
+
+    def get_state(self) -> State:
+        return [self._window, self._position]
+
+    def set_state(self, state: State) -> None:
+        self._window, self._position = state
+        self._pass = self._chunk = None
+
+    def close(self) -> None:
+        self._pass = self._chunk = None
+
+
+class _Compiled:
+    """Many rows at once, through one compiled function."""
+
+    def __init__(self, source: Rows) -> None:
+        plan = self.plan = source.plan
+        self.draws = source.draws
+        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
+        has_maps = bool(plan.element_maps or plan.batch_maps)
+        self.function = HostFunction(vectorised(plan.element_maps, plan.batch_maps)) if has_maps else None
+        batch_size = plan.batch.batch_size if plan.batch else 1
+        in_a_chunk = max(1, _CHUNK_BYTES // (source.row_bytes * batch_size))
+        self.batches_per_call = 1 if plan.batch_maps else min(in_a_chunk, max(1, plan.num_batches or in_a_chunk))
+        """How many batches are mapped by one call."""
+
+    def gather(self, rows: NDArray[np.int32]) -> Nest:
+        """These rows of all arrays."""
+        columns = rows.reshape(len(rows), -1)
+        taken = [_taken(leaf, columns[:, table]) for leaf, table in zip(self._leaves, self.plan.tables, strict=True)]
+        return unflatten(self.plan.arrays, taken)
+
+
+class _Chunk:
+    """Consecutive batches that are computed together, by whoever needs one of them first."""
+
+    def __init__(self, computer: _Compiled, rows: PassRows, first: int) -> None:
+        self._computer, self._rows, self._first = computer, rows, first
+        sizes = np.diff(rows.batches.offsets[first : first + computer.batches_per_call + 1])
+        odd = np.flatnonzero(sizes != sizes[0])
+        self.last = first + (int(odd[0]) if len(odd) else len(sizes))
+        self._batch_size = int(sizes[0])
+        self._lock = threading.Lock()
+        self._batches: Nest = None
+
+    def element(self, position: int) -> Nest:
+        """One of the batches; the row itself, where there is no batch."""
+        with self._lock:
+            if self._batches is None:
+                self._batches = self._computed()
+        _identify(self._rows, position)
+        if self._computer.plan.batch_maps:
+            return self._batches
+        index = position - self._first
+        start = index * self._batch_size
+        which: Any = slice(start, start + self._batch_size) if self._computer.plan.batch else (index, ...)
+        return map_leaves(lambda leaf: None if leaf is None else leaf[which], self._batches)
+
+    def _computed(self) -> Nest:
+        computer, identities = self._computer, self._rows.identities
+        offsets = self._rows.batches.offsets
+        which = slice(offsets[self._first], offsets[self.last])
+        numbers = self._rows.batches.rows[which]
+        if computer.function is None:
+            return computer.gather(numbers)
+        identity = None
+        if computer.draws:
+            assert identities is not None, "whoever draws has them"
+            identity = (identities.epochs[which], identities.places[which])
+        num_rows, whole = len(numbers), computer.batches_per_call * self._batch_size
+        if num_rows < whole and not computer.plan.batch_maps:
+            # One compiled function serves all: what is added here is cut off again.
+            numbers, identity = jax.tree.map(lambda rows: lengthened(rows, whole), (numbers, identity))
+        result = computer.function(computer.gather(numbers), identity)
+        if len(numbers) == num_rows:
+            return result
+        return map_leaves(lambda leaf: None if leaf is None else leaf[:num_rows], result)
+
+
+class _InPython:
+    """One row after the other, through the functions as the user wrote them."""
+
+    def __init__(self, plan: IndexedPlan) -> None:
+        self._plan = plan
+        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
+
+    def element(self, rows: PassRows, position: int) -> Nest:
+        """One batch; the row itself, where there is no batch."""
+        first, last = rows.batches.offsets[position : position + 2]
+        group = [partial(self._row, rows, index) for index in range(first, last)]
+        if self._plan.batch is None:
+            element = group[0]()
+        else:
+            element = self._mapped(self._plan.batch_maps, self._plan.batch.join(group), rows, first)
+        _identify(rows, position)
+        return element
+
+    def _row(self, rows: PassRows, index: int) -> Nest:
+        numbers = rows.batches.rows[index].reshape(-1)
+        taken = [_row_of(leaf, numbers[table]) for leaf, table in zip(self._leaves, self._plan.tables, strict=True)]
+        return self._mapped(self._plan.element_maps, unflatten(self._plan.arrays, taken), rows, index)
+
+    def _mapped(self, maps: tuple[IndexedMap, ...], element: Nest, rows: PassRows, index: int) -> Nest:
+        assert rows.identities is not None, "functions that run in Python may draw"
+        epochs, places = rows.identities.epochs[index], rows.identities.places[index]
+        for each in maps:
+            identify(int(epochs[each.origin]), int(places[each.origin]))
+            with drawing(each.seed):
+                result = apply(each.function, element)
+            element = as_arrays(result, each)
+        return element
+
+
+def _identify(rows: PassRows, position: int) -> None:
+    """Whatever comes after the plan knows batch `position` by its first row."""
+    if rows.identities is not None:
+        start = rows.batches.offsets[position]
+        identify(int(rows.identities.epochs[start, -1]), int(rows.identities.places[start, -1]))
+
+
+def _row_of(leaf: Any, row: Any) -> Any:
+    # `...` gives arrays of no dimension instead of NumPy scalars: a map function always sees arrays.
+    return leaf[row, ...] if isinstance(leaf, np.ndarray) else np.asarray(leaf[row])
+
+
+def _taken(leaf: Any, rows: NDArray[np.int32]) -> Any:
+    if (
+        isinstance(leaf, np.ndarray)
+        and len(rows)
+        and rows[-1] - rows[0] == len(rows) - 1
+        and np.all(np.diff(rows) == 1)
+    ):
+        return leaf[rows[0] : rows[-1] + 1]  # a view: nothing is copied
+    return leaf[rows]

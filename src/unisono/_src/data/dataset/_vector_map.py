@@ -1,0 +1,38 @@
+"""Maps of elements that were moved behind a batch: one compiled call instead of one call per element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from unisono._src.data.dataset._host_function import HostFunction
+from unisono._src.data.dataset._trace import vectorised
+from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream, each
+
+
+@dataclass(frozen=True, eq=False)
+class VectorMap(Operation):
+    """Maps of elements, applied to a batch of them."""
+
+    maps: tuple[Map, ...]
+
+    @cached_property
+    def _function(self) -> HostFunction:
+        maps = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
+        return HostFunction(vectorised(maps, ()))
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return each(upstream.open(path), partial(partial, self._mapped))
+
+    def _mapped(self, element: Deferred) -> Nest:
+        return self._function(element())
+
+    def __str__(self) -> str:
+        return " -> ".join(map(str, self.maps))

@@ -1,0 +1,284 @@
+"""Data that can be addressed by row: arrays, and plans over arrays.
+
+The rows of a pass are known before it begins. If the arrays fit on the devices they are sent once, and a pass
+costs the transfer of its row numbers; else the rows of some batches at a time are gathered on the host.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import jax
+import numpy as np
+
+from unisono._src.data.feed._capacity import capacity_for
+from unisono._src.data.feed._feed import Feed, Pass, Window
+from unisono._src.data.feed._order import NumberedRows, PassOrder
+from unisono._src.data.feed._readers import Reader, RowsReader, StackReader
+from unisono._src.data.plans import PassRows, State, lengthened, read_only
+from unisono._src.devices import Copies, Placement, copies_fit, residency
+
+
+class IndexedFeed(Feed):
+    """A feed over a nest of arrays with equal first dims.
+
+    Args:
+        arrays: the rows.
+        batch_size: the rows of an ordinary batch; of the only one, if a pass has one.
+        num_batches: batches in one pass, None if passes follow each other without end.
+        order: gives the rows of the next pass.
+        transform: runs on each batch inside the program.
+        placement: the devices.
+        tables: for each leaf of the arrays, which column of the row numbers is its.
+        num_origins: columns of the identities that ``order`` gives; 0 if it gives none.
+        origin: what the data is, for the places of its passes.
+        place: where the first pass begins; None at its beginning.
+    """
+
+    def __init__(
+        self,
+        arrays: Any,
+        *,
+        batch_size: int,
+        num_batches: int | None,
+        order: PassOrder,
+        transform: Callable[..., Any] | None,
+        placement: Placement,
+        tables: tuple[int, ...] | None = None,
+        num_origins: int = 0,
+        origin: State = None,
+        place: State = None,
+    ):
+        self._batch_size = batch_size
+        self._num_batches = num_batches
+        self._order = order
+        self._transform = transform
+        self._placement = placement
+        self._tables = tables
+        self._num_origins = num_origins
+        self._origin = origin
+        self._batches_before = 0 if place is None else place["batches"]
+        # Rows gathered in the program and rows gathered before it make two programs, whose sums may differ in a bit.
+        self._resident = _lives_on_device(arrays, placement) if place is None else place["resident"]
+        self._first_rows: NumberedRows | None = None
+        self._copies: Copies | None = None
+        if self._resident:
+            # The order of the first pass is made while the data travels: some milliseconds each.
+            with ThreadPoolExecutor(1, thread_name_prefix="unisono-first-pass") as thread:
+                first_rows = thread.submit(order.next)
+                self._copies = placement.lend_copies(jax.tree.map(_whole, arrays))
+            self._arrays = self._copies.arrays
+            self._first_rows = first_rows.result()
+        else:
+            self._arrays = jax.tree.map(read_only, arrays)
+
+    @property
+    def num_batches(self) -> int | None:
+        return self._num_batches
+
+    @property
+    def endless(self) -> bool:
+        return self._num_batches is None
+
+    @property
+    def batch_spec(self) -> Any:
+        spec = jax.tree.map(_row_spec(self._batch_size), self._arrays)
+        if self._transform is None:
+            return spec
+        return jax.eval_shape(self._transform, spec, self._identity_spec())
+
+    def _identity_spec(self) -> Any:
+        lines = jax.ShapeDtypeStruct((self._batch_size, self._num_origins), np.int32)
+        return (lines, lines) if self._num_origins else None
+
+    @property
+    def restartable(self) -> bool:
+        return True
+
+    @property
+    def opens_ahead(self) -> bool:
+        return True
+
+    @property
+    def doubt(self) -> str | None:
+        return None
+
+    @property
+    def differs_by_process(self) -> bool:
+        return False
+
+    def open(self) -> Pass:
+        first, self._first_rows = self._first_rows, None
+        number, rows = first or self._order.next()
+        before, self._batches_before = self._batches_before, 0
+        batches = _Batches(rows, self._batch_size, before)
+        where = {"origin": self._origin, "resident": self._resident, "number": list(number)}
+        if self._resident:
+            reader = RowsReader(self._transform, self._tables)
+            return _ResidentPass(self._arrays, batches, where, reader, self._placement)
+        return _HostPass(
+            self._arrays, self._tables, batches, where, self._batch_size, StackReader(self._transform), self._placement
+        )
+
+    def close(self) -> None:
+        pass
+
+    def give_back(self) -> None:
+        copies, self._copies, self._arrays = self._copies, None, None
+        if copies is not None:
+            copies.give_back()
+
+
+class _Batches:
+    """The batches of a pass in order, in runs of ordinary ones and single odd ones."""
+
+    def __init__(self, pass_rows: PassRows, batch_size: int, position: int):
+        self.pass_rows = pass_rows
+        self.rows, self.offsets = pass_rows.batches.rows, pass_rows.batches.offsets
+        self.sizes = np.diff(self.offsets)
+        self.ordinary = self.sizes == batch_size
+        self.position = position
+
+    def next_run(self, most: int) -> tuple[int, int, bool] | None:
+        """(first batch, how many, whether ordinary) of the next run; None at the end."""
+        first = self.position
+        if first == len(self.sizes):
+            return None
+        if not self.ordinary[first]:
+            count = 1
+        else:
+            odd = np.flatnonzero(~self.ordinary[first : first + most])
+            count = int(odd[0]) if len(odd) else min(most, len(self.sizes) - first)
+        self.position += count
+        return first, count, bool(self.ordinary[first])
+
+    def rows_of(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
+        """Row numbers and identities of equally large batches, one line each."""
+        which = slice(self.offsets[first], self.offsets[first + count])
+        return _lines(self.rows[which], count), _identity(self.pass_rows, which, count)
+
+
+class _ResidentPass(Pass):
+    def __init__(self, data: Any, batches: _Batches, where: State, reader: Reader, placement: Placement):
+        self._data, self._reader, self._placement = data, reader, placement
+        self._batches, self._where = batches, where
+        ordinary, rows = batches.ordinary, batches.pass_rows
+        # A table of row numbers with one line for each ordinary batch; which line is whose.
+        kept = np.repeat(ordinary, self._batches.sizes)
+        num_lines = int(ordinary.sum())
+        lines = _lines(rows.batches.rows[kept], num_lines)
+        table = (lines, _identity(rows, kept, num_lines))
+        self._table = placement.place_rows(table, row_dim=1) if num_lines else None
+        self._line = np.cumsum(ordinary) - 1
+
+    def window(self, most: int, ahead: int | None) -> Window | None:
+        run = self._batches.next_run(most)
+        if run is None:
+            return None
+        first, count, ordinary = run
+        if ordinary:
+            table, start = self._table, int(self._line[first])
+        else:
+            table, start = self._placement.place_rows(self._batches.rows_of(first, 1), row_dim=1), 0
+        assert table is not None, "an ordinary batch has a line in the table"
+        return Window((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
+
+    def place(self) -> State:
+        return {**self._where, "batches": self._batches.position}
+
+    def close(self) -> None:
+        pass
+
+
+class _HostPass(Pass):
+    def __init__(
+        self,
+        data: Any,
+        tables: tuple[int, ...] | None,
+        batches: _Batches,
+        where: State,
+        batch_size: int,
+        reader: Reader,
+        placement: Placement,
+    ):
+        self._data, self._tables, self._reader, self._placement = data, tables, reader, placement
+        self._batches, self._where = batches, where
+        self._capacity = capacity_for(jax.tree.map(_row_spec(batch_size), data))
+        self._stack: Any = None
+        self._used = self._held = 0
+
+    def window(self, most: int, ahead: int | None) -> Window | None:
+        if self._used == self._held:
+            run = self._batches.next_run(self._capacity)
+            if run is None:
+                return None
+            first, count, ordinary = run
+            rows, identity = self._batches.rows_of(first, count)
+            if ordinary and count < self._capacity:
+                # The stack keeps its shape, so that one program serves it; the lines added here are never read.
+                rows, identity = jax.tree.map(lambda lines: lengthened(lines, self._capacity), (rows, identity))
+            self._stack = (self._placed(rows), self._placement.place_rows(identity, row_dim=1))
+            self._used, self._held, self._bulk = 0, count, ordinary
+        start, count = self._used, min(most, self._held - self._used)
+        self._used += count
+        capacity = self._capacity if self._bulk else 1
+        return Window(self._stack, self._reader, start, count, capacity, self._bulk)
+
+    def _placed(self, rows: np.ndarray[Any, Any]) -> Any:
+        """These rows of the data on the devices; of several processes each reads those of its own devices only."""
+        leaves, tree = jax.tree.flatten(self._data)
+        tables = self._tables
+        columns = [rows] * len(leaves) if tables is None else [rows[..., table] for table in tables]
+        pairs = list(zip(leaves, columns, strict=True))
+        if not self._placement.spans_processes:
+            return self._placement.place_rows(jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs]), 1)
+        placed = [
+            self._placement.place_read((*which.shape, *leaf.shape[1:]), functools.partial(_read, leaf, which))
+            for leaf, which in pairs
+        ]
+        return jax.tree.unflatten(tree, placed)
+
+    def place(self) -> State:
+        return {**self._where, "batches": self._batches.position - (self._held - self._used)}
+
+    def close(self) -> None:
+        self._stack = None
+
+
+def _read(leaf: Any, rows: np.ndarray[Any, Any], at: tuple[slice, ...]) -> Any:
+    return leaf[rows[at]]
+
+
+def _identity(rows: PassRows, which: Any, num_lines: int) -> Any:
+    """(epochs, places) of some rows, in so many lines; None if nobody draws."""
+    if rows.identities is None:
+        return None
+    both = (rows.identities.epochs, rows.identities.places)
+    return tuple(_lines(numbers[which], num_lines) for numbers in both)
+
+
+def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    """Row numbers, one line for each batch; the columns of several tables stay the last dim."""
+    return rows.reshape(count, -1, *rows.shape[1:]) if count else rows
+
+
+def _whole(array: Any) -> Any:
+    """Something that has rows as an array."""
+    return array if hasattr(array, "addressable_shards") else np.asarray(array)
+
+
+def _lives_on_device(arrays: Any, placement: Placement) -> bool:
+    where = residency()
+    if where != "auto":
+        return where == "device"
+    return copies_fit(sum(array.nbytes for array in jax.tree.leaves(arrays)), placement.devices)
+
+
+def _row_spec(num_rows: int) -> Callable[[Any], jax.ShapeDtypeStruct]:
+    def spec(array: Any) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((num_rows, *array.shape[1:]), jax.dtypes.canonicalize_dtype(array.dtype))
+
+    return spec

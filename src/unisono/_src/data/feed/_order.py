@@ -1,0 +1,66 @@
+"""Which rows the passes over an indexed plan read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from unisono._src.data.plans import IndexedPlan, PassBatches, PassRows
+
+PassNumber: TypeAlias = tuple[int, int]
+"""The iteration of the dataset; and of one without end, which part of it."""
+
+
+class NumberedRows(NamedTuple):
+    """The rows of a pass, and the number under which they are found again."""
+
+    number: PassNumber
+    rows: PassRows
+
+
+class PassOrder:
+    """Pass after pass.
+
+    Args:
+        plan: the rows.
+        next_iteration: gives the number of a new pass over the dataset.
+        draws: whether maps draw random numbers, and so have to know who the rows are.
+        shuffled_within: a seed to bring the rows of each batch into a random order; None keeps it.
+        first: which pass is the first one; None for the next that nobody has taken.
+    """
+
+    def __init__(
+        self,
+        plan: IndexedPlan,
+        next_iteration: Callable[[], int],
+        *,
+        draws: bool,
+        shuffled_within: int | None = None,
+        first: Sequence[int] | None = None,
+    ):
+        self._plan, self._next_iteration, self._draws, self._seed = plan, next_iteration, draws, shuffled_within
+        self._first = None if first is None else (first[0], first[1])
+        if plan.num_batches is None:
+            self._stream = next_iteration() if first is None else first[0]
+            self._parts = itertools.count(0 if first is None else first[1] + 1)
+
+    def next(self) -> NumberedRows:
+        """The next pass."""
+        number, self._first = self._first, None
+        if number is None and self._plan.num_batches is None:
+            number = (self._stream, next(self._parts))
+        elif number is None:
+            number = (self._next_iteration(), 0)
+        rows = self._plan.pass_rows((number[0],), number[1], identified=self._draws)
+        return NumberedRows(number, rows if self._seed is None else _shuffled_within(rows, [self._seed, *number]))
+
+
+def _shuffled_within(rows: PassRows, seed: list[int]) -> PassRows:
+    """`shuffle="batch"`: the batches keep their rows, in a random order."""
+    batches = rows.batches
+    random = np.random.default_rng(seed).uniform(size=len(batches.rows))
+    keys = np.repeat(np.arange(len(batches)), np.diff(batches.offsets)) + random
+    return PassRows(PassBatches(batches.rows[np.argsort(keys)], batches.offsets))

@@ -1,0 +1,214 @@
+"""Data that comes batch by batch: generators, PyDatasets, torch and grain loaders, plans that cannot be indexed."""
+
+from __future__ import annotations
+
+import math
+import time
+import zlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import jax
+import numpy as np
+
+from unisono._src.data.feed._batches import TOO_SHORT, Batches
+from unisono._src.data.feed._capacity import capacity_for
+from unisono._src.data.feed._feed import Feed, Pass, Window
+from unisono._src.data.feed._readers import StackReader
+from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
+from unisono._src.data.plans import State
+from unisono._src.devices import Placement
+from unisono._src.processes import exchanged, processes
+
+UNLIKE = """The workers do not have the same input to go on with: {found}, or batches of different shapes.
+Every worker has to give the same global batches, of which each trains on its part. For input that differs from worker
+to worker, use strategy.distribute_datasets_from_function."""
+
+# A stack is sent when it is full, or when a slow source has kept the devices waiting this long.
+_PATIENCE_SECONDS: Final = 0.05
+
+
+class StreamFeed(Feed):
+    """A feed over an iterator of host batches.
+
+    Args:
+        batches: begins a pass; at a place that its batches gave, if one is passed.
+        num_batches: batches in a pass if the source knows.
+        restartable: whether ``batches`` can be called again.
+        endless: whether it is known that a pass never ends.
+        transform: runs on each batch inside the program.
+        placement: the devices.
+        origin: what the data is, for the places of its passes.
+        place: where the first pass begins; None at its beginning.
+        doubt: why a pass may go on with other batches when it is opened at a place; None if it surely does not.
+        differs_by_process: whether each process has places of its own.
+    """
+
+    def __init__(
+        self,
+        batches: Callable[[State], Batches],
+        *,
+        num_batches: int | None,
+        restartable: bool,
+        endless: bool,
+        transform: Callable[..., Any] | None,
+        placement: Placement,
+        origin: State = None,
+        place: State = None,
+        doubt: str | None = None,
+        differs_by_process: bool = False,
+    ):
+        self._batches = batches
+        self._num_batches = num_batches
+        self._restartable = restartable
+        self._endless = endless
+        self._transform = transform
+        self._placement = placement
+        # The first batch says what all of them look like, so the first pass begins now.
+        self._origin, self._doubt, self._differs_by_process = origin, doubt, differs_by_process
+        self._first_pass: _StreamPass | None = self._new_pass(place)
+        spec = self._first_pass.ordinary
+        if spec is None:
+            self._first_pass.close()
+            raise ValueError("The input has no batches: it ended before the first one. Pass data that has some.")
+        self._spec = spec
+
+    @property
+    def num_batches(self) -> int | None:
+        return self._num_batches
+
+    @property
+    def endless(self) -> bool:
+        return self._endless
+
+    @property
+    def batch_spec(self) -> Any:
+        return jax.eval_shape(self._transform, self._spec) if self._transform else self._spec
+
+    @property
+    def restartable(self) -> bool:
+        return self._restartable
+
+    @property
+    def opens_ahead(self) -> bool:
+        return False  # it would call the user's code out of turn
+
+    @property
+    def doubt(self) -> str | None:
+        return self._doubt
+
+    @property
+    def differs_by_process(self) -> bool:
+        return self._differs_by_process
+
+    def open(self) -> Pass:
+        first, self._first_pass = self._first_pass, None
+        return first or self._new_pass()
+
+    def close(self) -> None:
+        first, self._first_pass = self._first_pass, None
+        if first is not None:
+            first.close()
+
+    def give_back(self) -> None:
+        self.close()
+
+    def _new_pass(self, place: State = None) -> _StreamPass:
+        return _StreamPass(self._batches, place, self._origin, StackReader(self._transform), self._placement)
+
+
+class _StreamPass(Pass):
+    def __init__(
+        self,
+        batches: Callable[[State], Batches],
+        place: State,
+        origin: State,
+        reader: StackReader,
+        placement: Placement,
+    ):
+        self._batches = batches(None if place is None else place["base"])
+        self._origin, self._reader, self._placement = origin, reader, placement
+        self._ordinary = None if place is None else spec_from_json(place["ordinary"])
+        for number in range(0 if place is None else place["skip"]):
+            if next(self._batches, None) is None:
+                raise ValueError(TOO_SHORT.format(given=number, number=place["skip"]))
+        # A place is that before the stack of now, and how many batches to leave out behind it.
+        self._base, self._behind_base = self._batches.get_state(), 0
+        self._ahead: Any = None
+        self._stack: Any = None
+        self._used = self._held = self._capacity = 0
+        self._bulk = False
+
+    @property
+    def ordinary(self) -> Any:
+        """Shapes and dtypes of an ordinary batch, of which the first is one; None if there is none."""
+        if self._ordinary is None and self.peek() is not None:
+            self._ordinary = jax.tree.map(_spec_of, self._ahead)
+        return self._ordinary
+
+    def peek(self) -> Any:
+        """The next batch, which stays next; None at the end."""
+        if self._ahead is None:
+            self._ahead = next(self._batches, None)
+        return self._ahead
+
+    def window(self, most: int, ahead: int | None) -> Window | None:
+        if self._used == self._held and not self._fill(ahead):
+            return None
+        start, count = self._used, min(most, self._held - self._used)
+        self._used += count
+        return Window((self._stack, None), self._reader, start, count, self._capacity, self._bulk)
+
+    def place(self) -> State:
+        skip = self._behind_base + self._used
+        return {"origin": self._origin, "base": self._base, "skip": skip, "ordinary": spec_to_json(self.ordinary)}
+
+    def close(self) -> None:
+        self._stack = self._ahead = None
+        self._batches.close()
+
+    def _fill(self, ahead: int | None) -> bool:
+        """Stacks the next batches of equal shape, at most ``ahead``."""
+        self._behind_base += self._held
+        self._used = self._held = 0
+        if self._ahead is None:
+            self._base, self._behind_base = self._batches.get_state(), 0
+        first = self.peek()
+        if first is None:
+            if self._placement.spans_processes:
+                _check_alike(0, None)
+            return False
+        spec = jax.tree.map(_spec_of, first)
+        self._bulk = jax.tree.leaves(spec) == jax.tree.leaves(self.ordinary)
+        self._capacity = capacity_for(spec) if self._bulk else 1
+        stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
+        # Several processes have to send equally many, so none of them looks at its clock.
+        together = self._placement.spans_processes
+        held, deadline = 0, math.inf if together else time.monotonic() + _PATIENCE_SECONDS
+        most = self._capacity if ahead is None else min(ahead, self._capacity)
+        while held < most and (held == 0 or time.monotonic() < deadline):
+            batch = self.peek()
+            if batch is None or jax.tree.map(_spec_of, batch) != spec:
+                break
+            for line, leaf in zip(jax.tree.leaves(stack), jax.tree.leaves(batch), strict=True):
+                line[held] = leaf
+            held, self._ahead = held + 1, None
+        if together:
+            _check_alike(held, spec)
+        self._stack = self._placement.place_rows(stack, row_dim=1)
+        self._held = held
+        return True
+
+
+def _check_alike(held: int, spec: Any) -> None:
+    """Raises, on all processes, if they do not have the same batches to offer."""
+    seen = zlib.crc32(repr(jax.tree.map(lambda leaf: (leaf.shape, str(leaf.dtype)), spec)).encode())
+    every = exchanged(np.array([held, seen], np.int64))
+    if (every != every[0]).any():
+        names = processes().names
+        found = ", ".join(f"{name} has {line[0]} batches" for name, line in zip(names, every, strict=True))
+        raise ValueError(UNLIKE.format(found=found))
+
+
+def _spec_of(leaf: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))

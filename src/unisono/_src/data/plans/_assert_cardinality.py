@@ -1,0 +1,71 @@
+"""assert_cardinality: what the user knows about the number of elements, and an error if it is not so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._whole_number import whole_number
+
+
+@dataclass(frozen=True)
+class AssertCardinality(Operation):
+    """The same elements, of which there are `number`."""
+
+    number: int
+
+    def __post_init__(self) -> None:
+        number = whole_number(self.number, "assert_cardinality", "expected_cardinality")
+        if number < INFINITE_CARDINALITY:
+            raise ValueError(
+                f"assert_cardinality: expected a number of elements, or INFINITE_CARDINALITY (-1); got {number}."
+            )
+        object.__setattr__(self, "number", number)
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return self.number
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Checked(upstream.open(path), self)
+
+    def __str__(self) -> str:
+        return f"assert_cardinality({self.number})"
+
+
+class _Checked(Elements):
+    def __init__(self, upstream: Elements, operation: AssertCardinality) -> None:
+        self._upstream, self._operation = upstream, operation
+        self._seen = 0
+
+    def __next__(self) -> Deferred:
+        number = self._operation.number
+        element = next(self._upstream, None)
+        if element is None:
+            if self._seen == number:
+                raise StopIteration
+            raise ValueError(
+                f"{self._operation}: the data ended after {self._seen} elements. State the true number, or leave "
+                f"the assertion out."
+            )
+        if self._seen == number:
+            raise ValueError(
+                f"{self._operation}: there are more than {number} elements. State the true number, or cut the data "
+                f"with take({number})."
+            )
+        self._seen += 1
+        return element
+
+    def get_state(self) -> State:
+        return {"seen": self._seen, "input": self._upstream.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self._seen = state["seen"]
+        self._upstream.set_state(state["input"])
+
+    def close(self) -> None:
+        self._upstream.close()

@@ -1,0 +1,112 @@
+"""cache: elements computed once and kept in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
+from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._nest import Nest, map_leaves
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._rows import read_only
+
+FIRST_PASS: Path = (0,)
+
+
+@dataclass(eq=False)
+class Memory:
+    """The one mutable thing in a plan: elements by their place in the first pass."""
+
+    elements: dict[int, Nest] = field(default_factory=dict)
+    size: int | None = None
+    """The number of elements in a pass, once a pass has been seen to its end."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every element of a pass is there."""
+        return self.size is not None and len(self.elements) == self.size
+
+
+@dataclass(frozen=True, eq=False)
+class Cache(Operation):
+    """Every pass gives the first pass's elements, each computed once.
+
+    tf.data keeps whichever pass was first completed. Here it is always pass 0, so the order after
+    `shuffle().cache()` does not depend on a loop that somebody left early. What never ends is not kept:
+    memory would not end either.
+
+    The memory belongs to the operation object: an object serves one place in one plan (and all plans that
+    begin with it).
+    """
+
+    memory: Memory = field(default_factory=Memory, repr=False)
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        if upstream.cardinality == INFINITE_CARDINALITY:
+            return upstream.open(path)
+        return _Kept(upstream, self.memory, epoch_of(path))
+
+    def __str__(self) -> str:
+        return "cache()"
+
+
+class _Kept(Elements):
+    """Elements out of the memory, and those that are not there yet out of the first pass."""
+
+    def __init__(self, upstream: Upstream, memory: Memory, epoch: int) -> None:
+        self._upstream, self._memory, self._epoch = upstream, memory, epoch
+        self._first_pass: Elements | None = None
+        self._index = 0
+
+    def __next__(self) -> Deferred:
+        index, memory = self._index, self._memory
+        element: Deferred
+        if self._first_pass is None and memory.complete:
+            if index == memory.size:
+                raise StopIteration
+            element = partial(memory.elements.__getitem__, index)
+        else:
+            following = next(self._opened(), None)
+            if following is None:
+                memory.size = index
+                raise StopIteration
+            element = partial(self._kept, index, following)
+        self._index += 1
+        return renewed(element, self._epoch, index)
+
+    def _kept(self, index: int, element: Deferred) -> Nest:
+        elements = self._memory.elements
+        if index not in elements:
+            elements[index] = map_leaves(read_only, element())
+        return elements[index]
+
+    def _opened(self) -> Elements:
+        """The first pass, where this one stands. Elements are deferred: to go there computes nothing."""
+        if self._first_pass is None:
+            self._first_pass = self._upstream.open(FIRST_PASS)
+            for _ in range(self._index):
+                next(self._first_pass)
+        return self._first_pass
+
+    def get_state(self) -> State:
+        return {"index": self._index, "input": self._first_pass and self._first_pass.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self.close()
+        self._index = state["index"]
+        if state["input"] is not None and not self._memory.complete:
+            self._first_pass = self._upstream.open(FIRST_PASS)
+            self._first_pass.set_state(state["input"])
+
+    def close(self) -> None:
+        first_pass, self._first_pass = self._first_pass, None
+        if first_pass is not None:
+            first_pass.close()

@@ -1,0 +1,75 @@
+"""Sources without end: numbers that count on, and random ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
+from unisono._src.data.plans._counted import Counted
+from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._permutation import random_words
+from unisono._src.data.plans._seeds import drawn_seed
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True)
+class Counter(Source):
+    """`start`, `start + step`, …"""
+
+    start: int
+    step: int
+    dtype: np.dtype[Any]
+
+    @property
+    def cardinality(self) -> int:
+        return INFINITE_CARDINALITY
+
+    @property
+    def random_access(self) -> bool:
+        return True
+
+    def elements(self, path: Path) -> Elements:
+        return Counted(None, partial(partial, self._element, epoch_of(path)))
+
+    def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
+        identify(epoch, row)
+        return np.asarray(self.start + row * self.step, self.dtype)
+
+    def __str__(self) -> str:
+        return f"counter({self.start}, {self.step})"
+
+
+@dataclass(frozen=True)
+class RandomNumbers(Source):
+    """Random numbers of 32 bits; others in each pass if `rerandomize`."""
+
+    seed: int | None = None
+    rerandomize: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", drawn_seed() if self.seed is None else int(self.seed))
+
+    @property
+    def cardinality(self) -> int:
+        return INFINITE_CARDINALITY
+
+    @property
+    def random_access(self) -> bool:
+        return True
+
+    def elements(self, path: Path) -> Elements:
+        return Counted(None, partial(partial, self._element, path))
+
+    def _element(self, path: Path, row: int) -> np.ndarray[Any, Any]:
+        assert self.seed is not None, "__post_init__ draws one"
+        identify(epoch_of(path), row)
+        words = random_words(self.seed, 0, (*(path if self.rerandomize else ()), row))
+        return np.asarray(words.random_raw() % 2**32, np.int64)
+
+    def __str__(self) -> str:
+        return "random()"

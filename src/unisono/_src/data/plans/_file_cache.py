@@ -1,0 +1,131 @@
+"""cache(filename) and snapshot: elements computed once and kept in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from unisono._src.data.plans._cache import FIRST_PASS
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
+from unisono._src.data.plans._element_file import ElementFile, ElementFileError, ElementWriter
+from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._nest import Nest, structure
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+
+
+@dataclass(frozen=True)
+class FileCache(Operation):
+    """The first pass that is seen to its end writes the file, in this process or an earlier one; all others read it."""
+
+    path: FilePath
+    call: str
+    """What the user wrote, such as `cache('train.cache')`."""
+    description: str
+    """The plan before it, in words: a file of another one is refused."""
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        if upstream.cardinality == INFINITE_CARDINALITY:
+            raise ValueError(f"{self}: what stands before it never ends, nor would the file. Put repeat() after it.")
+        return _Filed(upstream, self, epoch_of(path))
+
+    def opened(self) -> ElementFile:
+        """The file, which must be there and be this plan's."""
+        file = ElementFile(self.path)
+        if file.description != self.description:
+            file.close()
+            raise ElementFileError(
+                f"{self}: {self.path} was written by another plan.\n  there: {file.description}\n"
+                f"  here:  {self.description}\nDelete the file, or choose another name."
+            )
+        return file
+
+    def __str__(self) -> str:
+        return self.call
+
+
+class _Filed(Elements):
+    """Elements out of the file if it is there when they are first asked for, else out of the first pass, which then
+    writes it. The state is a position, so that a pass begun before the file was there can go on after."""
+
+    def __init__(self, upstream: Upstream, operation: FileCache, epoch: int) -> None:
+        self._upstream, self._operation, self._epoch = upstream, operation, epoch
+        self._position = 0
+        self._file: ElementFile | None = None
+        self._like: Nest = None
+        self._first_pass: Elements | None = None
+        self._writer: ElementWriter | None = None
+
+    def __next__(self) -> Deferred:
+        if self._file is None and self._first_pass is None:
+            self._open(None)
+        value = self._read() if self._file is not None else self._computed()
+        identify(self._epoch, self._position)
+        self._position += 1
+        return Computed(value)
+
+    def _open(self, place: State) -> None:
+        if self._operation.path.exists():
+            self._file = self._operation.opened()
+            if self._file.needs_classes():
+                self._like = self._structure()
+            return
+        self._first_pass = self._upstream.open(FIRST_PASS)
+        if self._position == 0:
+            self._writer = ElementWriter(self._operation.path, self._operation.description)
+        elif place is not None:
+            self._first_pass.set_state(place)
+        else:  # the state comes from a pass that read the file, and the file is gone
+            for _ in range(self._position):
+                next(self._first_pass)
+
+    def _read(self) -> Nest:
+        assert self._file is not None
+        if self._position == len(self._file):
+            raise StopIteration
+        return self._file.read(self._position, self._like)
+
+    def _computed(self) -> Nest:
+        assert self._first_pass is not None
+        element = next(self._first_pass, None)
+        if element is None:
+            if self._writer is not None:
+                self._writer.commit()
+                self._writer = None
+            raise StopIteration
+        value = element()
+        if self._writer is not None:
+            self._writer.write(value)
+        return value
+
+    def _structure(self) -> Nest:
+        """The classes of namedtuples, which the file does not hold, of the first element."""
+        elements = self._upstream.open(FIRST_PASS)
+        like = structure(next(elements)())
+        elements.close()
+        return like
+
+    def get_state(self) -> State:
+        return {"position": self._position, "input": self._first_pass and self._first_pass.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self.close()
+        self._position = state["position"]
+        if self._position:
+            self._open(state["input"])
+
+    def close(self) -> None:
+        file, self._file = self._file, None
+        first_pass, self._first_pass = self._first_pass, None
+        writer, self._writer = self._writer, None
+        for each in (file, first_pass):
+            if each is not None:
+                each.close()
+        if writer is not None:
+            writer.discard()

@@ -1,0 +1,131 @@
+"""Sources that read files from beginning to end: lines of text, records."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, byte_string
+from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
+from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True)
+class Files(Source):
+    """Byte strings out of files, one file after the other. A state is a file and a place in it."""
+
+    paths: tuple[str, ...]
+    compression: str | None = None
+
+    def __post_init__(self) -> None:
+        for path in self.paths:
+            if not FilePath(path).is_file():
+                raise FileNotFoundError(
+                    f"{self.call}: there is no file {path!r} (looked from {FilePath.cwd()}). "
+                    f"Check the path, or find files by pattern with Dataset.list_files('data/*.tfrecord')."
+                )
+
+    @property
+    @abstractmethod
+    def call(self) -> str:
+        """The class that the user wrote."""
+
+    @abstractmethod
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        """Byte strings from `offset` on, each with the offset after it."""
+
+    @property
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY if self.paths else 0
+
+    @property
+    def random_access(self) -> bool:
+        return False
+
+    def elements(self, path: Path) -> Elements:
+        return _ByteStrings(self, epoch_of(path))
+
+    def __str__(self) -> str:
+        return f"{self.call}({repr(self.paths[0]) if len(self.paths) == 1 else f'{len(self.paths)} files'})"
+
+
+class TextLines(Files):
+    """Lines of text files, without their ends."""
+
+    @property
+    def call(self) -> str:
+        return "TextLineDataset"
+
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        return TextFile(path, self.compression).read(offset)
+
+
+class Records(Files):
+    """The records of TFRecord files."""
+
+    @property
+    def call(self) -> str:
+        return "TFRecordDataset"
+
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        return RecordFile(path, self.compression).read(offset)
+
+
+@dataclass(frozen=True)
+class FixedLengthRecords(Files):
+    """Pieces of files, all of one length."""
+
+    record_bytes: int = 1
+    header_bytes: int = 0
+    footer_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._file(path="")  # opens nothing, and refuses sizes that cannot be where the user writes them
+
+    @property
+    def call(self) -> str:
+        return "FixedLengthRecordDataset"
+
+    def read(self, path: str, offset: int) -> Iterator[tuple[bytes, int]]:
+        return self._file(path).read(offset)
+
+    def _file(self, path: str) -> FixedLengthFile:
+        return FixedLengthFile(path, self.record_bytes, self.header_bytes, self.footer_bytes, self.compression)
+
+
+class _ByteStrings(Elements):
+    def __init__(self, source: Files, epoch: int) -> None:
+        self._source, self._epoch = source, epoch
+        self._file = self._offset = self._number = 0
+        self._strings: Iterator[tuple[bytes, int]] | None = None
+
+    def __next__(self) -> Deferred:
+        while self._file < len(self._source.paths):
+            if self._strings is None:
+                self._strings = self._source.read(self._source.paths[self._file], self._offset)
+            found = next(self._strings, None)
+            if found is not None:
+                value, self._offset = found
+                identify(self._epoch, self._number)
+                self._number += 1
+                return Computed(byte_string(value))
+            self._strings, self._file, self._offset = None, self._file + 1, 0
+        raise StopIteration
+
+    def get_state(self) -> State:
+        return {"file": self._file, "offset": self._offset, "number": self._number}
+
+    def set_state(self, state: State) -> None:
+        self.close()
+        self._file, self._offset, self._number = state["file"], state["offset"], state["number"]
+
+    def close(self) -> None:
+        strings, self._strings = self._strings, None
+        close = getattr(strings, "close", None)
+        if close is not None:
+            close()

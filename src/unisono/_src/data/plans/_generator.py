@@ -1,0 +1,179 @@
+"""from_generator: elements that a Python function yields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unisono._src.data.files import byte_string
+from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
+from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._map import function_name
+from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
+from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What every element must look like: the shape (None: any length) and dtype of each leaf."""
+
+    like: Nest
+    shapes: tuple[tuple[int | None, ...], ...]
+    dtypes: tuple[np.dtype[Any], ...]
+    given: bool
+    """Whether the user wrote it. If not, it is that of the first element."""
+
+
+@dataclass(frozen=True, eq=False)
+class Generated(Source):
+    """Each pass calls `function` and yields what it yields.
+
+    A generator has no place to go back to, so restoring a pass runs it again up to there.
+    """
+
+    function: Callable[[], Iterable[Nest]]
+    signature: Signature | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(
+                f"from_generator: expected a function that returns an iterator, got {type(self.function).__name__}. "
+                f"A generator runs once and a dataset many times: write from_generator(lambda: rows()), or pass "
+                f"the function itself without calling it."
+            )
+
+    @property
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
+
+    @property
+    def random_access(self) -> bool:
+        return False
+
+    def elements(self, path: Path) -> Elements:
+        return _Yielded(self, epoch_of(path))
+
+    def __str__(self) -> str:
+        return f"from_generator({function_name(self.function)})"
+
+
+class _Yielded(Elements):
+    def __init__(self, source: Generated, epoch: int) -> None:
+        self._source, self._epoch = source, epoch
+        self._signature = source.signature
+        self._iterator: Iterator[Nest] | None = None
+        self._position = 0
+
+    def __next__(self) -> Deferred:
+        if self._iterator is None:
+            self._iterator = iter(self._source.function())
+        value = next(self._iterator)
+        if self._signature is None:
+            element = map_leaves(_as_array, value)
+            self._signature = signature_of(element)
+        else:
+            element = _conformed(value, self._signature, self._source, self._position)
+        identify(self._epoch, self._position)
+        self._position += 1
+        return Computed(element)
+
+    def get_state(self) -> State:
+        return self._position
+
+    def set_state(self, state: State) -> None:
+        self.close()
+        for _ in range(state):
+            next(self)
+
+    def close(self) -> None:
+        iterator, self._iterator, self._position = self._iterator, None, 0
+        close = getattr(iterator, "close", None)
+        if close is not None:
+            close()
+
+
+def signature_of(element: Nest) -> Signature:
+    """What elements look like if they all look like this one."""
+    leaves = flatten(element)
+    return Signature(
+        structure(element), tuple(leaf.shape for leaf in leaves), tuple(leaf.dtype for leaf in leaves), given=False
+    )
+
+
+def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
+    # A copy: generators like to fill one buffer again and again.
+    return byte_string(leaf) if isinstance(leaf, bytes) else np.array(leaf)
+
+
+def _conformed(value: Nest, signature: Signature, source: Generated, position: int) -> Nest:
+    """The element as the signature says; an error that names the leaf if it cannot be."""
+    if signature.given:  # a list where the signature has one leaf is data
+        leaves = list(_leaves_like(signature.like, value, source, position))
+    else:
+        if structure(value) != signature.like:
+            raise _misfit(source, position, f"has the structure {structure(value)}", f"{signature.like}", signature)
+        leaves = flatten(value)
+    arrays: list[np.ndarray[Any, Any]] = []
+    for leaf, shape, dtype in zip(leaves, signature.shapes, signature.dtypes, strict=True):
+        array: np.ndarray[Any, Any] | None = _as_array(leaf)
+        assert array is not None
+        if array.dtype != dtype and not (dtype.kind == array.dtype.kind and dtype.kind in "US"):
+            found, array = array.dtype, _cast(array, dtype)
+            if array is None:
+                name = leaf_names(signature.like, "element")[len(arrays)]
+                raise _misfit(source, position, f"has {name} of dtype {found}", f"{dtype}", signature)
+        if array.shape != shape and not _fits(array.shape, shape):
+            name = leaf_names(signature.like, "element")[len(arrays)]
+            raise _misfit(source, position, f"has {name} of shape {array.shape}", f"{shape}", signature)
+        arrays.append(array)
+    return unflatten(signature.like, arrays)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(want in (None, have) for have, want in zip(shape, wanted, strict=True))
+
+
+def _leaves_like(like: Nest, value: Nest, source: Generated, position: int) -> Iterator[Any]:
+    if like is ...:
+        yield value
+        return
+    same = (
+        isinstance(value, dict) and set(value) == set(like)
+        if isinstance(like, dict)
+        else (isinstance(value, tuple | list) and len(value) == len(like))
+    )
+    if not same:
+        raise TypeError(
+            f"{source}: element {position} is {type(value).__name__} {structure(value)}, but output_signature has "
+            f"the structure {like}. Yield that structure, or change output_signature."
+        )
+    for key in sorted(like) if isinstance(like, dict) else range(len(like)):
+        yield from _leaves_like(like[key], value[key], source, position)
+
+
+def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
+    """The array with this dtype, if nothing but precision is lost by it."""
+    if dtype.hasobject:
+        texts = [item.encode() if isinstance(item, str) else item for item in array.ravel().tolist()]
+        whole = np.empty(len(texts), object)
+        whole[:] = texts
+        return whole.reshape(array.shape) if array.dtype.kind in "US" else None
+    if array.dtype.kind not in "biufc" or dtype.kind not in "biufcV" or (array.dtype.kind == "c" and dtype.kind != "c"):
+        return None
+    with np.errstate(all="ignore"):
+        cast = array.astype(dtype)
+    return cast if dtype.kind not in "biu" or np.array_equal(cast, array) else None
+
+
+def _misfit(source: Generated, position: int, found: str, expected: str, signature: Signature) -> TypeError:
+    remedy = (
+        "Yield such elements, or change output_signature."
+        if signature.given
+        else "The first element decides when there is no output_signature. If lengths vary, write "
+        "output_signature=TensorSpec((None,), dtype)."
+    )
+    return TypeError(f"{source}: element {position} {found}, but {expected} was expected. {remedy}")

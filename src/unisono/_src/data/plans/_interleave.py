@@ -1,0 +1,163 @@
+"""flat_map and interleave: datasets made of elements, and read one after the other or in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from unisono._src.data.plans._map import apply, check_function, function_name
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._seeds import map_seed, seeds_from
+from unisono._src.data.plans._whole_number import whole_number
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._plan import Plan
+
+
+@dataclass(frozen=True)
+class Interleave(Operation):
+    """`function` makes a dataset of each element. `cycle_length` of them are open at a time; each gives
+    `block_length` elements in its turn. With a cycle of one, a dataset is read to its end before the next.
+    """
+
+    function: Callable[..., Any]
+    cycle_length: int = 1
+    block_length: int = 1
+    flat: bool = False
+    """Whether the user wrote `flat_map`."""
+    seed: int = field(default_factory=map_seed)
+    """Of shuffles without a seed that the function makes."""
+
+    def __post_init__(self) -> None:
+        check_function(self.function, self._name)
+        for name in ("cycle_length", "block_length"):
+            number = whole_number(getattr(self, name), self._name, name)
+            if number < 1:
+                raise ValueError(f"interleave: {name} must be at least 1, but it is {number}. Write {name}=4, say.")
+            object.__setattr__(self, name, number)
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Interleaved(upstream.open(path), path, self)
+
+    def plan_of(self, element: Deferred, path: Path) -> Plan:
+        """The plan that the function makes of an element."""
+        value = element()
+        with seeds_from(self.seed, path):
+            dataset = apply(self.function, value)
+        plan: Plan | None = getattr(dataset, "plan", None)
+        if plan is None:
+            raise TypeError(
+                f"{self}: the function must return a Dataset, but it returned {type(dataset).__name__}. "
+                f"For one element per element use map(...); for the rows of an array, "
+                f"Dataset.from_tensor_slices(array)."
+            )
+        return plan
+
+    @property
+    def _name(self) -> str:
+        return "flat_map" if self.flat else "interleave"
+
+    def __str__(self) -> str:
+        options = "" if self.flat else f", cycle_length={self.cycle_length}"
+        return f"{self._name}({function_name(self.function)}{options})"
+
+
+@dataclass
+class _Slot:
+    """A dataset that is open."""
+
+    number: int
+    """Of the element that it was made of."""
+    before: State
+    """The state of the input before that element."""
+    elements: Elements
+
+
+class _Interleaved(Elements):
+    def __init__(self, upstream: Elements, path: Path, operation: Interleave) -> None:
+        self._upstream, self._path, self._operation = upstream, path, operation
+        self._slots: list[_Slot | None] = [None] * operation.cycle_length
+        self._turn = self._given = 0  # whose turn it is, and how many elements it has given in it
+        self._num_read = 0
+        self._ended = False
+
+    def __next__(self) -> Deferred:
+        while True:
+            slot = self._slots[self._turn]
+            if slot is None:
+                if self._ended:
+                    if not any(self._slots):
+                        raise StopIteration
+                    self._next_turn()
+                    continue
+                slot = self._slots[self._turn] = self._read()
+                if slot is None:
+                    self._ended = True
+                    continue
+            element = next(slot.elements, None)
+            if element is None:
+                slot.elements.close()
+                self._slots[self._turn] = None
+                self._next_turn()
+                continue
+            self._given += 1
+            if self._given == self._operation.block_length:
+                self._next_turn()
+            return element
+
+    def _next_turn(self) -> None:
+        self._turn, self._given = (self._turn + 1) % len(self._slots), 0
+
+    def _read(self) -> _Slot | None:
+        before = self._upstream.get_state()
+        element = next(self._upstream, None)
+        if element is None:
+            return None
+        slot = self._opened(self._num_read, before, element)
+        self._num_read += 1
+        return slot
+
+    def _opened(self, number: int, before: State, element: Deferred) -> _Slot:
+        path = (*self._path, number)
+        return _Slot(number, before, self._operation.plan_of(element, path).open(path))
+
+    def get_state(self) -> State:
+        return {
+            "turn": [self._turn, self._given],
+            "read": self._num_read,
+            "ended": self._ended,
+            "slots": [slot and [slot.number, slot.before, slot.elements.get_state()] for slot in self._slots],
+            "input": self._upstream.get_state(),
+        }
+
+    def set_state(self, state: State) -> None:
+        self._close_slots()
+        for index, slot in enumerate(state["slots"]):
+            if slot is not None:
+                number, before, inner = slot
+                self._upstream.set_state(before)
+                opened = self._opened(number, before, next(self._upstream))
+                opened.elements.set_state(inner)
+                self._slots[index] = opened
+        self._turn, self._given = state["turn"]
+        self._num_read, self._ended = state["read"], state["ended"]
+        self._upstream.set_state(state["input"])
+
+    def close(self) -> None:
+        self._close_slots()
+        self._upstream.close()
+
+    def _close_slots(self) -> None:
+        for slot in self._slots:
+            if slot is not None:
+                slot.elements.close()
+        self._slots = [None] * self._operation.cycle_length

@@ -1,0 +1,39 @@
+"""Elements that are there already, of whatever shapes: the content of a window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from unisono._src.data.plans._counted import Counted
+from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._nest import Nest
+from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Source):
+    """These elements, in this order."""
+
+    values: tuple[Nest, ...]
+    spec: Nest = None
+    """What elements of such a source look like, if more is known than these show."""
+
+    @property
+    def cardinality(self) -> int:
+        return len(self.values)
+
+    @property
+    def random_access(self) -> bool:
+        return True
+
+    def elements(self, path: Path) -> Elements:
+        return Counted(len(self.values), partial(partial, self._element, epoch_of(path)))
+
+    def _element(self, epoch: int, row: int) -> Nest:
+        identify(epoch, row)
+        return self.values[row]
+
+    def __str__(self) -> str:
+        return f"{len(self.values)} elements"

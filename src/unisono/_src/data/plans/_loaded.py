@@ -1,0 +1,66 @@
+"""load: the elements of a file that `save` wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path as FilePath
+
+from unisono._src.data.plans._element_file import ElementFile
+from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._nest import Nest
+from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded(Source):
+    """The elements of a file, by number."""
+
+    path: FilePath
+
+    @cached_property
+    def _num_elements(self) -> int:
+        file = ElementFile(self.path)
+        file.close()
+        return len(file)
+
+    @property
+    def cardinality(self) -> int:
+        return self._num_elements
+
+    @property
+    def random_access(self) -> bool:
+        return True
+
+    def elements(self, path: Path) -> Elements:
+        return _FromFile(ElementFile(self.path), epoch_of(path))
+
+    def __str__(self) -> str:
+        return f"load({str(self.path.parent)!r})"
+
+
+class _FromFile(Elements):
+    def __init__(self, file: ElementFile, epoch: int) -> None:
+        self._file, self._epoch = file, epoch
+        self._position = 0
+
+    def __next__(self) -> Deferred:
+        if self._position == len(self._file):
+            raise StopIteration
+        self._position += 1
+        return partial(_element, self._file, self._epoch, self._position - 1)
+
+    def get_state(self) -> State:
+        return self._position
+
+    def set_state(self, state: State) -> None:
+        self._position = state
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _element(file: ElementFile, epoch: int, row: int) -> Nest:
+    identify(epoch, row)
+    return file.read(row)

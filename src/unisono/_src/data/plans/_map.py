@@ -1,0 +1,108 @@
+"""map: a function of each element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from unisono._src.data.files import byte_string
+from unisono._src.data.plans._identity import drawing
+from unisono._src.data.plans._nest import Nest, map_leaves
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._seeds import map_seed
+from unisono._src.data.plans._stateless import each
+
+
+@dataclass(frozen=True)
+class Map(Operation):
+    """`function` applied to each element; a tuple is spread over its arguments."""
+
+    function: Callable[..., Any]
+    num_parallel_calls: int | None = None
+    """How many calls may run at once; -1 leaves the number to the executor. None: one after the other, in order."""
+    seed: int = field(default_factory=map_seed)
+    """Of the random numbers that the function draws."""
+
+    def __post_init__(self) -> None:
+        check_function(self.function, "map")
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return each(upstream.open(path), partial(partial, self._mapped))
+
+    def _mapped(self, element: Deferred) -> Nest:
+        value = element()
+        with drawing(self.seed):
+            result = apply(self.function, value)
+        return as_arrays(result, self)
+
+    def __str__(self) -> str:
+        return f"map({function_name(self.function)})"
+
+
+def apply(function: Callable[..., Any], element: Nest) -> Nest:
+    """Calls `function` on one element as tf.data does: `(x, y)` gives two arguments, all else one.
+
+    A namedtuple is one argument: its names would be lost otherwise.
+    """
+    return function(*element) if type(element) is tuple else function(element)
+
+
+def as_arrays(result: Nest, operation: object) -> Nest:
+    """What a user's function returned, with NumPy arrays for leaves."""
+
+    def as_array(leaf: Any) -> Any:
+        if type(leaf) is np.ndarray and not leaf.dtype.hasobject:
+            return leaf
+        if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
+            return leaf
+        if isinstance(leaf, bytes):
+            return byte_string(leaf)
+        _refuse_sparse(leaf, operation)
+        array = np.asarray(leaf)
+        if array.dtype.hasobject and not _is_byte_strings(array):
+            raise TypeError(
+                f"{operation} returned {leaf!r} ({type(leaf).__name__}), which is not an array. Expected arrays, "
+                f"numbers or strings, alone or in tuples, lists and dicts."
+            )
+        return array
+
+    return map_leaves(as_array, result)
+
+
+def check_function(function: Any, call: str) -> None:
+    """Refuses what cannot be called."""
+    if not callable(function):
+        raise TypeError(
+            f"{call}: expected a function of one element, got {function!r} "
+            f"({type(function).__name__}). Write {call}(scale), not {call}(scale(x)), or a lambda."
+        )
+
+
+def function_name(function: Any) -> str:
+    """What to call a function in a plan."""
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name.strip("<>")
+
+
+def _is_byte_strings(array: np.ndarray[Any, Any]) -> bool:
+    return all(isinstance(item, bytes) for item in array.flat)
+
+
+def _refuse_sparse(leaf: Any, operation: object) -> None:
+    kind = type(leaf).__name__
+    if kind in {"SparseTensor", "RaggedTensor", "BCOO", "BCSR"} or hasattr(leaf, "toarray"):
+        raise TypeError(
+            f"{operation} returned a {kind}: elements are dense arrays. Convert it in the function, with "
+            f".toarray() or .todense(); for rows of different lengths return each row and use padded_batch."
+        )

@@ -1,0 +1,88 @@
+"""Options of a dataset: how it is shared among workers, and what else tf.data lets one say."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How the input of a training over several workers is shared among them.
+
+    OFF: every worker reads everything. AUTO: by FILE where the data comes from enough files, else by DATA.
+    FILE: each worker reads some of the files. DATA: each worker keeps its part of every global batch.
+    """
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+@dataclass(slots=True)
+class DistributeOptions:
+    """What `Options.experimental_distribute` holds."""
+
+    auto_shard_policy: AutoShardPolicy = AutoShardPolicy.AUTO
+    num_devices: int | None = None
+
+
+@dataclass(slots=True)
+class Options:
+    """Set its members, then `dataset.with_options(options)`.
+
+    `experimental_distribute.auto_shard_policy` decides how workers share the data. The others are tf.data's and
+    change nothing here: the order is always deterministic and threads are always bounded.
+
+    >>> options = Options()
+    >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.DATA
+    """
+
+    experimental_distribute: DistributeOptions = field(default_factory=DistributeOptions)
+    deterministic: bool | None = None
+    experimental_deterministic: bool | None = None
+    experimental_slack: bool | None = None
+    experimental_external_state_policy: Any = None
+    experimental_symbolic_checkpoint: bool | None = None
+    experimental_warm_start: bool | None = None
+    dataset_name: str | None = None
+    framework_type: Any = None
+    experimental_optimization: Any = field(default_factory=lambda: _Freeform())
+    experimental_threading: Any = field(default_factory=lambda: _Freeform())
+    autotune: Any = field(default_factory=lambda: _Freeform())
+    threading: Any = field(default_factory=lambda: _Freeform())
+
+
+class _Freeform:
+    """Takes any attribute: tf.data has dozens of hints, and scripts set them."""
+
+
+@dataclass(frozen=True, eq=False)
+class WithOptions(Operation):
+    """The same elements, with options. The last one counts."""
+
+    options: Options
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options, Options):
+            raise TypeError(
+                f"with_options: expected unisono.data.Options, got {type(self.options).__name__}. "
+                f"Write options = Options(), set its members, and pass it."
+            )
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return upstream.open(path)
+
+    def __str__(self) -> str:
+        return f"with_options({self.options.experimental_distribute.auto_shard_policy.name})"

@@ -1,0 +1,111 @@
+"""Elements computed ahead of time by threads, handed on in order. Put into plans by the optimiser, not by users.
+
+An exception in a user's function comes out where its element would have. Threads end with the pass: when it is
+closed, or when nobody holds it any more.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+
+_NAME: Final = "unisono-data"
+
+
+@dataclass(frozen=True)
+class Parallel(Operation):
+    """`num_threads` threads compute up to `ahead` elements before they are asked for."""
+
+    num_threads: int
+    ahead: int
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Ahead(upstream.open(path), self)
+
+    def __str__(self) -> str:
+        return f"[{self.num_threads} thread{'s' if self.num_threads > 1 else ''}, {self.ahead} ahead]"
+
+
+def num_host_threads(asked: int) -> int:
+    """The number of threads for `num_parallel_calls=asked`; -1 leaves it to us."""
+    return max(2, os.cpu_count() or 1) if asked < 0 else max(1, asked)
+
+
+class _Ahead(Elements):
+    """One thread reads the input, the others compute; with one thread in all, it does both."""
+
+    def __init__(self, upstream: Elements, operation: Parallel) -> None:
+        self._upstream, self._operation = upstream, operation
+        self._reader: ThreadPoolExecutor | None = None
+        self._workers: ThreadPoolExecutor | None = None
+        self._queue: deque[Future[_Read | None]] = deque()
+        self._place: State = upstream.get_state()  # after the last element that was handed on
+
+    def __next__(self) -> Deferred:
+        if self._reader is None:
+            self._start()
+        while len(self._queue) < self._operation.ahead:
+            self._queue.append(self._reader.submit(self._read))  # type: ignore[union-attr]
+        read = self._queue.popleft().result()
+        if read is None:
+            raise StopIteration
+        value = read.value if isinstance(read.value, Computed) else read.value.result()
+        self._place = read.place
+        return value
+
+    def _start(self) -> None:
+        threads = self._operation.num_threads
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix=_NAME)
+        self._workers = ThreadPoolExecutor(threads, thread_name_prefix=_NAME) if threads > 1 else None
+
+    def _read(self) -> _Read | None:
+        element = next(self._upstream, None)
+        if element is None:
+            return None
+        place = self._upstream.get_state()
+        return _Read(self._workers.submit(Computed.of, element) if self._workers else Computed.of(element), place)
+
+    def get_state(self) -> State:
+        return self._place
+
+    def set_state(self, state: State) -> None:
+        self._stop()
+        self._upstream.set_state(state)
+        self._place = state
+
+    def close(self) -> None:
+        self._stop()
+        self._upstream.close()
+
+    def _stop(self) -> None:
+        """Waits for what the threads are doing right now, so that nobody else touches the input."""
+        reader, self._reader = self._reader, None
+        workers, self._workers = self._workers, None
+        # A thread cannot wait for itself: it may be the one in which the garbage collector found this pass.
+        wait = not threading.current_thread().name.startswith(_NAME)
+        for pool in (reader, workers):
+            if pool is not None:
+                pool.shutdown(wait, cancel_futures=True)
+        self._queue.clear()
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An element that has been read, and where the input then stood."""
+
+    value: Computed | Future[Computed]
+    place: State

@@ -1,0 +1,39 @@
+"""prefetch: a hint to prepare elements ahead of time. It changes no element and no order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
+from unisono._src.data.plans._whole_number import whole_number
+
+AUTOTUNE = -1
+
+
+@dataclass(frozen=True)
+class Prefetch(Operation):
+    """Prepare up to `buffer_size` elements ahead; -1 leaves the number to the executor, 0 means none."""
+
+    buffer_size: int
+
+    def __post_init__(self) -> None:
+        size = whole_number(self.buffer_size, "prefetch", "buffer_size")
+        if size < AUTOTUNE:
+            raise ValueError(
+                f"prefetch: buffer_size must be at least 0, but it is {size}. "
+                f"Write prefetch(2), or prefetch(AUTOTUNE) to leave the number to Unisono."
+            )
+        object.__setattr__(self, "buffer_size", size)
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return upstream.open(path)
+
+    def __str__(self) -> str:
+        return f"prefetch({'AUTOTUNE' if self.buffer_size == AUTOTUNE else self.buffer_size})"

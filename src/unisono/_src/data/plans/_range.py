@@ -1,0 +1,40 @@
+"""range: numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from unisono._src.data.plans._counted import Counted
+from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True)
+class Range(Source):
+    """The numbers of Python's `range`, as arrays without dimensions."""
+
+    numbers: range
+    dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int64))
+
+    @property
+    def cardinality(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def random_access(self) -> bool:
+        return True
+
+    def elements(self, path: Path) -> Elements:
+        return Counted(len(self.numbers), partial(partial, self._element, epoch_of(path)))
+
+    def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
+        identify(epoch, row)
+        return np.asarray(self.numbers[row], self.dtype)
+
+    def __str__(self) -> str:
+        return str(self.numbers).replace("range(0, ", "range(")

@@ -1,0 +1,66 @@
+"""shard: every n-th element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._whole_number import whole_number
+
+
+@dataclass(frozen=True)
+class Shard(Operation):
+    """Elements `index`, `index + num_shards`, `index + 2 * num_shards`, …"""
+
+    num_shards: int
+    index: int
+
+    def __post_init__(self) -> None:
+        num_shards = whole_number(self.num_shards, "shard", "num_shards")
+        index = whole_number(self.index, "shard", "index")
+        if num_shards < 1 or not 0 <= index < num_shards:
+            raise ValueError(
+                f"shard: got num_shards={num_shards} and index={index}. Expected num_shards of at least 1 and an "
+                f"index from 0 to num_shards - 1: shard(num_shards=4, index=0) is the first of four."
+            )
+        object.__setattr__(self, "num_shards", num_shards)
+        object.__setattr__(self, "index", index)
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        if upstream < 0:
+            return upstream
+        return max(0, -(-(upstream - self.index) // self.num_shards))
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Every(upstream.open(path), self)
+
+    def __str__(self) -> str:
+        return f"shard({self.num_shards}, {self.index})"
+
+
+class _Every(Elements):
+    def __init__(self, upstream: Elements, shard: Shard) -> None:
+        self._upstream, self._shard = upstream, shard
+        self._to_skip = shard.index
+
+    def __next__(self) -> Deferred:
+        while self._to_skip:
+            next(self._upstream)
+            self._to_skip -= 1
+        element = next(self._upstream)
+        self._to_skip = self._shard.num_shards - 1
+        return element
+
+    def get_state(self) -> State:
+        return {"to_skip": self._to_skip, "input": self._upstream.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self._to_skip = state["to_skip"]
+        self._upstream.set_state(state["input"])
+
+    def close(self) -> None:
+        self._upstream.close()

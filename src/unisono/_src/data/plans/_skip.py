@@ -1,0 +1,59 @@
+"""skip: all but the first elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._whole_number import whole_number
+
+
+@dataclass(frozen=True)
+class Skip(Operation):
+    """Without the first `count` elements; a negative count skips all."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", whole_number(self.count, "skip", "count"))
+
+    @property
+    def keeps_access(self) -> bool:
+        return True
+
+    def cardinality(self, upstream: int) -> int:
+        if self.count < 0:
+            return 0
+        if upstream == INFINITE_CARDINALITY:
+            return upstream
+        return upstream if upstream < 0 else max(0, upstream - self.count)
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Rest(upstream.open(path), self.count)
+
+    def __str__(self) -> str:
+        return f"skip({self.count})"
+
+
+class _Rest(Elements):
+    def __init__(self, upstream: Elements, count: int) -> None:
+        self._upstream, self._to_skip = upstream, count
+
+    def __next__(self) -> Deferred:
+        if self._to_skip < 0:
+            raise StopIteration
+        while self._to_skip:
+            next(self._upstream)
+            self._to_skip -= 1
+        return next(self._upstream)
+
+    def get_state(self) -> State:
+        return {"to_skip": self._to_skip, "input": self._upstream.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self._to_skip = state["to_skip"]
+        self._upstream.set_state(state["input"])
+
+    def close(self) -> None:
+        self._upstream.close()

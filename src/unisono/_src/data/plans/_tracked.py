@@ -1,0 +1,66 @@
+"""Elements that are held back for later, and how to find them again after a restart.
+
+A shuffle buffer, a window or a bucket holds elements that were read long ago. Its state names them by number;
+to restore it, the input is set to a place before the oldest of them and read again up to where it was. Their
+maps do not run for that: elements are deferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from unisono._src.data.plans._operation import Deferred, Elements, State
+
+_INTERVAL = 64
+"""Elements between two places that are remembered. The state of an input may cost more than an element."""
+
+
+class Tracked:
+    """Numbers the elements of an input."""
+
+    def __init__(self, upstream: Elements) -> None:
+        self._upstream = upstream
+        self._read = 0
+        self._places: list[tuple[int, State]] = []
+
+    def next(self) -> tuple[int, Deferred] | None:
+        """The next element and its number; None at the end."""
+        number = self._read
+        if number % _INTERVAL == 0:
+            self._places.append((number, self._upstream.get_state()))
+        element = next(self._upstream, None)
+        if element is None:
+            return None
+        self._read = number + 1
+        return number, element
+
+    def forget(self, held: Collection[int]) -> None:
+        """Only these elements, and later ones, will be asked for. Call it now and then."""
+        oldest = min(held, default=self._read)
+        while len(self._places) > 1 and self._places[1][0] <= oldest:
+            del self._places[0]
+
+    def get_state(self, held: Collection[int]) -> State:
+        """Enough to read the elements `held` again."""
+        if not held:
+            return {"first": self._read, "read": self._read, "input": self._upstream.get_state()}
+        self.forget(held)
+        first, place = self._places[0]
+        return {"first": first, "read": self._read, "input": place}
+
+    def set_state(self, state: State, held: Collection[int]) -> dict[int, Deferred]:
+        """Goes to that place; the elements `held` by their numbers."""
+        wanted = set(held)
+        self._upstream.set_state(state["input"])
+        self._read, self._places = state["first"], [(state["first"], state["input"])]
+        found: dict[int, Deferred] = {}
+        while self._read < state["read"]:
+            numbered = self.next()
+            assert numbered is not None, "it was read before, and the plan is the same"
+            number, element = numbered
+            if number in wanted:
+                found[number] = element
+        return found
+
+    def close(self) -> None:
+        self._upstream.close()

@@ -1,0 +1,193 @@
+"""unbatch and rebatch: batches taken apart again, into rows or into other batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from unisono._src.data.plans._batch import checked_batch_size
+from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
+from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+
+
+@dataclass(frozen=True)
+class Unbatch(Operation):
+    """The rows of each element, one by one."""
+
+    num_rows: int | None = None
+    """The rows of every element, if that is known."""
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        if upstream > 0:
+            return UNKNOWN_CARDINALITY if self.num_rows is None else upstream * self.num_rows
+        return upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Unbatched(_Rows(upstream.open(path), self), epoch_of(path))
+
+    def __str__(self) -> str:
+        return "unbatch()"
+
+
+@dataclass(frozen=True)
+class Rebatch(Operation):
+    """The rows of all elements in batches of other sizes. Several sizes are used in turn."""
+
+    batch_sizes: tuple[int, ...]
+    drop_remainder: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batch_sizes", tuple(checked_batch_size(size, "rebatch") for size in self.batch_sizes))
+        if not self.batch_sizes:
+            raise ValueError("rebatch: got an empty list of batch sizes. Write rebatch(32), or rebatch([16, 32]).")
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return UNKNOWN_CARDINALITY if upstream > 0 else upstream
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Rebatched(_Rows(upstream.open(path), self), self, epoch_of(path))
+
+    def __str__(self) -> str:
+        sizes = self.batch_sizes[0] if len(self.batch_sizes) == 1 else list(self.batch_sizes)
+        return f"rebatch({sizes}{', drop_remainder=True' if self.drop_remainder else ''})"
+
+
+class _Rows:
+    """Reads batches and hands out slices of their rows, at most up to the end of a batch at a time."""
+
+    def __init__(self, upstream: Elements, operation: Operation) -> None:
+        self._upstream, self._operation = upstream, operation
+        self._batch: Nest = None
+        self.given = 0
+        """Rows that have been handed out."""
+        self._before_batch: State = None
+        self._row = self._num_rows = 0
+
+    def some(self, most: int) -> tuple[Nest, slice] | None:
+        """The next rows of one batch; None at the end."""
+        while self._row == self._num_rows:
+            self._before_batch = self._upstream.get_state()
+            element = next(self._upstream, None)
+            if element is None:
+                self._batch, self._row, self._num_rows = None, 0, 0
+                return None
+            self._begin(element)
+        rows = slice(self._row, min(self._row + most, self._num_rows))
+        self.given += rows.stop - rows.start
+        self._row = rows.stop
+        return self._batch, rows
+
+    def _begin(self, element: Deferred) -> None:
+        self._batch, self._row = element(), 0
+        self._num_rows = _num_rows(self._batch, self._operation)
+
+    def get_state(self) -> State:
+        if self._row == self._num_rows:
+            return {"given": self.given, "row": 0, "input": self._upstream.get_state()}
+        return {"given": self.given, "row": self._row, "input": self._before_batch}
+
+    def set_state(self, state: State) -> None:
+        self._upstream.set_state(state["input"])
+        self._batch, self._row, self._num_rows = None, 0, 0
+        self.given = state["given"]
+        if state["row"]:
+            self._before_batch = state["input"]
+            self._begin(next(self._upstream))
+            self._row = state["row"]
+
+    def close(self) -> None:
+        self._upstream.close()
+
+
+class _Unbatched(Elements):
+    def __init__(self, rows: _Rows, epoch: int) -> None:
+        self._rows, self._epoch = rows, epoch
+
+    def __next__(self) -> Deferred:
+        found = self._rows.some(1)
+        if found is None:
+            raise StopIteration
+        batch, rows = found
+        return renewed(partial(_row, batch, rows.start), self._epoch, self._rows.given - 1)
+
+    def get_state(self) -> State:
+        return self._rows.get_state()
+
+    def set_state(self, state: State) -> None:
+        self._rows.set_state(state)
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+class _Rebatched(Elements):
+    def __init__(self, rows: _Rows, operation: Rebatch, epoch: int) -> None:
+        self._rows, self._operation, self._epoch = rows, operation, epoch
+        self._turn = 0
+
+    def __next__(self) -> Deferred:
+        sizes = self._operation.batch_sizes
+        wanted = sizes[self._turn % len(sizes)]
+        first = self._rows.given
+        parts: list[tuple[Nest, slice]] = []
+        while wanted and (found := self._rows.some(wanted)) is not None:
+            parts.append(found)
+            wanted -= found[1].stop - found[1].start
+        if not parts or (wanted and self._operation.drop_remainder):
+            raise StopIteration
+        self._turn += 1
+        return renewed(partial(_joined, parts), self._epoch, first)
+
+    def get_state(self) -> State:
+        return {"turn": self._turn % len(self._operation.batch_sizes), "rows": self._rows.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self._turn = state["turn"]
+        self._rows.set_state(state["rows"])
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+def _row(batch: Nest, row: int) -> Nest:
+    return map_leaves(lambda leaf: None if leaf is None else leaf[row, ...], batch)
+
+
+def _joined(parts: list[tuple[Nest, slice]]) -> Nest:
+    pieces = [_slice_of(batch, rows) for batch, rows in parts]
+    if len(pieces) == 1:
+        return pieces[0]
+    columns = zip(*map(flatten, pieces), strict=True)
+    return unflatten(pieces[0], [None if leaves[0] is None else np.concatenate(leaves) for leaves in columns])
+
+
+def _slice_of(batch: Nest, rows: slice) -> Nest:
+    return map_leaves(lambda leaf: None if leaf is None else leaf[rows], batch)
+
+
+def _num_rows(batch: Nest, operation: Operation) -> int:
+    leaves = [leaf for leaf in flatten(batch) if leaf is not None]
+    counts: set[Any] = {leaf.shape[0] if getattr(leaf, "ndim", 0) else None for leaf in leaves}
+    if len(counts) != 1 or None in counts:
+        shapes = ", ".join(
+            f"{name}: {getattr(leaf, 'shape', None)}"
+            for leaf, name in zip(flatten(batch), leaf_names(batch, "element"), strict=True)
+        )
+        raise ValueError(
+            f"{operation}: the parts of an element need the same first dim, the rows; here they are {shapes}. "
+            f"Put batch(...) before it."
+        )
+    return int(counts.pop())

@@ -1,0 +1,102 @@
+"""window: datasets of consecutive elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from unisono._src.data.plans._listed import Listed
+from unisono._src.data.plans._nest import Nest, flatten, unflatten
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._tracked import Tracked
+from unisono._src.data.plans._whole_number import whole_number
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._source import Source
+
+
+@dataclass(frozen=True)
+class Window(Operation):
+    """Datasets of up to `size` elements, `stride` apart; one begins `shift` elements after the other.
+
+    The parts of an element become datasets of their own: of pairs, a window is a pair of datasets.
+    """
+
+    size: int
+    dataset: Callable[[Source], Any]
+    """Makes what the user's functions get to see."""
+    shift: int | None = None
+    stride: int = 1
+    drop_remainder: bool = False
+
+    def __post_init__(self) -> None:
+        shift = self.size if self.shift is None else self.shift
+        for name, value in (("size", self.size), ("shift", shift), ("stride", self.stride)):
+            number = whole_number(value, "window", name)
+            if number < 1:
+                raise ValueError(
+                    f"window: {name} must be at least 1, but it is {number}. Write window(5, shift=1), say."
+                )
+            object.__setattr__(self, name, number)
+
+    @property
+    def keeps_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        if upstream < 0:
+            return upstream
+        assert self.shift is not None
+        if not self.drop_remainder:
+            return -(-upstream // self.shift)
+        return max(0, (upstream - (self.size - 1) * self.stride - 1) // self.shift + 1)
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _Windows(Tracked(upstream.open(path)), self)
+
+    def __str__(self) -> str:
+        shift = "" if self.shift == self.size else f", shift={self.shift}"
+        stride = "" if self.stride == 1 else f", stride={self.stride}"
+        return f"window({self.size}{shift}{stride}{', drop_remainder=True' if self.drop_remainder else ''})"
+
+
+class _Windows(Elements):
+    def __init__(self, upstream: Tracked, window: Window) -> None:
+        self._upstream, self._window = upstream, window
+        self._held: list[tuple[int, Deferred]] = []  # from the first element of the next window on
+        self._start = 0  # the number of that element
+
+    def __next__(self) -> Deferred:
+        window, held = self._window, self._held
+        reach = (window.size - 1) * window.stride + 1
+        while (not held or held[-1][0] < self._start + reach - 1) and (numbered := self._upstream.next()) is not None:
+            if numbered[0] >= self._start:
+                held.append(numbered)
+        chosen = [element for number, element in held if (number - self._start) % window.stride == 0][: window.size]
+        if not chosen or (window.drop_remainder and len(chosen) < window.size):
+            raise StopIteration
+        assert window.shift is not None
+        self._start += window.shift
+        self._held = [numbered for numbered in held if numbered[0] >= self._start]
+        self._upstream.forget([number for number, _ in self._held])
+        return partial(self._datasets, chosen)
+
+    def _datasets(self, chosen: list[Deferred]) -> Nest:
+        elements = [element() for element in chosen]
+        columns = zip(*map(flatten, elements), strict=True)
+        return unflatten(elements[0], [self._window.dataset(Listed(column)) for column in columns])
+
+    def get_state(self) -> State:
+        numbers = [number for number, _ in self._held]
+        return {"start": self._start, "held": numbers, "input": self._upstream.get_state(numbers)}
+
+    def set_state(self, state: State) -> None:
+        found = self._upstream.set_state(state["input"], state["held"])
+        self._start = state["start"]
+        self._held = [(number, found[number]) for number in state["held"]]
+
+    def close(self) -> None:
+        self._held = []
+        self._upstream.close()

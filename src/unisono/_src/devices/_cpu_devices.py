@@ -1,0 +1,62 @@
+"""Several CPU devices in one process, without XLA:CPU's deadlock."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+import jax
+
+from unisono._src.core import nproc_for
+
+_OPTION: Final = "jax_num_cpu_devices"
+
+TOO_LATE = """JAX has already started with {found} CPU device(s), and {wanted} are wanted.
+JAX fixes their number when its first array is made. Do one of these before that:
+    unisono.config.set_cpu_devices({wanted})      # first line after `import unisono`
+    strategy = unisono.MirroredStrategy({names})  # before any other use of JAX
+or start the program with UNISONO_CPU_DEVICES={wanted}."""
+
+
+def set_cpu_devices(count: int) -> None:
+    """Gives this process ``count`` CPU devices, each of which can be a replica.
+
+    Must run before JAX starts, that is before the first array is made. The devices share the cores of
+    the machine: they are for trying out and testing what several GPUs would do.
+
+    ```python
+    unisono.config.set_cpu_devices(4)
+    strategy = unisono.MirroredStrategy()
+    assert strategy.num_replicas_in_sync == 4
+    ```
+    """
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ValueError(f"set_cpu_devices takes a whole number of at least 1; got {count!r}.")
+    nproc_before = os.environ.get("NPROC")
+    if count > 1:
+        os.environ["NPROC"] = str(nproc_for(count))
+    try:
+        jax.config.update(_OPTION, count)
+    except RuntimeError:
+        _restore_nproc(nproc_before)
+        found = len(jax.devices("cpu"))
+        if found != count:
+            names = [f"cpu:{i}" for i in range(count)]
+            raise RuntimeError(TOO_LATE.format(found=found, wanted=count, names=names)) from None
+
+
+def ensure_cpu_devices(count: int) -> None:
+    """Raises the number of CPU devices to ``count`` where that is still possible and necessary."""
+    if count > max(1, getattr(jax.config, _OPTION)):
+        try:
+            set_cpu_devices(count)
+        except RuntimeError:
+            if len(jax.devices("cpu")) < count:
+                raise
+
+
+def _restore_nproc(value: str | None) -> None:
+    if value is None:
+        os.environ.pop("NPROC", None)
+    else:
+        os.environ["NPROC"] = value

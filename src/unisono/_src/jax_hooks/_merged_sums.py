@@ -1,0 +1,89 @@
+"""Hook: the program of one replica. Sums over the replicas that do not wait for each other become one.
+
+A step sums its gradients, the loss that it returns and the counts of its metrics. Where every sum costs a round of
+messages, as between processes on CPUs, one round is enough: none of them needs what comes of the others. Whether that
+is so is seen in the traced program, whose operations are put into another order for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+from jax.core import eval_jaxpr
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
+
+from unisono._src.replicas.values import packed
+
+
+def with_merged_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
+    """``function`` with few sums over ``axis``: as many as wait for each other. It is traced whenever it is called."""
+
+    def merged(*arguments: Any) -> Any:
+        traced, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        leaves = jax.tree.leaves(arguments)
+        if _does_more_than_compute(traced.jaxpr):
+            results = eval_jaxpr(traced.jaxpr, traced.consts, *leaves)
+        else:
+            results = _evaluated(traced.jaxpr, [*traced.consts, *leaves], axis)
+        return jax.tree.unflatten(jax.tree.structure(shapes), results)
+
+    return merged
+
+
+def _does_more_than_compute(jaxpr: Jaxpr) -> bool:
+    """Whether the order of its operations can be seen from outside: it prints, or calls back."""
+    return any(type(effect).__name__ != "NamedAxisEffect" for effect in jaxpr.effects)
+
+
+class _Stage(NamedTuple):
+    """Operations that need the sums of all stages before, and sums that need nothing but them."""
+
+    operations: list[JaxprEqn]
+    sums: list[JaxprEqn]
+
+
+def _stages(jaxpr: Jaxpr, axis: str) -> list[_Stage]:
+    stages: list[_Stage] = [_Stage([], [])]
+    stage_of: dict[Any, int] = {}
+    for equation in jaxpr.eqns:
+        number = max((stage_of.get(atom, 0) for atom in equation.invars if not isinstance(atom, Literal)), default=0)
+        if _is_sum(equation, axis):
+            stages[number].sums.append(equation)
+            number += 1
+            if number == len(stages):
+                stages.append(_Stage([], []))
+        else:
+            stages[number].operations.append(equation)
+        stage_of.update(dict.fromkeys(equation.outvars, number))
+    return stages
+
+
+def _is_sum(equation: JaxprEqn, axis: str) -> bool:
+    return (
+        equation.primitive.name == "psum"
+        and equation.params["axes"] == (axis,)
+        and equation.params["axis_index_groups"] is None
+    )
+
+
+def _sum(nest: Any, axis: str) -> Any:
+    return jax.lax.psum(nest, axis)
+
+
+def _evaluated(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
+    known = dict(zip([*jaxpr.constvars, *jaxpr.invars], inputs, strict=True))
+
+    def of(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else known[atom]
+
+    for operations, sums in _stages(jaxpr, axis):
+        made = [variable for equation in operations for variable in equation.outvars]
+        part = jaxpr.replace(constvars=[], invars=list(known), outvars=made, eqns=operations)
+        known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
+        operands = [of(atom) for equation in sums for atom in equation.invars]
+        results = [variable for equation in sums for variable in equation.outvars]
+        summed = _sum(operands, axis) if len(operands) == 1 else packed(operands, lambda vector: _sum(vector, axis))
+        known.update(zip(results, summed, strict=True))
+    return [of(atom) for atom in jaxpr.outvars]

@@ -1,0 +1,163 @@
+"""Hook: what callbacks of Keras's own remember, so that a training that goes on decides as if it had never stopped.
+
+Checked against Keras 3.15.1: the attributes below are all that these callbacks carry from one hook to the next.
+`on_train_begin` resets those of `EarlyStopping`, `ReduceLROnPlateau`, `CSVLogger` and `History`, hence states are
+restored after it. `_set_monitor_op` finds out whether less or more is better. `TerminateOnNaN`,
+`LearningRateScheduler`, `ProgbarLogger`, `RemoteMonitor` and `LambdaCallback` carry nothing. `TensorBoard` keeps its
+profiled steps in `_start_batch` and `_stop_batch`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import keras
+import numpy as np
+
+from unisono._src.state.store import JSON, staged_file
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+_KEPT: Final[dict[type, tuple[str, ...]]] = {
+    keras.callbacks.EarlyStopping: ("wait", "stopped_epoch", "best", "best_epoch", "best_weights"),
+    keras.callbacks.ReduceLROnPlateau: ("best", "wait", "cooldown_counter"),
+    keras.callbacks.ModelCheckpoint: ("best", "_batches_seen_since_last_saving", "_last_batch_seen"),
+    keras.callbacks.CSVLogger: ("keys",),
+    keras.callbacks.History: ("epoch", "history"),
+    keras.callbacks.SwapEMAWeights: ("_ema_weights_in_model",),
+}
+
+# Those of which Python's numbers hold every bit.
+_NUMBERS: Final = frozenset(
+    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+)
+
+OTHER_CALLBACK = """The checkpoint has the state of a callback {saved} where `fit` now has {present}. Pass the callbacks
+in the order in which they were when it was written, or begin anew in another folder."""
+
+
+def callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
+    """What ``callback`` remembers: something that JSON can say, and arrays. None if it remembers nothing.
+
+    For Keras's own callbacks and subclasses of them, and for every callback with `get_state` and `set_state`. Arrays
+    are copies.
+    """
+    state: dict[str, JSON] = {}
+    arrays: Arrays = {}
+    kept = _kept(callback)
+    if kept:
+        state["attributes"] = {name: _encoded(getattr(callback, name), name, arrays) for name in kept}
+    if _has_direction(callback):
+        state["has_direction"] = True
+    if isinstance(callback, keras.callbacks.CSVLogger):
+        state["file_size"] = _size(callback.filename)
+    if _keeps_itself(callback):
+        state["own"] = callback.get_state()
+    return ({"callback": type(callback).__name__, **state}, arrays) if state else None
+
+
+def restore_callback_state(callback: Any, state: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Makes ``callback`` remember what :func:`callback_state` gave. To be called after `on_train_begin`."""
+    if state["callback"] != type(callback).__name__:
+        raise ValueError(OTHER_CALLBACK.format(saved=state["callback"], present=type(callback).__name__))
+    for name, value in state.get("attributes", {}).items():
+        setattr(callback, name, _decoded(value, arrays))
+    if state.get("has_direction") and not _has_direction(callback):
+        callback._set_monitor_op()
+    if state.get("file_size") is not None:
+        _cut(callback.filename, state["file_size"])
+        callback.append_header = not _size(callback.filename)
+    if "own" in state:
+        callback.set_state(state["own"])
+
+
+def prepare_for_resume(callback: Any, epoch: int, step: int) -> None:
+    """To be called before `on_train_begin` of a training that goes on in ``epoch``, after ``step`` steps.
+
+    Files are added to, not written anew, and what stands in them about this epoch and later ones is cut. A callback
+    that has a method `prepare_for_resume(epoch, step)` is told.
+    """
+    if isinstance(callback, keras.callbacks.CSVLogger) and not callback.append:
+        _cut_epochs(callback.filename, callback.sep, epoch)
+        callback.append = True
+    tell = getattr(callback, "prepare_for_resume", None)
+    if tell is not None:
+        tell(epoch, step)
+
+
+def profiled_batches(callback: Any) -> tuple[int, int]:
+    """The first and the last step that Keras's TensorBoard was told to profile; 0 for none."""
+    return callback._start_batch, callback._stop_batch
+
+
+def _kept(callback: Any) -> list[str]:
+    """The names of what it carries now; some are set by the first hook."""
+    names = [name for kind, names in _KEPT.items() if isinstance(callback, kind) for name in names]
+    return [name for name in names if hasattr(callback, name)]
+
+
+def _has_direction(callback: Any) -> bool:
+    return getattr(callback, "monitor_op", None) is not None and hasattr(callback, "_set_monitor_op")
+
+
+def _keeps_itself(callback: Any) -> bool:
+    return hasattr(callback, "get_state") and hasattr(callback, "set_state")
+
+
+def _encoded(value: Any, name: str, arrays: Arrays) -> JSON:
+    """``value`` as JSON. What is tagged keeps its type and all its bits."""
+    if value is None or isinstance(value, str) or type(value) in (bool, int, float):
+        return value
+    if isinstance(value, dict):
+        return {"dict": [[key, _encoded(item, f"{name}/{key}", arrays)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        items = [_encoded(item, f"{name}/{index}", arrays) for index, item in enumerate(value)]
+        return {type(value).__name__ if type(value) is tuple else "list": items}
+    if isinstance(value, np.generic) and value.dtype.name in _NUMBERS:
+        return {"scalar": [value.dtype.name, value.item()]}
+    arrays[name] = np.array(value)  # a copy; JAX's arrays too
+    return {"array": name}
+
+
+def _decoded(value: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    (kind, content), *_ = value.items()
+    if kind == "dict":
+        return {key: _decoded(item, arrays) for key, item in content}
+    if kind in ("list", "tuple"):
+        items = [_decoded(item, arrays) for item in content]
+        return tuple(items) if kind == "tuple" else items
+    if kind == "scalar":
+        dtype, number = content
+        return np.dtype(dtype).type(number)
+    return np.array(arrays[content])
+
+
+def _size(path: str) -> int | None:
+    return os.path.getsize(path) if os.path.exists(path) else None
+
+
+def _cut(path: str, size: int) -> None:
+    if (_size(path) or 0) > size:
+        os.truncate(path, size)
+
+
+def _cut_epochs(path: str, separator: str, epoch: int) -> None:
+    """Leaves the header and the rows of epochs before ``epoch``. A row that was not written to its end goes too."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        lines = file.read().splitlines(keepends=True)
+    header, rows = [line for line in lines[:1] if line.endswith(b"\n")], lines[1:]
+    kept = header + [row for row in rows if _epoch_of(row, separator) < epoch]
+    if len(kept) < len(lines):
+        with staged_file(path) as temporary:
+            temporary.write_bytes(b"".join(kept))
+
+
+def _epoch_of(row: bytes, separator: str) -> float:
+    first = row.split(separator.encode())[0]
+    return int(first) if row.endswith(b"\n") and first.isdigit() else float("inf")

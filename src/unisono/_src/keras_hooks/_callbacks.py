@@ -1,0 +1,169 @@
+"""Hook: what the callbacks of a `fit` ask for, as far as it decides how many steps may run between calls.
+
+Checked against Keras 3.15.1: default hooks carry `utils.is_default`; `LambdaCallback` puts user functions on
+the instance; `ModelCheckpoint`, `BackupAndRestore`, `OrbaxCheckpoint` and `TensorBoard` keep an integer
+frequency in `save_freq` or `update_freq`, and those that save count in `_batches_seen_since_last_saving`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+from keras.src import tree, utils
+from keras.src.callbacks.callback_list import CallbackList as _KerasCallbackList
+from keras.src.utils.python_utils import pythonify_logs
+
+from unisono._src.processes import processes
+
+_HOOKS = {
+    "train": ("on_batch_begin", "on_batch_end", "on_train_batch_begin", "on_train_batch_end"),
+    "test": ("on_test_batch_begin", "on_test_batch_end"),
+    "predict": ("on_predict_batch_begin", "on_predict_batch_end"),
+}
+
+
+_LOG_WRITERS = (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)
+
+OWN_BACKUP = """{kind} is a subclass of Keras's BackupAndRestore, which every worker would write into the same files.
+Use unisono.callbacks.BackupAndRestore, or fit(resume="runs/NAME")."""
+
+
+class CallbackList(_KerasCallbackList):
+    """Keras's list; ``close`` ends its threads when training did not reach its end."""
+
+    def close(self) -> None:
+        """Stops the thread pool if an exception left it running. Safe to call twice."""
+        executor: Any = self._executor
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+def callback_list(
+    callbacks: Any, model: Any, *, verbose: Any, epochs: int, steps: int | None, history: bool = False
+) -> Any:
+    """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is.
+
+    Of several processes only the chief shows a bar and writes logs.
+    """
+    if isinstance(callbacks, _KerasCallbackList):
+        return callbacks
+    if processes().number > 1:
+        callbacks = _for_worker(callbacks)
+        verbose = verbose if processes().is_chief else 0
+    return CallbackList(
+        callbacks,
+        add_history=history,
+        add_progbar=verbose != 0,
+        model=model,
+        verbose=verbose,
+        epochs=epochs,
+        steps=steps,
+    )
+
+
+def _for_worker(callbacks: Any) -> list[Any]:
+    callbacks = list(tree.flatten(callbacks)) if callbacks else []
+    for callback in callbacks:
+        if isinstance(callback, keras.callbacks.BackupAndRestore):
+            raise NotImplementedError(OWN_BACKUP.format(kind=type(callback).__name__))
+    if processes().is_chief:
+        return list(callbacks)
+    return [callback for callback in callbacks if not _writes_logs(callback)]
+
+
+def _writes_logs(callback: Any) -> bool:
+    """Whether it would write on every worker; ours see to that themselves."""
+    return isinstance(callback, _LOG_WRITERS) and not type(callback).__module__.startswith(
+        "unisono._src.training.callbacks."
+    )
+
+
+@contextlib.contextmanager
+def closing(callbacks: Any) -> Iterator[None]:
+    """Ends the threads of our own list when an exception passes; a user's list is the user's to end."""
+    try:
+        yield
+    except BaseException:
+        if isinstance(callbacks, CallbackList):
+            callbacks.close()
+        raise
+
+
+def settle(callbacks: Any) -> None:
+    """Waits for batch hooks that Keras runs in threads: after it, callbacks have seen all steps so far."""
+    callbacks._flush_futures()
+
+
+def pythonify(logs: Any) -> dict[str, Any]:
+    """Logs as a flat dict of Python floats."""
+    result: dict[str, Any] = pythonify_logs(logs)
+    return result
+
+
+@dataclass(frozen=True)
+class BatchHooks:
+    """What to call before a call's first step and after its last."""
+
+    begin: Callable[[int], None]
+    end: Callable[[int, Any], None]
+
+
+def batch_hooks(callbacks: Any, kind: str) -> BatchHooks:
+    """The batch hooks of all callbacks; nothing at all if none has any, since fetching logs in vain takes time."""
+    if any(not utils.is_default(getattr(callback, hook)) for callback in callbacks.callbacks for hook in _HOOKS[kind]):
+        return BatchHooks(getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end"))
+    return BatchHooks(lambda step: None, lambda step, logs: None)
+
+
+def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
+    """Whether some callback that is not Keras's own overrides a batch hook of this kind."""
+    return any(_is_users(callback, hook) for callback in callbacks for hook in _HOOKS[kind])
+
+
+@dataclass(frozen=True)
+class StepGrid:
+    """Steps at which something acts: every ``every`` steps, ``seen`` of which had passed at step 0."""
+
+    every: int
+    seen: int = 0
+
+    def steps_left(self, done: int) -> int:
+        """How many steps may run before the next one on the grid has."""
+        return self.every - (self.seen + done) % self.every
+
+
+@dataclass(frozen=True)
+class StepMark:
+    """One step at which something acts."""
+
+    step: int
+
+    def steps_left(self, done: int) -> int:
+        """How many steps may run before it has."""
+        return self.step - done if done < self.step else sys.maxsize
+
+
+def step_grids(callbacks: Iterable[Any], done: int = 0) -> Sequence[StepGrid | StepMark]:
+    """The steps at which a call has to end, for a training of which ``done`` steps were run before."""
+    grids: list[StepGrid | StepMark] = []
+    for callback in callbacks:
+        since_saving = getattr(callback, "_batches_seen_since_last_saving", done)
+        for name, seen in (("save_freq", since_saving - done), ("update_freq", 0)):
+            value = getattr(callback, name, None)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                grids.append(StepGrid(value, seen))
+        grids += [StepMark(step) for step in getattr(callback, "call_ends", ()) if step > 0]
+    return grids
+
+
+def _is_users(callback: Any, hook: str) -> bool:
+    function = getattr(callback, hook)
+    if utils.is_default(function):
+        return False
+    module = getattr(getattr(function, "__func__", function), "__module__", "") or ""
+    return not (module == "keras" or module.startswith(("keras.src.", "unisono._src.training.callbacks.")))

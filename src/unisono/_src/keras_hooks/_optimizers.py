@@ -1,0 +1,61 @@
+"""Hook: an optimizer that is applied on each replica applies the sum of all gradients, and so the same on all.
+
+Checked against Keras 3.15.1: `BaseOptimizer.apply` and `LossScaleOptimizer.apply` are where gradients come in;
+`apply_gradients` calls `apply`. The sum is taken before clipping, unscaling and all else, as Keras 2 did. Once it is
+built, an optimizer keeps the variables that it trains in `_trainable_variables`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from keras.src.optimizers.base_optimizer import BaseOptimizer
+from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
+
+from unisono._src.replicas import context
+
+
+def sum_gradients() -> None:
+    """Installs the hook."""
+    for kind in (BaseOptimizer, LossScaleOptimizer):
+        kind.apply = _summing(kind.apply)
+    original = BaseOptimizer.apply_gradients
+
+    @functools.wraps(original)
+    def apply_gradients(
+        self: Any,
+        grads_and_vars: Any,
+        name: str | None = None,
+        skip_gradients_aggregation: bool = False,
+        experimental_aggregate_gradients: bool = True,
+    ) -> Any:
+        """As in Keras. The other arguments are those of Keras 2: a caller who has summed already says so."""
+        replica = context.replica()
+        if replica is not None and (skip_gradients_aggregation or not experimental_aggregate_gradients):
+            with replica.writing_alike():
+                return original(self, grads_and_vars)
+        return original(self, grads_and_vars)
+
+    BaseOptimizer.apply_gradients = apply_gradients
+
+
+def trained_by(optimizer: Any) -> list[Any]:
+    """The variables that an optimizer trains; none before it is built."""
+    return list(getattr(optimizer, "_trainable_variables", ()))
+
+
+def _summing(original: Any) -> Any:
+    @functools.wraps(original)
+    def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        replica = context.replica()
+        if replica is None or replica.updating:
+            return original(self, grads, trainable_variables)
+        grads = list(grads)
+        there = [index for index, grad in enumerate(grads) if grad is not None]
+        for index, total in zip(there, replica.sum([grads[index] for index in there]), strict=True):
+            grads[index] = total
+        with replica.writing_alike():
+            return original(self, grads, trainable_variables)
+
+    return apply

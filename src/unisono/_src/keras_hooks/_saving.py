@@ -1,0 +1,159 @@
+"""Hook: how models write files. Of several processes only the chief writes; a file is there completely or not at all.
+
+Checked against Keras 3.15.1: `save`, `save_weights`, `load_weights` and `export` of `keras.Model` are what users and
+callbacks call; `save_weights` refuses every path that does not end in `.weights.h5`. `ModelCheckpoint` decides in
+`_should_save_model`, makes the path in `_get_file_path`, and does both and the saving in `_save_model`.
+
+All processes hold the same weights, so whoever else saves has nothing to add, and would write into the same files.
+Models that belong to no strategy keep Keras's own, except for paths that Keras refuses.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import keras
+from keras.src.utils import io_utils
+
+from unisono._src.keras_hooks._owner import owner_of
+from unisono._src.processes import processes
+from unisono._src.state.store import is_committed, staged_file
+
+# As in tf.keras, which took every other name for a checkpoint of its own.
+_SUFFIXES: Final = (".keras", ".h5", ".hdf5", ".weights.json")
+_ONE_FILE: Final = (".keras", ".h5", ".hdf5")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsFolders:
+    """What is done with paths such as `ckpt_3`, at which there is a folder. Both take the model and the path.
+
+    Attributes:
+        save: writes the folder; on the chief only.
+        load: returns what `load_weights` returns.
+    """
+
+    save: Callable[[Any, str], None]
+    load: Callable[..., Any]
+
+
+def save_on_chief() -> None:
+    """Installs the hook on what writes."""
+    keras.Model.save = _on_chief(_at_once(keras.Model.save))
+    keras.Model.save_weights = _on_chief(_at_once(keras.Model.save_weights))
+    keras.Model.export = _on_chief(keras.Model.export)
+
+
+def route_weights(folders: WeightsFolders) -> None:
+    """Installs the hook on paths that are no file's: `save_weights("ckpt_3")`, `load_weights("ckpt_3")`."""
+    keras.Model.save_weights = _saving_folders(keras.Model.save_weights, folders)
+    keras.Model.load_weights = _loading_folders(keras.Model.load_weights, folders)
+
+
+def writes(model: Any) -> bool:
+    """Whether this process writes the files of the model: of several processes the chief does."""
+    owner = owner_of(model)
+    return owner is None or not owner.placement.spans_processes or processes().is_chief
+
+
+def is_folder_path(path: Any) -> bool:
+    """Whether weights saved to ``path`` become a folder: it has none of the endings that Keras knows.
+
+    >>> [is_folder_path(path) for path in ("ckpt_3", "cp-{epoch:04d}.ckpt", "3.weights.h5", "model.keras")]
+    [True, True, False, False]
+    """
+    if not isinstance(path, str | os.PathLike):
+        return False
+    name = os.fspath(path)
+    return isinstance(name, str) and "://" not in name and not name.endswith(_SUFFIXES)
+
+
+class DecidingCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
+    """Keras's decisions when to save and under which name. How to save is :meth:`write`'s."""
+
+    @abc.abstractmethod
+    def write(self, path: str) -> None:
+        """Saves the model. Called on every process."""
+
+    def _save_model(self, epoch: int, batch: int | None, logs: Any) -> None:
+        if self.save_best_only and self.monitor_op is None:  # Keras sets it when an epoch ends: too late for a batch
+            self._set_monitor_op()
+        path = self._get_file_path(epoch, batch, logs or {})
+        if self._should_save_model(epoch, batch, logs, path):
+            self.write(path)
+            if self.verbose > 0:
+                io_utils.print_msg(f"\nEpoch {epoch + 1}: finished saving model to {path}")
+
+
+def _on_chief(original: Any) -> Any:
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not writes(self):
+            return None
+        return original(self, *args, **kwargs)
+
+    return method
+
+
+def _at_once(original: Any) -> Any:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        arguments = signature.bind(self, *args, **kwargs).arguments
+        if owner_of(self) is None or not _is_one_file(arguments):
+            return original(self, *args, **kwargs)
+        path = os.path.realpath(arguments["filepath"])  # a link stays one
+        if not arguments.get("overwrite", True) and os.path.exists(path):
+            if not io_utils.ask_to_proceed_with_overwrite(path):
+                return None
+            arguments["overwrite"] = True
+        with staged_file(path) as temporary:
+            arguments["filepath"] = os.fspath(temporary)
+            keywords = {name: value for name, value in arguments.items() if name not in ("self", "kwargs")}
+            return original(self, **keywords, **arguments.get("kwargs", {}))
+
+    return method
+
+
+def _is_one_file(arguments: dict[str, Any]) -> bool:
+    """Not so for `save(zipped=False)` and `save_weights(max_shard_size=...)`, and not for addresses."""
+    path = arguments["filepath"]
+    if not isinstance(path, str | os.PathLike) or os.path.isdir(path):
+        return False
+    name = os.fspath(path)
+    is_split = arguments.get("zipped") is False or arguments.get("max_shard_size") is not None
+    return isinstance(name, str) and "://" not in name and name.endswith(_ONE_FILE) and not is_split
+
+
+def _saving_folders(original: Any, folders: WeightsFolders) -> Any:
+    @functools.wraps(original)
+    def save_weights(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> Any:
+        # tf.keras had these two; they say what the path says.
+        legacy = {name: kwargs.pop(name) for name in ("save_format", "options") if name in kwargs}
+        if args or kwargs or not is_folder_path(filepath) or legacy.get("save_format") not in (None, "tf"):
+            return original(self, filepath, overwrite, *args, **kwargs)
+        path = os.fspath(filepath)
+        if overwrite or not os.path.exists(path) or io_utils.ask_to_proceed_with_overwrite(path):
+            folders.save(self, path)
+        return None
+
+    return save_weights
+
+
+def _loading_folders(original: Any, folders: WeightsFolders) -> Any:
+    @functools.wraps(original)
+    def load_weights(self: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> Any:
+        # What is there and not ours may be one of Orbax's folders.
+        ours = is_folder_path(filepath) and (not os.path.exists(filepath) or is_committed(filepath))
+        if kwargs or not ours:
+            return original(self, filepath, skip_mismatch=skip_mismatch, **kwargs)
+        return folders.load(self, os.fspath(filepath), skip_mismatch=skip_mismatch)
+
+    return load_weights

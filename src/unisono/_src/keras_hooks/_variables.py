@@ -1,0 +1,248 @@
+"""Hook: Keras variables made in a scope belong to its strategy, and every read of a variable can be watched.
+
+Checked against Keras 3.15.1: every value that enters a `JaxVariable` outside of a stateless scope passes
+`_direct_assign`, and `__init__` runs before the first one; `value` is the only way by which layers and optimizers
+read; `assign_add` and `assign_sub` go through `assign`; scopes nest by `original_scope`. Keras's own `layout` is left
+None, since it makes initialisers draw under a mesh; a value is drawn as on one device and then placed, so it is the
+same one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import jax
+import keras
+from keras.src.backend.common import global_state
+from keras.src.backend.common.stateless_scope import get_stateless_scope
+from keras.src.backend.common.stateless_scope import in_stateless_scope as in_stateless_scope
+from keras.src.backend.jax.core import JaxVariable
+
+from unisono._src.keras_hooks._owner import owner_of, set_owner
+from unisono._src.keras_hooks._parts import become_on_read
+from unisono._src.processes import from_chief
+from unisono._src.replicas import context
+
+LOST = """The variable {name!r} has no value any more: a step of fit, evaluate or predict failed while it used it.
+Make the model again, or load its weights."""
+
+_watchers: list[Callable[[Any, Any], None]] = []
+
+
+class StateScope(keras.StatelessScope):
+    """A stateless scope that knows the value of every variable: while it is in force, none is read or written itself.
+
+    Variables made inside are made for real, outside of every trace, and reported.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(collect_losses=True, initialize_variables=False)
+
+    def get_current_value(self, variable: Any) -> Any:
+        """The value that ``variable`` has here. Reading it is reported to those who watch."""
+        value = self.read(variable)
+        tell_read(variable, value)
+        return value
+
+    def read(self, variable: Any) -> Any:
+        """The value that ``variable`` has here."""
+        raise NotImplementedError
+
+    def add_delta(self, variable: Any, delta: Any) -> Any:
+        """Adds ``delta``; returns the new value."""
+        value = self.read(variable) + delta
+        self.add_update((variable, value))
+        return value
+
+    def agreed(self, variable: Any, value: Any) -> Any:
+        """What ``variable`` becomes on all replicas when one of them assigns ``value``."""
+        return value
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Stores a value that is agreed upon."""
+        self.add_update((variable, value))
+
+    def made(self, variable: Any) -> None:
+        """Called with a variable that was made inside."""
+        raise NotImplementedError
+
+    def pulled(self) -> None:
+        """Called when somebody asks for the next element of a dataset inside."""
+        raise NotImplementedError
+
+
+def own_variables() -> None:
+    """Installs the hook."""
+    original_init = JaxVariable.__init__
+    original_assign = JaxVariable._direct_assign
+
+    @functools.wraps(original_init)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        owner = context.current()
+        set_owner(self, owner)
+        if owner is not None and owner.placement.num_replicas > 1 and _synchronization(args, kwargs) == "on_read":
+            become_on_read(self)
+        scope = enclosing_scope()
+        if scope is None:
+            original_init(self, *args, **kwargs)
+            return
+        with outside_of_traces():
+            original_init(self, *args, **kwargs)
+        scope.made(self)
+
+    @functools.wraps(original_assign)
+    def direct_assign(self: Any, value: Any) -> None:
+        owner = owner_of(self)
+        if owner is None:
+            original_assign(self, value)
+        else:
+            if getattr(self, "_value", None) is None and owner.placement.spans_processes:
+                value = from_chief(value)  # nobody sets seeds, and workers that begin with other values stay apart
+            self._value = owner.placement.place_variable(value)
+
+    JaxVariable.__init__ = init
+    JaxVariable._direct_assign = direct_assign
+    JaxVariable.value = property(_value, doc=JaxVariable.value.__doc__)
+    JaxVariable.assign_add = lambda self, value: _added(self, value, 1)
+    JaxVariable.assign_sub = lambda self, value: _added(self, value, -1)
+    JaxVariable.values = property(_values)
+
+
+def watch_reads(watch: Callable[[Any, Any], None]) -> None:
+    """From now on calls ``watch(variable, value)`` at every read, with the value before a cast to the compute dtype."""
+    _watchers.append(watch)
+
+
+def tell_read(variable: Any, value: Any) -> None:
+    """Tells those who watch that ``variable`` was read and gave ``value``."""
+    for watch in _watchers:
+        watch(variable, value)
+
+
+def raw_value(variable: Any) -> Any:
+    """The value of ``variable`` here, before a cast to the compute dtype, without telling those who watch."""
+    return _raw_value(get_stateless_scope(), variable)
+
+
+def reader_here() -> Callable[[Any], Any]:
+    """What :func:`raw_value` is here, to be called where another scope is in force."""
+    return functools.partial(_raw_value, get_stateless_scope())
+
+
+def _raw_value(stateless: Any, variable: Any) -> Any:
+    if stateless is not None and not isinstance(stateless, StateScope):
+        value = stateless.get_current_value(variable)
+        if value is not None:
+            return value
+    scope = _ours(stateless)
+    return variable._value if scope is None else scope.read(variable)
+
+
+def enclosing_scope() -> StateScope | None:
+    """The innermost scope of ours, if there is one; Keras opens scopes of its own inside."""
+    return _ours(get_stateless_scope())
+
+
+def _ours(scope: Any) -> StateScope | None:
+    while scope is not None and not isinstance(scope, StateScope):
+        scope = scope.original_scope
+    return scope
+
+
+def current_scope() -> StateScope | None:
+    """The innermost scope, if it is one of ours."""
+    scope = get_stateless_scope()
+    return scope if isinstance(scope, StateScope) else None
+
+
+def pulling_data() -> None:
+    """To be called before data is taken from a dataset: that is nothing a compiled program can do."""
+    scope = enclosing_scope()
+    if scope is not None:
+        scope.pulled()
+
+
+def note_reads(variables: Iterable[Any]) -> None:
+    """Tells those who watch that these variables are read, by a program that was compiled before."""
+    for variable in variables:
+        tell_read(variable, variable._value)
+
+
+@contextlib.contextmanager
+def outside_of_traces() -> Iterator[None]:
+    """Inside, arrays are arrays and variables are read and written themselves, whatever is being traced around it."""
+    scope = get_stateless_scope()
+    global_state.set_global_attribute("stateless_scope", None)
+    try:
+        with context.outside_of_replicas(), jax.ensure_compile_time_eval():
+            yield
+    finally:
+        global_state.set_global_attribute("stateless_scope", scope)
+
+
+def adopt(variables: Iterable[Any], strategy: context.Placed) -> None:
+    """Moves variables that belong to nobody (an optimizer made outside the scope, say) to ``strategy``.
+
+    Raises ``ValueError`` for one that belongs to another strategy.
+    """
+    for variable in variables:
+        owner = owner_of(variable)
+        if owner is None:
+            value = variable._value
+            if strategy.placement.spans_processes:
+                value = from_chief(value)
+            set_owner(variable, strategy)
+            if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
+                become_on_read(variable)
+            variable._value = strategy.placement.place_variable(value)
+        elif owner is not strategy:
+            raise ValueError(
+                f"The variable {variable.path!r} was made in the scope of {owner!r}, the model belongs to "
+                f"{strategy!r}. Make the model, its optimizer and its metrics in the same scope."
+            )
+
+
+def _value(self: Any) -> Any:
+    stateless = get_stateless_scope()
+    value = None
+    if stateless is not None:
+        value = stateless.get_current_value(self)
+        if value is None:
+            # One of Keras's scopes that does not know the variable, inside of one of ours that does.
+            scope = enclosing_scope()
+            value = None if scope is None else scope.get_current_value(self)
+    if value is None:
+        value = self._value
+        if value is None and self._initializer is None:
+            raise RuntimeError(LOST.format(name=self.path))
+        if value is None:  # not initialised yet: Keras only wants a shape
+            return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
+    if not isinstance(stateless, StateScope):
+        tell_read(self, value)
+    return self._maybe_autocast(value)
+
+
+def _added(self: Any, value: Any, sign: int) -> Any:
+    scope = get_stateless_scope()
+    if isinstance(scope, StateScope):
+        delta = self._convert_to_tensor(value, dtype=self._dtype)
+        return scope.add_delta(self, delta if sign > 0 else -delta)
+    return self.assign(self + value if sign > 0 else self - value)
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    """The value of each replica. Only variables of a strategy have it."""
+    owner = owner_of(self)
+    if owner is None:
+        raise AttributeError(
+            f"The variable {self.path!r} was made outside of every scope: it has a value, but no values. "
+            f"Make it inside `with strategy.scope():`."
+        )
+    return self._replica_values() if hasattr(self, "_replica_values") else owner.placement.local_copies(self._value)
+
+
+def _synchronization(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[6] if len(args) > 6 else kwargs.get("synchronization")

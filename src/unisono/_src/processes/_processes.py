@@ -1,0 +1,141 @@
+"""The processes of a job: who they are, joining them, and leaving them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final
+
+import jax
+
+from unisono._src.devices._started import check_not_started
+from unisono._src.processes._progress import report_failure
+from unisono._src.processes._roll_call import Meeting, bind_address, meet
+from unisono_launch.worker import ExitCode
+
+DEFAULT_TIMEOUT_SECONDS: Final = 300.0
+# A worker that is stopped, or whose network is gone, is noticed after this long.
+_HEARTBEAT_SECONDS: Final = 8
+# A worker that has ended waits for the others at the exit, which may still be saving.
+_SHUTDOWN_SECONDS: Final = 600
+
+TOO_LATE = """JAX has already started in this process, alone. A worker has to join the others before: make the strategy
+first, directly after the imports, and then arrays, datasets and models."""
+
+PEER_LOST = """
+{me} ends because another worker of the job has ended or cannot be reached: one of {others}.
+Look there for the cause."""
+
+# How gloo, NCCL and the coordination service speak of a connection that broke.
+_BROKEN: Final = ("Gloo", "gloo/", "NCCL", "heartbeat", "Socket closed", "coordination service", "Connection reset")
+
+OTHER_JOB = """This process already belongs to a job of {number} workers as {name}; it cannot join another one."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of this job.
+
+    Attributes:
+        index: which of them this is; 0 is the chief.
+        names: what errors call each of them.
+    """
+
+    index: int = 0
+    names: tuple[str, ...] = ("this process",)
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this is the one that writes files and speaks for all."""
+        return self.index == 0
+
+
+_joined = Processes()
+
+
+def processes() -> Processes:
+    """The processes of this job; this one alone unless it has joined others."""
+    return _joined
+
+
+def join(
+    coordinator: str | None,
+    processes: Processes,
+    timeout_seconds: float | None,
+    alike: dict[str, Any],
+    listen_at: Callable[[str], None],
+    gpus: list[int] | None = None,
+) -> None:
+    """Joins the others, and returns when all are there.
+
+    Args:
+        coordinator: "host:port" where the chief listens; None for a process that is alone.
+        processes: who they are.
+        timeout_seconds: how long to wait for them; None for the default.
+        alike: what must be equal for all of them: versions, say.
+        listen_at: called with the address by which the others reach this machine, before JAX starts.
+        gpus: which GPUs of this machine are this process's, where nobody has divided them; None for all that it sees.
+    """
+    global _joined
+    if _joined == processes:
+        return
+    if _joined.number > 1:
+        raise RuntimeError(OTHER_JOB.format(number=_joined.number, name=_joined.names[_joined.index]))
+    if processes.number == 1 or coordinator is None:
+        return
+    check_not_started(TOO_LATE)
+    seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
+    address = meet(Meeting(coordinator, processes.index, processes.names, seconds), alike)
+    listen_at(address)
+    if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # JAX would take SIGTERM for a notice, and go on: a worker that is told to end has to end.
+    jax.config.update("jax_enable_preemption_service", False)
+    jax.distributed.initialize(
+        coordinator,
+        processes.number,
+        processes.index,
+        local_device_ids=gpus,
+        coordinator_bind_address=bind_address(coordinator) if processes.is_chief else None,
+        initialization_timeout=max(30, int(seconds)),
+        heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,
+        shutdown_timeout_seconds=_SHUTDOWN_SECONDS,
+    )
+    _joined = processes
+    _leave_at_once_on_errors()
+
+
+def _leave_at_once_on_errors() -> None:
+    """An exception on one worker must end the process, not wait at the exit for the others, which wait for it."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        report_failure()
+        before(kind, error, traceback)
+        lost = _speaks_of_a_peer(error)
+        if lost:
+            others = [name for index, name in enumerate(_joined.names) if index != _joined.index]
+            print(PEER_LOST.format(me=_joined.names[_joined.index], others=", ".join(others)), file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ExitCode.LOST if lost else ExitCode.FAILED)
+
+    sys.excepthook = hook
+
+
+def _speaks_of_a_peer(error: BaseException | None) -> bool:
+    """Whether it, or what it was raised from, is what JAX raises when a connection to another process breaks."""
+    while error is not None:
+        # JAX raises a ValueError for what XLA calls unknown, which is what gloo's failures are.
+        if isinstance(error, jax.errors.JaxRuntimeError | ValueError) and any(word in str(error) for word in _BROKEN):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,1 @@
+"""Which strategy and replica is active, and values that differ between replicas."""

@@ -1,0 +1,84 @@
+"""From values as users have them to values that one compiled program over all devices takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono._src.devices import Placement
+from unisono._src.replicas.values._held import Each, Held, Rows, Together
+from unisono._src.replicas.values._on_devices import stays_on_host
+from unisono._src.replicas.values._per_replica import PerReplica
+
+_UNLIKE = """The replicas have values that one program cannot take: shapes {shapes}, dtypes {dtypes}.
+Expected equal dtypes, and shapes that differ in the first dimension only. Pad to one length, with
+padded_batch(size, padded_shapes=...) for example."""
+
+OF_ANOTHER = """These values belong to the replicas of another strategy, on {theirs}; this one has {ours}.
+Gather them there first, or pass them on as NumPy arrays."""
+
+_NO_ARRAYS = """The replicas have values that are no arrays: {values}.
+Only numbers can be computed with on devices. Encode strings as integers first, or take them out with map."""
+
+
+def for_program(value: PerReplica, placement: Placement) -> Rows | Together:
+    """``value`` as one array: cut along its rows, or whole on every device if replicas have unequally many."""
+    held: Held = value.held
+    theirs = held.placement
+    if theirs is not None and theirs is not placement and theirs.devices != placement.devices:
+        raise ValueError(OF_ANOTHER.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
+    if not isinstance(held, Each):
+        return held
+    values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in held.values]
+    _check(values, placement)
+    if len({leaf.shape for leaf in values}) == 1:
+        return Rows(_joined(values, placement), values[0].ndim == 0, placement)
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in values)
+    whole: Any = jnp.concatenate(values) if traced else np.concatenate([np.asarray(leaf) for leaf in values])
+    shares = tuple(leaf.shape[0] for leaf in values)
+    return Together(whole if traced else jax.device_put(whole, placement.replicated), shares, placement, is_batch=True)
+
+
+def fits_program(value: PerReplica) -> bool:
+    """Whether the values differ in their number of rows at most."""
+    if not isinstance(value.held, Each):
+        return True
+    return _differ_in_rows_only([np.shape(leaf) for leaf in value.values])
+
+
+def _differ_in_rows_only(shapes: list[tuple[int, ...]]) -> bool:
+    return len({(len(shape), *shape[1:]) for shape in shapes}) == 1
+
+
+def _joined(values: list[Any], placement: Placement) -> Any:
+    scalars = values[0].ndim == 0
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in values):
+        return jnp.stack(values) if scalars else jnp.concatenate(values)
+    in_place = all(
+        isinstance(leaf, jax.Array) and leaf.devices() == {device}
+        for leaf, device in zip(values, placement.local_devices, strict=True)
+    )
+    if not in_place or scalars:
+        hosts = [np.asarray(leaf)[None] if scalars else np.asarray(leaf) for leaf in values]
+        if not placement.spans_processes:
+            return jax.device_put(np.concatenate(hosts), placement.one_for_each)
+        values = [jax.device_put(host, device) for host, device in zip(hosts, placement.local_devices, strict=True)]
+    shape = (values[0].shape[0] * placement.num_replicas, *values[0].shape[1:])
+    return jax.make_array_from_single_device_arrays(shape, placement.one_for_each, values)
+
+
+def _check(values: list[Any], placement: Placement) -> None:
+    number = len(placement.local_devices)
+    if len(values) != number:
+        raise ValueError(
+            f"This PerReplica has {len(values)} values, the strategy {number} replicas in this process. "
+            f"It belongs to another strategy."
+        )
+    if any(stays_on_host(leaf.dtype) for leaf in values):
+        raise TypeError(_NO_ARRAYS.format(values=values))
+    shapes, dtypes = [leaf.shape for leaf in values], [str(leaf.dtype) for leaf in values]
+    if len(set(dtypes)) > 1 or not _differ_in_rows_only(shapes):
+        raise ValueError(_UNLIKE.format(shapes=shapes, dtypes=dtypes))

@@ -1,0 +1,1 @@
+"""Saved state: folders of arrays on disk, and checkpoints of objects."""

@@ -1,0 +1,100 @@
+"""Names of variables by the attributes that lead to them: "net/l1/kernel" for what is "net/dense/kernel" by layers.
+
+TensorFlow has no others. Here they are for variables that are not found by the names of layers: those of a layer that
+is called otherwise now, or of a checkpoint that spells the attributes out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import keras
+
+from unisono._src.state.checkpoint._names import named_variables
+from unisono._src.state.checkpoint._tree import joined, leaves
+from unisono._src.state.store import JSON
+
+ATTRIBUTES: Final = "attributes"
+"""Where in the state of a checkpoint these names are."""
+
+
+def names_by_attributes(state: JSON) -> dict[str, str]:
+    """What :func:`stored_names` gave for the objects of which this is the state; nothing, if nobody asked it."""
+    names = state.get(ATTRIBUTES) if isinstance(state, dict) else None
+    return dict(names) if isinstance(names, dict) else {}
+
+
+def stored_names(objects: Mapping[str, Any]) -> dict[str, JSON]:
+    """By the attributes that lead to a variable, the name under which its value is stored.
+
+    >>> class Net(keras.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.l1 = keras.layers.Dense(1)
+    >>> net = Net()
+    >>> net.l1.build((None, 2))
+    >>> stored_names({"net": net})
+    {'net/l1/kernel': 'net/dense/kernel', 'net/l1/bias': 'net/dense/bias'}
+    """
+    names = {id(variable): name for name, variable in named_variables(objects).items()}
+    return {path: names[id(variable)] for path, variable in _reached(objects) if id(variable) in names}
+
+
+def found_by_attributes(
+    objects: Mapping[str, Any], wanted: Mapping[str, Any], arrays: Mapping[str, Any], names: Mapping[str, str]
+) -> dict[str, str]:
+    """For each of the variables ``wanted``, by name: the one of ``arrays`` to which the same attributes lead.
+
+    Args:
+        objects: what is restored.
+        wanted: the variables of ``objects`` that are not found by their names.
+        arrays: the values that no other variable takes.
+        names: those of the values, by attributes.
+    """
+    if not wanted:
+        return {}
+    paths = {id(variable): path for path, variable in _reached(objects)}
+    found = {name: names.get(name, name) for name in wanted}
+    found = {name: there for name, there in found.items() if there in arrays}
+    taken = set(found.values())
+    for name, variable in wanted.items():
+        there = names.get(paths.get(id(variable), ""), "")
+        if name not in found and there in arrays and there not in taken:
+            found[name] = there
+            taken.add(there)
+    return found
+
+
+def _reached(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The variables in the layers among ``objects``, by attributes. What has several ways to it has the shortest."""
+    waiting = deque((path, leaf) for path, leaf in leaves(objects) if isinstance(leaf, keras.Layer))
+    seen = {id(layer) for _, layer in waiting}
+    while waiting:
+        path, outer = waiting.popleft()
+        for name, thing in _inside(outer):
+            inner = joined(path, name)
+            if id(thing) in seen:
+                continue
+            if isinstance(thing, keras.Variable):
+                yield inner, thing
+            elif isinstance(thing, keras.random.SeedGenerator):
+                yield joined(inner, "state"), thing.state
+            elif isinstance(thing, keras.Layer | Mapping | list | tuple):
+                waiting.append((inner, thing))
+            else:
+                continue
+            seen.add(id(thing))
+
+
+def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, keras.Layer):
+        for name, value in vars(thing).items():
+            # `_kernel` is the kernel. Keras's own lists, as `_layers`, name what has a name already.
+            if not (name.startswith("_") and isinstance(value, Mapping | list | tuple)):
+                yield name.lstrip("_"), value
+    elif isinstance(thing, Mapping):
+        yield from ((str(key), value) for key, value in thing.items())
+    else:
+        yield from ((str(index), value) for index, value in enumerate(thing))

@@ -1,0 +1,67 @@
+"""Objects that are not finished when a checkpoint is restored: which can be finished, and which wait for data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+from unisono._src.keras_hooks import owner_of
+from unisono._src.replicas import context
+from unisono._src.state.checkpoint._names import attached, metrics_path, named_variables
+from unisono._src.state.checkpoint._tree import leaves
+
+NO_MODEL = """The optimizer {path!r} has no slots yet, and the checkpoint has some. {why}, so which variables it trains
+is not known. Write optimizer.build(model.trainable_variables) before restore, in the scope of the strategy."""
+
+
+def build_optimizers(objects: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
+    """Builds those that are not built and were when the names in ``stored`` were given."""
+    every = list(leaves(objects))
+    models = [leaf for _, leaf in every if isinstance(leaf, keras.Model)]
+    candidates = [(path, leaf, None) for path, leaf in every if isinstance(leaf, keras.optimizers.Optimizer)]
+    candidates += [(path, optimizer, model) for path, optimizer, model in attached(objects)]
+    waiting = [candidate for candidate in candidates if not candidate[1].built]
+    if not waiting:
+        return
+    named = named_variables(objects)
+    for path, optimizer, model in waiting:
+        if not any(name.startswith(f"{path}/") and name not in named for name in stored):
+            continue
+        if model is None and len(models) != 1:
+            why = f"There are {len(models)} models beside it" if models else "No model stands beside it"
+            raise ValueError(NO_MODEL.format(path=path, why=why))
+        _build(optimizer, (model or models[0]).trainable_variables)
+
+
+def optional_paths(objects: Mapping[str, Any]) -> list[str]:
+    """Where what `compile` adds to a model has its values."""
+    metrics = [metrics_path(path) for path, leaf in leaves(objects) if isinstance(leaf, keras.Model)]
+    return [*metrics, *(path for path, _, _ in attached(objects))]
+
+
+def metrics_not_made(objects: Mapping[str, Any]) -> list[str]:
+    """Where the metrics have their values of models that are compiled and have seen no batch: Keras makes them then."""
+    return [
+        metrics_path(path)
+        for path, leaf in leaves(objects)
+        if isinstance(leaf, keras.Model) and leaf.compiled and _waits_for_a_batch(leaf.metrics)
+    ]
+
+
+def unbuilt_paths(objects: Mapping[str, Any]) -> list[str]:
+    """Models and layers some of whose variables may not be there yet."""
+    return [path for path, leaf in leaves(objects) if isinstance(leaf, keras.Layer) and not leaf.built]
+
+
+def _waits_for_a_batch(metrics: list[Any]) -> bool:
+    # The metrics given to `compile` are one object, which is built with the first batch, as are those of losses.
+    return len(metrics) == 1 or not all(getattr(metric, "built", True) for metric in metrics)
+
+
+def _build(optimizer: Any, variables: list[Any]) -> None:
+    owner = owner_of(variables[0]) if variables else None
+    with contextlib.nullcontext() if owner is None else context.entered(owner):
+        optimizer.build(variables)

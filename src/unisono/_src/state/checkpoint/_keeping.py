@@ -1,0 +1,81 @@
+"""Which old checkpoints of a series are kept, and what has to be remembered for that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from unisono._src.state.checkpoint._policies import newest_marked
+from unisono._src.state.store import JSON, Shelf
+
+
+@dataclass
+class Memory:
+    """What a manager remembers of what it saved. It is stored in each checkpoint, so that the next process knows it.
+
+    Attributes:
+        marks: by the number of a checkpoint, why it is worth keeping.
+        written: by the number of a checkpoint, when it was written.
+        preserved: those that are kept for good, since enough hours have passed.
+        preserved_at: when the last of these was written, or when all began.
+        logs: those of all epochs so far.
+    """
+
+    marks: dict[int, str] = field(default_factory=dict)
+    written: dict[int, float] = field(default_factory=dict)
+    preserved: set[int] = field(default_factory=set)
+    preserved_at: float = field(default_factory=time.time)
+    logs: list[dict[str, float]] = field(default_factory=list)
+
+    def to_json(self) -> JSON:
+        """As it is stored."""
+        return {
+            "marks": {str(number): mark for number, mark in self.marks.items()},
+            "written": {str(number): seconds for number, seconds in self.written.items()},
+            "preserved": sorted(self.preserved),
+            "preserved_at": self.preserved_at,
+            "logs": self.logs,
+        }
+
+    @classmethod
+    def from_json(cls, state: JSON) -> Memory:
+        """What :meth:`to_json` gave."""
+        return cls(
+            marks={int(number): mark for number, mark in state["marks"].items()},
+            written={int(number): seconds for number, seconds in state["written"].items()},
+            preserved=set(state["preserved"]),
+            preserved_at=state["preserved_at"],
+            logs=list(state["logs"]),
+        )
+
+    def note(self, number: int, mark: str | None) -> None:
+        """A checkpoint is about to be written, for the first time or again."""
+        self.written[number] = time.time()
+        self.preserved.discard(number)
+        self.marks.pop(number, None)
+        if mark is not None:
+            self.marks[number] = mark
+
+    def forget_all_but(self, numbers: Iterable[int]) -> None:
+        """Others were deleted, or could not be written."""
+        there = set(numbers)
+        self.marks = {number: mark for number, mark in self.marks.items() if number in there}
+        self.written = {number: seconds for number, seconds in self.written.items() if number in there}
+        self.preserved &= there
+
+
+def prune(shelf: Shelf, memory: Memory, keep: int | None, hours: float | None, in_use: Iterable[int]) -> None:
+    """Deletes all but the newest ``keep``, those ``in_use``, the newest of each mark, and one for every ``hours``."""
+    if keep is None:
+        shelf.prune(None)
+        return
+    memory.forget_all_but(shelf.steps())
+    spared = {*in_use, *newest_marked(memory.marks), *memory.preserved}
+    if hours is not None:
+        for number in shelf.steps()[:-keep]:
+            written = memory.written.get(number)
+            if number not in spared and written is not None and written - hours * 3600 >= memory.preserved_at:
+                memory.preserved.add(number)
+                memory.preserved_at = written
+    shelf.prune(keep, spared | memory.preserved)

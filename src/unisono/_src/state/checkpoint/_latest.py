@@ -1,0 +1,88 @@
+"""Finding checkpoints in a folder. The disk is asked every time: nothing is remembered, in a file or otherwise."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from unisono._src.state.store import is_committed
+
+_NUMBER: Final = re.compile(r".*[-_](\d+)(?:\.ckpt)?")
+_POLL_SECONDS: Final = 0.2
+
+
+def latest_checkpoint(directory: str | os.PathLike[str], latest_filename: Any = None) -> str | None:
+    """The newest complete checkpoint in ``directory``: that with the highest number at the end of its name, and of
+    these the one written last. None if there is none.
+
+    ``latest_filename`` is accepted for scripts written for TensorFlow, which keeps a list in such a file.
+
+    >>> import tempfile
+    >>> latest_checkpoint(tempfile.mkdtemp()) is None
+    True
+    """
+    del latest_filename
+    newest: tuple[int, float, str] | None = None
+    for path in _folders(Path(directory)):
+        written = _written(path)
+        if written is not None:
+            found = _NUMBER.fullmatch(path.name)
+            candidate = (int(found[1]) if found else -1, written, str(path))
+            newest = candidate if newest is None else max(newest, candidate)
+    return None if newest is None else newest[2]
+
+
+def checkpoints_iterator(
+    checkpoint_dir: str | os.PathLike[str],
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """The newest checkpoint in a folder, and each newer one as it comes: for a process that evaluates.
+
+    Those that were passed over while one was evaluated do not come any more.
+
+    Args:
+        checkpoint_dir: the folder; it need not be there yet.
+        min_interval_secs: at least so long from one to the next.
+        timeout: how long to wait for the next; None to wait for ever.
+        timeout_fn: asked after a timeout: true ends the iteration, false waits on. Without it a timeout ends it.
+    """
+    last: str | None = None
+    while True:
+        found = _newer_than(last, Path(checkpoint_dir), timeout)
+        if found is None:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        began = time.monotonic()
+        last = found
+        yield found
+        time.sleep(max(0.0, began + min_interval_secs - time.monotonic()))
+
+
+def _newer_than(last: str | None, folder: Path, timeout: float | None) -> str | None:
+    deadline = None if timeout is None else time.monotonic() + timeout
+    while (found := latest_checkpoint(folder)) is None or found == last:
+        if deadline is not None and time.monotonic() >= deadline:
+            return None
+        time.sleep(_POLL_SECONDS)
+    return found
+
+
+def _folders(directory: Path) -> list[Path]:
+    try:
+        return [path for path in directory.iterdir() if is_committed(path)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _written(folder: Path) -> float | None:
+    try:
+        return folder.stat().st_mtime  # nothing in it changes after it has its name
+    except FileNotFoundError:  # deleted meanwhile
+        return None

@@ -1,0 +1,283 @@
+"""A series of checkpoints in a folder: when to save, which to keep, from which to go on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from unisono._src.processes import Rounds, processes, told_by_chief
+from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
+from unisono._src.state.checkpoint._keeping import Memory, prune
+from unisono._src.state.checkpoint._newest import newest_good, number_of
+from unisono._src.state.checkpoint._policies import Progress, SavePolicy
+from unisono._src.state.checkpoint._together import loaded_by_chief
+from unisono._src.state.store import JSON, CheckpointError, Shelf, Stored, Writer
+
+_MEMORY = "manager"
+
+
+class CheckpointManager:
+    """Saves a `Checkpoint` again and again, keeps the newest, and finds the newest good one after a restart.
+
+    >>> import tempfile, keras
+    >>> from unisono.checkpoint import EverySteps
+    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    >>> checkpoint = Checkpoint(model=model, step=0)
+    >>> with CheckpointManager(checkpoint, tempfile.mkdtemp(), max_to_keep=2, policy=EverySteps(10)) as manager:
+    ...     manager.restore_or_initialize()
+    ...     for checkpoint.step in range(1, 41):
+    ...         _ = manager.save()  # at 10, 20, 30 and 40
+    >>> [os.path.basename(path) for path in manager.checkpoints]
+    ['ckpt-3', 'ckpt-4']
+
+    With several processes all have to call `save`, `restore_or_initialize`, `wait` and `close`.
+
+    Args:
+        checkpoint: what is saved.
+        directory: the folder; it is made if it is not there.
+        max_to_keep: how many of the newest stay; None for all. Older ones are deleted when a new one is complete, never
+            the one that was restored from.
+        keep_checkpoint_every_n_hours: of those that would be deleted, one for each so many hours stays for good.
+        checkpoint_name: folders are called ``{checkpoint_name}-{number}``.
+        step_counter: anything of which `int()` is the number of steps done. Without it a policy counts calls of `save`.
+        checkpoint_interval: `save` saves only when so many steps have passed since the last time.
+        init_fn: called by `restore_or_initialize` if there is nothing to restore.
+        policy: `save` saves only when it says so.
+        background: whether to write behind the training, once the copies are taken.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        directory: str | os.PathLike[str],
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float | None = None,
+        checkpoint_name: str = "ckpt",
+        step_counter: Any = None,
+        checkpoint_interval: int | None = None,
+        init_fn: Callable[[], Any] | None = None,
+        *,
+        policy: SavePolicy | None = None,
+        background: bool = False,
+    ) -> None:
+        _check(checkpoint, max_to_keep, keep_checkpoint_every_n_hours, step_counter, checkpoint_interval, policy)
+        self._checkpoint, self._directory = checkpoint, os.fspath(directory)
+        self._shelf, self._name = Shelf(Path(directory), checkpoint_name), checkpoint_name
+        self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
+        self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
+        self._policy, self._background = policy, background
+        self._writer = Writer()
+        self._rounds = Rounds()
+        self._memory: Memory | None = None
+        self._num_calls = 0
+        self._saved_step: int | None = None
+        self._saved_at = time.monotonic()
+        self._num_restores = checkpoint._restored.number
+
+    @property
+    def directory(self) -> str:
+        """The folder."""
+        return self._directory
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What is saved."""
+        return self._checkpoint
+
+    @property
+    def checkpoint_interval(self) -> int | None:
+        """How many steps lie between two saves."""
+        return self._interval
+
+    @property
+    def checkpoints(self) -> list[str]:
+        """The folders of all complete checkpoints, by their number. Read from the disk of this process."""
+        return [self._path(number) for number in self._shelf.steps()]
+
+    @property
+    def latest_checkpoint(self) -> str | None:
+        """The last of `checkpoints`, or None."""
+        return next(reversed(self.checkpoints), None)
+
+    def save(
+        self,
+        checkpoint_number: Any = None,
+        check_interval: bool = True,
+        options: Any = None,
+        *,
+        epochs: int | None = None,
+        logs: Mapping[str, Any] | None = None,
+    ) -> str | None:
+        """Saves, if it is time to; returns the folder, or None. Call it once for each step.
+
+        Args:
+            checkpoint_number: the number in the folder's name; by default one more than the last.
+            check_interval: False saves whatever the interval and the policy say.
+            options: accepted for scripts written for TensorFlow.
+            epochs: how many epochs are done, in a call at the end of one: for `EveryEpoch` and `Best`.
+            logs: what that epoch gave, such as {"val_loss": 0.3}: for `Best`.
+        """
+        del options
+        self._num_calls += 1
+        step = self._step()
+        progress = self._progress(step, epochs, logs)
+        due = self._agreed_due(progress, check_interval)
+        mark = self._policy.worth_keeping(progress) if self._policy is not None and due else None
+        if epochs is not None and self._policy is not None:
+            self._recalled().logs.append(dict(progress.logs))
+        if not due:
+            return None
+        began = time.monotonic()
+        self.wait()  # at most one is behind; what went wrong with it is raised here, on all processes
+        number = self._new_number(checkpoint_number)
+        self._commit(number, mark)
+        self._saved_step, self._saved_at = step, began
+        return self._path(number)
+
+    def restore_or_initialize(self) -> str | None:
+        """Restores the newest good checkpoint, and returns its folder. Newer ones that are damaged are named in a
+        warning. Without any, calls `init_fn` and returns None."""
+        self.wait()
+        stored = loaded_by_chief(lambda: newest_good(self._shelf))
+        if stored is None:
+            if self._init_fn is not None:
+                self._init_fn()
+            return None
+        self._checkpoint._restore_from(stored, strict=True)
+        self._memory = _memory_in(stored)
+        self._note_restore(self._step())
+        return self._path(number_of(stored))
+
+    def wait(self) -> None:
+        """Waits until what is being written behind is on the disk. Raises what went wrong with it."""
+        told_by_chief(self._writer.wait)
+
+    def close(self) -> None:
+        """The same, at the end."""
+        told_by_chief(self._writer.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        try:
+            self._writer.close()  # without the other processes, which may be anywhere
+        except CheckpointError as failure:
+            error.add_note(f"While this was raised, a checkpoint could not be written: {failure}")
+
+    def _path(self, number: int) -> str:
+        return os.path.join(self._directory, f"{self._name}-{number}")
+
+    def _step(self) -> int:
+        return self._num_calls if self._step_counter is None else int(self._step_counter)
+
+    def _progress(self, step: int, epochs: int | None, logs: Mapping[str, Any] | None) -> Progress:
+        if self._num_restores != self._checkpoint._restored.number:
+            self._note_restore(step - 1)
+        return Progress(
+            step=step,
+            saved_step=self._saved_step or 0,
+            seconds=time.monotonic() - self._saved_at,
+            epochs=epochs,
+            logs={name: float(value) for name, value in (logs or {}).items()},
+            earlier=self._recalled().logs if epochs is not None and self._policy is not None else (),
+        )
+
+    def _note_restore(self, step: int) -> None:
+        """What was restored counts as the last save."""
+        self._saved_step, self._saved_at = step, time.monotonic()
+        self._num_restores = self._checkpoint._restored.number
+
+    def _agreed_due(self, progress: Progress, check_interval: bool) -> bool:
+        """Whether to save now: the same answer on all processes, and an error of the writer's on all."""
+        alone = processes().number == 1
+        if alone:
+            self._writer.check()
+        if not check_interval:
+            return True
+        if self._interval is not None and self._saved_step is not None:
+            return progress.step - self._saved_step >= self._interval and self._policy_says(progress, alone)
+        return self._policy_says(progress, alone)
+
+    def _policy_says(self, progress: Progress, alone: bool) -> bool:
+        if self._policy is None or self._policy.due(dataclasses.replace(progress, seconds=0.0)):
+            return True
+        if alone:
+            return self._policy.due(progress)
+        # Clocks differ: the chief's counts, and all learn of it after the same call.
+        return bool(self._rounds.hold(processes().is_chief and self._policy.due(progress)))
+
+    def _new_number(self, given: Any) -> int:
+        counter = self._checkpoint.save_counter
+        if given is not None:
+            counter.assign_add(1)
+            return int(given)
+        # Higher than all that there are, restored or not: a new one is never older than an old one, or written over it.
+        newest = int(told_by_chief(lambda: max(self._shelf.steps(), default=0)))
+        return int(counter.assign(max(int(counter), newest) + 1))
+
+    def _commit(self, number: int, mark: str | None) -> None:
+        memory = self._recalled()
+        memory.note(number, mark)
+        taken = self._checkpoint._snapshot(**{_MEMORY: memory.to_json()})
+        restored = self._restored_folder()
+
+        def write() -> None:
+            commit_snapshot(self._shelf.path(number), taken, number, {} if mark is None else {"kept": mark})
+            in_use = [each for each in self._shelf.steps() if each == number or self._shelf.path(each) == restored]
+            prune(self._shelf, memory, self._keep, self._hours, in_use)
+
+        if not self._background:
+            told_by_chief(write)
+        elif processes().is_chief:
+            self._writer.start(write)
+
+    def _restored_folder(self) -> Path | None:
+        """The one that was restored from, which stays however old it becomes."""
+        folder = self._checkpoint._restored.folder
+        return None if folder is None else Path(os.path.abspath(folder))
+
+    def _recalled(self) -> Memory:
+        """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All
+        processes have to call it, and remember the same: policies decide by it."""
+        if self._memory is None:
+            needs_old = self._policy is not None or self._hours is not None
+
+            def read() -> JSON:
+                stored = self._shelf.newest_good()[0] if needs_old else None
+                return None if stored is None else _memory_in(stored).to_json()
+
+            told = told_by_chief(read)
+            self._memory = Memory() if told is None else Memory.from_json(told)
+        return self._memory
+
+
+def _memory_in(stored: Stored) -> Memory:
+    state = stored.state.get(_MEMORY) if isinstance(stored.state, dict) else None
+    return Memory() if state is None else Memory.from_json(state)
+
+
+def _check(checkpoint: Any, keep: Any, hours: Any, step_counter: Any, interval: Any, policy: Any) -> None:
+    if not isinstance(checkpoint, Checkpoint):
+        raise TypeError(
+            f"CheckpointManager: expected a Checkpoint, got {type(checkpoint).__name__}. "
+            f"Write CheckpointManager(Checkpoint(model=model), directory)."
+        )
+    if keep is not None and (not isinstance(keep, int) or keep < 1):
+        raise ValueError(f"CheckpointManager: max_to_keep must be at least 1, or None to keep all, got {keep!r}.")
+    if hours is not None and not hours > 0:
+        raise ValueError(f"CheckpointManager: keep_checkpoint_every_n_hours must be above 0, got {hours!r}.")
+    if interval is not None and step_counter is None:
+        raise ValueError("CheckpointManager: checkpoint_interval needs a step_counter, as optimizer.iterations.")
+    if policy is not None and not isinstance(policy, SavePolicy):
+        raise TypeError(f"CheckpointManager: expected a policy, as EverySteps(100), got {policy!r}.")

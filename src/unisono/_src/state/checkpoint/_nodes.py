@@ -1,0 +1,87 @@
+"""What a checkpoint says about objects beside the arrays of their variables, as JSON: one node for each object.
+
+None                            the variables are all that is stored of it
+{"state": ...}                  what its get_state() returned, the same on all processes
+{"states": [...]}               the same of each process
+{"value": ...}                  a number, a string, a bool, None
+{"array": name, "as": "numpy"}  an array, stored under that name; also "scalar" and "jax"
+{"dict": {...}}, {"list": [...]}, {"tuple": [...]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono._src.state.checkpoint._tree import Group, children, is_array, is_holder, is_stateful, joined
+from unisono._src.state.store import JSON
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def node_of(thing: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
+    """The node of ``thing``. Arrays that are values by themselves are added to ``arrays``."""
+    inside = children(thing)
+    if inside is not None:
+        nodes = {name: node_of(item, joined(path, name), states, arrays) for name, item in inside.items()}
+        if isinstance(thing, Group | Mapping):
+            return {"dict": nodes}
+        return {"tuple" if isinstance(thing, tuple) else "list": list(nodes.values())}
+    if is_stateful(thing):
+        return states[path]
+    if is_holder(thing):
+        return None
+    if not is_array(thing):
+        return {"value": thing}
+    name = path
+    while name in arrays:
+        name += "~"
+    arrays[name] = np.array(thing, copy=True)
+    kind = "jax" if isinstance(thing, jax.Array) else "numpy" if isinstance(thing, np.ndarray) else "scalar"
+    return {"array": name, "as": kind}
+
+
+def inner_nodes(node: JSON) -> dict[str, JSON] | None:
+    """The nodes inside of that of a container, by name; None for that of anything else."""
+    if not isinstance(node, dict):
+        return None
+    if isinstance(node.get("dict"), dict):
+        return dict(node["dict"])
+    items = node.get("list", node.get("tuple"))
+    return {str(index): item for index, item in enumerate(items)} if isinstance(items, list) else None
+
+
+def is_plain_node(node: JSON) -> bool:
+    """Whether a value can be made of it, without an object to take a state."""
+    inside = inner_nodes(node)
+    if inside is not None:
+        return all(map(is_plain_node, inside.values()))
+    return isinstance(node, dict) and ("value" in node or "array" in node)
+
+
+def array_names(node: JSON) -> list[str]:
+    """The names of the arrays that are values in it."""
+    inside = inner_nodes(node)
+    if inside is not None:
+        return [name for item in inside.values() for name in array_names(item)]
+    return [node["array"]] if isinstance(node, dict) and isinstance(node.get("array"), str) else []
+
+
+def value_of(node: JSON, arrays: Mapping[str, Any]) -> Any:
+    """The value that a plain node stands for."""
+    inside = inner_nodes(node)
+    if inside is not None:
+        values = {name: value_of(item, arrays) for name, item in inside.items()}
+        if "dict" in node:
+            return values
+        return tuple(values.values()) if "tuple" in node else list(values.values())
+    if "value" in node:
+        return node["value"]
+    array = arrays[node["array"]]
+    if node["as"] == "jax":
+        return jnp.array(array)
+    return array[()] if node["as"] == "scalar" else np.array(array)

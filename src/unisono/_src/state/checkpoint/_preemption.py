@@ -1,0 +1,175 @@
+"""Custom loops that leave in time: told to end, all workers save after the same step and go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeVar, final
+
+from unisono._src.processes import Notice, Rounds, processes
+from unisono._src.state.checkpoint._checkpoint import Checkpoint
+from unisono._src.state.checkpoint._counter import SaveCounter
+from unisono._src.state.checkpoint._manager import CheckpointManager
+
+_T = TypeVar("_T")
+
+_TOLD: Final = 1
+_TIME_IS_UP: Final = 2
+_POLL_SECONDS: Final = 1.0
+
+NO_DIRECTORY = """PreemptionCheckpointHandler: a Checkpoint does not know where to save. Name the folder:
+PreemptionCheckpointHandler(resolver, checkpoint, checkpoint_dir), or pass a CheckpointManager."""
+
+
+@dataclass(frozen=True)
+class TerminationConfig:
+    """How a platform says that a process will end, and how the process ends.
+
+    Attributes:
+        termination_watcher_fn: asked about once a second, in a thread; True means that the machine will go. SIGTERM
+            counts whatever it says.
+        exit_fn: called when all is saved; by default the process ends with code 75, which asks `unisono run` for a new
+            start.
+        grace_period: how many seconds training goes on after the notice, before it saves and ends.
+        save_fn: called to save, instead of the manager; gets the arguments of `save_checkpoint_if_preempted`.
+    """
+
+    termination_watcher_fn: Callable[[], bool] | None = None
+    exit_fn: Callable[[], Any] | None = None
+    grace_period: float | None = None
+    save_fn: Callable[..., Any] | None = None
+
+
+@final
+class PreemptionCheckpointHandler:
+    """Runs the steps of a custom loop, and saves and ends after one of them if any worker is told to end.
+
+    When it is made, it restores the newest good checkpoint, so that a process which was started again goes on.
+
+    ```python
+    with unisono.checkpoint.PreemptionCheckpointHandler(resolver, manager) as handler:
+        for step in range(handler.total_run_calls, num_steps):
+            handler.run(train_step, next(iterator))
+    ```
+
+    Behind the block, or after `close()`, SIGTERM ends the process as ever.
+
+    With several processes all have to make it, and call it for the same steps.
+
+    Args:
+        cluster_resolver: accepted for scripts written for TensorFlow; the processes know each other already.
+        checkpoint_or_checkpoint_manager: what is saved.
+        checkpoint_dir: where, for a Checkpoint.
+        termination_config: how the platform tells, and how to end.
+    """
+
+    def __init__(
+        self,
+        cluster_resolver: Any,
+        checkpoint_or_checkpoint_manager: Checkpoint | CheckpointManager,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        termination_config: TerminationConfig | None = None,
+    ) -> None:
+        del cluster_resolver
+        self._config = termination_config or TerminationConfig()
+        self._manager = _manager(checkpoint_or_checkpoint_manager, checkpoint_dir)
+        self._calls = SaveCounter()
+        self._manager.checkpoint.total_run_calls = self._calls
+        self._manager.restore_or_initialize()
+        self._rounds = Rounds()
+        self._deadline: float | None = None
+        self._has_left = False
+        self._error: Exception | None = None
+        self._notice = Notice()
+        self._notice.__enter__()
+        self._ended = threading.Event()
+        if self._config.termination_watcher_fn is not None:
+            threading.Thread(target=self._watch, name="unisono-termination", daemon=True).start()
+
+    @property
+    def total_run_calls(self) -> int:
+        """How often `run` was called, in all processes that went on from each other."""
+        return int(self._calls)
+
+    def run(self, distributed_train_function: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
+        """Calls the function and returns its result, unless this is the call after which to leave."""
+        result = distributed_train_function(*args, **kwargs)
+        self._calls.assign_add(1)
+        self.save_checkpoint_if_preempted()
+        return result
+
+    @contextlib.contextmanager
+    def watch_preemption_scope(self) -> Iterator[None]:
+        """The same for a block: leaves at its end if a worker was told to."""
+        yield
+        self._calls.assign_add(1)
+        self.save_checkpoint_if_preempted()
+
+    def save_checkpoint_if_preempted(self, *args: Any, **kwargs: Any) -> None:
+        """Saves and ends if a worker was told to end. All of them have to call it after the same steps."""
+        if self._error is not None:
+            raise RuntimeError("termination_watcher_fn failed, so no notice would be heard.") from self._error
+        if self._has_left:
+            return
+        wishes = _TOLD if self._notice.given else 0
+        if self._deadline is not None and processes().is_chief and time.monotonic() >= self._deadline:
+            wishes |= _TIME_IS_UP
+        wished = self._rounds.hold(wishes) or 0
+        grace = self._config.grace_period or 0.0
+        if wished & _TOLD and self._deadline is None:
+            self._deadline = time.monotonic() + grace
+        if wished & _TIME_IS_UP or (wished & _TOLD and not grace):
+            self._leave(*args, **kwargs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stops listening: after the last step, SIGTERM ends the process as ever."""
+        self._ended.set()
+        self._notice.__exit__()
+
+    def _leave(self, *args: Any, **kwargs: Any) -> None:
+        self._notice.heeded = self._has_left = True
+        self.close()
+        if self._config.save_fn is not None:
+            self._config.save_fn(*args, **kwargs)
+        else:
+            self._manager.save(check_interval=False)
+        self._manager.wait()
+        if self._config.exit_fn is not None:
+            self._config.exit_fn()
+        else:
+            self._notice.leave(self._manager.directory)
+
+    def _watch(self) -> None:
+        watcher = self._config.termination_watcher_fn
+        assert watcher is not None, "the thread is started for it"
+        while not self._ended.wait(_POLL_SECONDS):
+            try:
+                told = watcher()
+            except Exception as error:  # raised by the next step, where somebody sees it
+                self._error = error
+                return
+            if told:
+                self._notice.given = True
+                return
+
+
+def _manager(given: Any, directory: str | os.PathLike[str] | None) -> CheckpointManager:
+    if isinstance(given, CheckpointManager):
+        return given
+    if isinstance(given, Checkpoint):
+        if directory is None:
+            raise ValueError(NO_DIRECTORY)
+        return CheckpointManager(given, directory, max_to_keep=1)
+    raise TypeError(
+        f"PreemptionCheckpointHandler: expected a Checkpoint or a CheckpointManager, got {type(given).__name__}."
+    )

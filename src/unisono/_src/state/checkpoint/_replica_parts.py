@@ -1,0 +1,61 @@
+"""Variables that hold a part for each replica, as those of metrics do, beyond the whole that all of them have.
+
+The whole is what is stored under the name of such a variable, and is all that another number of replicas can use. The
+same number gets its parts back: sums that are taken in another order are other sums, in the last bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import jax
+import numpy as np
+
+from unisono._src.devices import Placement
+from unisono._src.keras_hooks import is_on_read, num_parts, owner_of, store, stored
+
+_SUFFIX: Final = "@replicas"
+
+
+def parts_name(name: str) -> str:
+    """Where the parts of a variable are stored."""
+    return f"{name}{_SUFFIX}"
+
+
+def are_parts(name: str) -> bool:
+    """Whether an array of this name holds parts."""
+    return name.endswith(_SUFFIX)
+
+
+def parts_of(variables: Mapping[str, Any]) -> dict[str, jax.Array]:
+    """The parts of those that have some, readable on every process. All of them have to call this."""
+    return {parts_name(name): _everywhere(each) for name, each in variables.items() if is_on_read(each)}
+
+
+def restore_parts(name: str, variable: Any, arrays: Mapping[str, Any]) -> None:
+    """Gives ``variable``, which has its whole already, its parts, if they are stored and of as many replicas."""
+    parts = arrays.get(parts_name(name))
+    if parts is None or not is_on_read(variable) or parts.shape != (num_parts(variable), *variable.shape):
+        return
+    host = np.array(parts)
+    store(variable, jax.make_array_from_callback(host.shape, _placement(variable).one_for_each, lambda at: host[at]))
+
+
+def _everywhere(variable: Any) -> jax.Array:
+    parts: jax.Array = stored(variable)
+    placement = _placement(variable)
+    # Those of other processes are not to be read here, unless a program has sent them.
+    return _copier(placement)(parts) if placement.spans_processes else parts
+
+
+@functools.lru_cache(8)
+def _copier(placement: Placement) -> Callable[[jax.Array], jax.Array]:
+    return jax.jit(lambda parts: parts, out_shardings=placement.replicated)
+
+
+def _placement(variable: Any) -> Placement:
+    owner = owner_of(variable)
+    assert owner is not None, "only variables of a strategy have parts"
+    return owner.placement

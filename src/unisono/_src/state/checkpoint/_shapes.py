@@ -1,0 +1,96 @@
+"""The shapes for which models were built, stored beside their values: models without variables are built by them."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+import keras
+
+from unisono._src.keras_hooks import layers_inside, naming_inside, owner_of
+from unisono._src.replicas import context
+from unisono._src.state.checkpoint._tree import leaves
+from unisono._src.state.store import JSON
+
+NOT_BUILT = """{path!r} has no variables yet, and cannot be built for the shapes that the checkpoint has of it: {why}
+Build it before `restore`: call it once, or its `build(input_shape)`."""
+
+_SHAPES: Final = ("input_shape", "shapes_dict")
+_OWN, _INSIDE = "own", "inside"
+
+
+def shapes_of(objects: Mapping[str, Any]) -> dict[str, JSON]:
+    """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON.
+
+    Of each its own, and those of the layers inside of it: a model that is called with more than one tensor does not
+    know its shapes, but its layers do.
+    """
+    return {path: _configs(thing) for path, thing in leaves(objects) if isinstance(thing, keras.Layer)}
+
+
+def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
+    """Builds what has no variables yet, for batches of any size, in the scope of its strategy."""
+    if not isinstance(shapes, dict):
+        return
+    for path, thing in leaves(objects):
+        if isinstance(thing, keras.Layer) and not thing.built and not thing.weights and path in shapes:
+            owner = owner_of(thing)
+            with contextlib.nullcontext() if owner is None else context.entered(owner), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Keras's, where it cannot; then there is an error with what to do
+                try:
+                    _build(thing, shapes[path])
+                except Exception as error:
+                    raise ValueError(NOT_BUILT.format(path=path, why=error)) from error
+
+
+def _build(layer: Any, configs: JSON) -> None:
+    own, inside = configs[_OWN], configs[_INSIDE]
+    with naming_inside(layer):
+        if own is not None:
+            layer.build_from_config(_for_any_batch(own))
+        layers = layers_inside(layer)
+        if len(layers) != len(inside):  # it makes some of them later
+            return
+        unbuilt = [(inner, each) for inner, each in zip(layers, inside, strict=True) if not inner.built]
+        for inner, each in unbuilt:
+            _build(inner, each)
+    layer.built &= not unbuilt  # else its first call has something left to make, perhaps
+
+
+def _configs(layer: Any) -> JSON:
+    config = layer.get_build_config()
+    own = _plain(config) if isinstance(config, dict) and _is_plain(config) else None
+    return {_OWN: own, _INSIDE: [_configs(inner) for inner in layers_inside(layer)]}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_plain(inner) for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _plain(value: Any) -> JSON:
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _for_any_batch(config: JSON) -> Any:
+    """The same with None for the first dimension of Keras's own entries. What a layer adds to them stays as it is."""
+    if not isinstance(config, dict):
+        return config
+    return {name: _any_batch(value) if name in _SHAPES else value for name, value in config.items()}
+
+
+def _any_batch(value: JSON) -> Any:
+    if isinstance(value, dict):
+        return {name: _any_batch(inner) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    if value and all(size is None or isinstance(size, int) for size in value):
+        return (None, *value[1:])
+    return [_any_batch(inner) for inner in value]

@@ -1,0 +1,131 @@
+"""What became of a restore: what was matched, and what was not."""
+
+from __future__ import annotations
+
+import abc
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+from unisono._src.processes import processes
+
+UNUSED = "{where} holds values that no object has taken: {names}."
+MISSING = "{where} has no value for: {names}."
+REMEDY = """
+If that is meant, write checkpoint.restore(path).expect_partial(), or restore(path, strict=False)."""
+
+NOTHING = """No checkpoint was given (the path is None), so nothing was restored."""
+
+_MOST_NAMES = 20
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first ones, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+class LoadStatus(abc.ABC):
+    """What `Checkpoint.restore` returns: TensorFlow's methods, to say what was expected of it."""
+
+    @abc.abstractmethod
+    def expect_partial(self) -> Self:
+        """Says that checkpoint and objects may hold more than they have in common: no warning for it."""
+
+    @abc.abstractmethod
+    def expect_all(self) -> Self:
+        """Says that nothing should be left over: a warning, when this is dropped, for values that nobody took and for
+        objects without a value."""
+
+    @abc.abstractmethod
+    def assert_consumed(self) -> Self:
+        """Raises AssertionError unless every value found its object and every object its value."""
+
+    @abc.abstractmethod
+    def assert_existing_objects_matched(self) -> Self:
+        """Raises AssertionError unless every object found its value."""
+
+    @abc.abstractmethod
+    def assert_nontrivial_match(self) -> Self:
+        """Raises AssertionError if nothing was restored at all."""
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Does nothing: values are restored when `restore` returns, and Keras's variables always have one."""
+        del session
+
+
+@final
+class Restored(LoadStatus):
+    """Values were restored.
+
+    Attributes:
+        matched: the names of values that were restored.
+        missing: variables and other things that had no value.
+        unused: values that had no variable.
+    """
+
+    def __init__(self, where: str, matched: list[str], missing: list[str], unused: list[str], *, warn: bool) -> None:
+        self._where, self._warn = where, warn
+        self.matched, self.missing, self.unused = matched, missing, unused
+
+    def expect_partial(self) -> Self:
+        self._warn = False
+        return self
+
+    def expect_all(self) -> Self:
+        self._warn = processes().is_chief
+        return self
+
+    def assert_consumed(self) -> Self:
+        self.assert_existing_objects_matched()
+        if self.unused:
+            self._warn = False  # it is said now
+            raise AssertionError(UNUSED.format(where=self._where, names=listed(self.unused)))
+        return self
+
+    def assert_existing_objects_matched(self) -> Self:
+        if self.missing:
+            self._warn = False
+            raise AssertionError(MISSING.format(where=self._where, names=listed(self.missing)))
+        return self
+
+    def assert_nontrivial_match(self) -> Self:
+        if not self.matched:
+            held = listed(self.unused) or "nothing"
+            raise AssertionError(f"No value was restored. {self._where} holds {held}.")
+        return self
+
+    def __del__(self) -> None:
+        if not getattr(self, "_warn", False):
+            return
+        left = ((MISSING, self.missing), (UNUSED, self.unused))
+        said = [text.format(where=self._where, names=listed(names)) for text, names in left if names]
+        if said:
+            warnings.warn("\n".join(said) + REMEDY, UserWarning, stacklevel=2)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.matched)} matched, {len(self.missing)} missing, {len(self.unused)} unused"
+        return f"<Restored from {self._where}: {counts}>"
+
+
+@final
+class NothingRestored(LoadStatus):
+    """There was no checkpoint: `restore(latest_checkpoint(directory))` at the first start of a job."""
+
+    def expect_partial(self) -> Self:
+        return self
+
+    def expect_all(self) -> Self:
+        return self
+
+    def assert_consumed(self) -> Self:
+        raise AssertionError(NOTHING)
+
+    def assert_existing_objects_matched(self) -> Self:
+        raise AssertionError(NOTHING)
+
+    def assert_nontrivial_match(self) -> Self:
+        raise AssertionError(NOTHING)
+
+    def __repr__(self) -> str:
+        return "<NothingRestored>"

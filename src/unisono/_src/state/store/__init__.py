@@ -1,0 +1,31 @@
+"""Folders of arrays that exist completely or not at all.
+
+A checkpoint is a folder of three files: the arrays, a state that JSON can hold, and a manifest, written last, that has
+the SHA-256 of the other two and of itself. It is built elsewhere and gets its name in one rename, so that whoever lists
+the folder, at any moment, and after any kill, finds complete checkpoints and nothing else.
+
+What the arrays mean is not known here. NumPy and safetensors only; no JAX and no Keras, and nothing is unpickled.
+"""
+
+from unisono._src.state.store._commit import commit
+from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
+from unisono._src.state.store._json import JSON
+from unisono._src.state.store._load import Stored, is_committed, load
+from unisono._src.state.store._remove import remove
+from unisono._src.state.store._shelf import Shelf
+from unisono._src.state.store._staged_file import staged_file
+from unisono._src.state.store._writer import Writer
+
+__all__ = [
+    "JSON",
+    "BadCheckpoint",
+    "CheckpointError",
+    "Shelf",
+    "Stored",
+    "Writer",
+    "commit",
+    "is_committed",
+    "load",
+    "remove",
+    "staged_file",
+]

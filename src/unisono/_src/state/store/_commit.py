@@ -1,0 +1,136 @@
+"""Writing a checkpoint."""
+
+from __future__ import annotations
+
+import errno
+import operator
+import os
+import platform
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import safetensors
+from safetensors.numpy import save_file
+
+from unisono._src.state.store._dtypes import Array, as_held, to_store
+from unisono._src.state.store._durable import make_folders, sha256_of, sync_file, sync_folder, write_file
+from unisono._src.state.store._errors import CheckpointError, explained
+from unisono._src.state.store._json import JSON, dumps
+from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, ArrayEntry, FileEntry, Manifest
+from unisono._src.state.store._replace import give_name, refuse_what_is_not_ours
+from unisono._src.state.store._staging import clear_stale, staging
+
+_OS_ERROR = re.compile(r"(?:os error|code:) ?(\d+)")
+
+
+def commit(
+    folder: str | os.PathLike[str],
+    *,
+    arrays: Mapping[str, Array],
+    state: JSON = None,
+    step: int = 0,
+    info: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Writes a checkpoint. When this returns it is on the disk; until then, `folder` is what it was before.
+
+    A checkpoint that has the name already is replaced, in one moment where the file system can do that. A good one
+    with the same content is left alone. Anything else of that name is refused, and nothing is written.
+
+    >>> import tempfile
+    >>> from unisono._src.state.store import load
+    >>> folder = Path(tempfile.mkdtemp()) / "ckpt" / "step-5"
+    >>> commit(folder, arrays={"bias": np.zeros(3)}, state={"best": float("inf")}, step=5)
+    >>> sorted(os.listdir(folder))
+    ['arrays.safetensors', 'manifest.json', 'state.json']
+    >>> load(folder).state
+    {'best': inf}
+    """
+    folder = Path(os.path.abspath(folder))
+    content = _Content(arrays, state, step, info)
+    with explained("written", folder, content.num_bytes):
+        refuse_what_is_not_ours(folder)
+        make_folders(folder.parent)
+        clear_stale(folder.parent)
+        try:
+            _write(folder, content, inside=False)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _write(folder, content, inside=True)
+
+
+def _write(folder: Path, content: _Content, *, inside: bool) -> None:
+    with staging(folder.parent, inside=inside) as place:
+        new = place / folder.name
+        new.mkdir()
+        manifest = content.write(new)
+        sync_folder(new)
+        give_name(new, folder, manifest)
+        sync_folder(folder.parent)
+
+
+class _Content:
+    """What is to be written, checked before the disk is touched."""
+
+    def __init__(self, arrays: Mapping[str, Array], state: JSON, step: int, info: Mapping[str, str]) -> None:
+        self._arrays = {_checked_name(name): to_store(name, array) for name, array in arrays.items()}
+        self._state = dumps(state)
+        self._step = operator.index(step)
+        if self._step < 0:
+            raise ValueError(f"commit: step is {step}. Expected 0 or more.")
+        ours = {"python": platform.python_version(), "numpy": np.__version__, "safetensors": safetensors.__version__}
+        self._info = {**ours, **info}
+        for key, text in self._info.items():
+            if not isinstance(key, str) or not isinstance(text, str):
+                raise TypeError(
+                    f"commit: info has {key!r}: {text!r}. Expected strings: write {str(key)!r}: {str(text)!r}."
+                )
+        self.num_bytes = len(self._state) + sum(array.nbytes for array in self._arrays.values())
+
+    def write(self, folder: Path) -> Manifest:
+        """The three files, the manifest last, all on the disk when this returns."""
+        write_file(folder / STATE, self._state)
+        _save_arrays(folder / ARRAYS, {name: as_held(array) for name, array in self._arrays.items()})
+        # The library makes the file for this user alone. Who may read the state may read the arrays.
+        os.chmod(folder / ARRAYS, os.stat(folder / STATE).st_mode & 0o777)
+        sync_file(folder / ARRAYS)
+        manifest = Manifest(
+            step=self._step,
+            written=round(time.time(), 3),  # so that every digit of it counts
+            info=self._info,
+            files={
+                name: FileEntry((folder / name).stat().st_size, sha256_of(folder / name)) for name in (ARRAYS, STATE)
+            },
+            arrays={name: ArrayEntry(list(array.shape), array.dtype.name) for name, array in self._arrays.items()},
+        )
+        write_file(folder / MANIFEST, manifest.to_bytes())
+        return manifest
+
+
+def _checked_name(name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"commit: an array has the name {name!r}, a {type(name).__name__}. Expected a string.")
+    if name == "__metadata__":
+        raise ValueError("commit: an array has the name '__metadata__', which safetensors keeps for itself. Rename it.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"commit: the name {name!r} of an array is not valid text ({error.reason}). Rename it."
+        ) from None
+    return name
+
+
+def _save_arrays(path: Path, arrays: dict[str, Array]) -> None:
+    try:
+        save_file(arrays, path)
+    except safetensors.SafetensorError as error:
+        number = _OS_ERROR.search(str(error))  # it wraps the system's errors and leaves only their text
+        if number is None:
+            raise CheckpointError(f"{os.fspath(path)!r} could not be written by safetensors: {error}") from error
+        code = int(number[1])
+        raise OSError(code, os.strerror(code), os.fspath(path)) from error

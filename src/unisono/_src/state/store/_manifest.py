@@ -1,0 +1,182 @@
+"""The file that makes a folder a checkpoint: what is in it, and the checksums of all of it, its own included."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import math
+import os
+import re
+import stat
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unisono._src.state.store._errors import BadCheckpoint
+from unisono._src.state.store._json import JSON, dumps, loads
+
+MANIFEST = "manifest.json"
+ARRAYS = "arrays.safetensors"
+STATE = "state.json"
+
+_FORMAT = "unisono-checkpoint"
+_VERSION = 1
+_MOST_BYTES = 1 << 30  # of a manifest; millions of arrays have room in it
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One file of a checkpoint, as it must be."""
+
+    bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        _expect(_is_count(self.bytes) and isinstance(self.sha256, str) and _SHA256.fullmatch(self.sha256), "a file")
+
+
+@dataclass(frozen=True)
+class ArrayEntry:
+    """One array of a checkpoint, as it must be."""
+
+    shape: list[int]
+    dtype: str
+
+    def __post_init__(self) -> None:
+        _expect(isinstance(self.shape, list) and all(map(_is_count, self.shape)), "a shape")
+        _expect(isinstance(self.dtype, str), "a dtype")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What a checkpoint holds. It checks itself: a ValueError says what is not as it should be."""
+
+    step: int
+    written: float
+    info: dict[str, str]
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    arrays: dict[str, ArrayEntry] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _expect(_is_count(self.step), "the step")
+        _expect(type(self.written) in (int, float) and math.isfinite(self.written), "the time")
+        _expect(all(isinstance(text, str) for item in self.info.items() for text in item), "info")
+        # These two and no other: a name in a manifest never becomes a path.
+        _expect(self.files.keys() == {ARRAYS, STATE}, "the list of files")
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        body = asdict(self)
+        return dumps({"format": _FORMAT, "version": _VERSION, "body": body, "sha256": _checksum(body)})
+
+    def holds_the_same_as(self, other: Manifest) -> bool:
+        """Whether nothing but the time differs."""
+        return {**asdict(self), "written": 0} == {**asdict(other), "written": 0}
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder; BadCheckpoint if it has none, or not a good one."""
+    content = _content(folder)
+    if content.get("format") != _FORMAT:
+        raise BadCheckpoint(
+            folder, f"{MANIFEST} is not of a checkpoint of Unisono: its format is {_short(content.get('format'))}."
+        )
+    version, body = content.get("version"), content.get("body")
+    if type(version) is not int or version < 1:
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its version is {_short(version)}.")
+    if version > _VERSION:
+        raise BadCheckpoint(
+            folder,
+            f"it was written by a newer Unisono, in version {version} of the format; this one reads {_VERSION}. "
+            f"Upgrade: pip install -U unisono.",
+        )
+    if content.keys() != {"format", "version", "body", "sha256"} or not isinstance(body, dict):
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its parts are not those of version {_VERSION}.")
+    if _checksum(body) != content["sha256"]:
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: it does not have its checksum.")
+    try:
+        return _from_body(body)
+    except (TypeError, ValueError) as error:
+        raise BadCheckpoint(folder, f"{MANIFEST} is not as Unisono writes it: {error}.") from error
+
+
+def looks_like_ours(folder: Path) -> bool:
+    """Whether this is a real folder with a manifest of ours, of whatever version; the rest may be damaged."""
+    try:
+        return not os.path.islink(folder) and _content(folder).get("format") == _FORMAT
+    except BadCheckpoint:
+        return False
+
+
+def open_file(folder: Path, name: str) -> int:
+    """A descriptor of a plain file in the folder. A link, a pipe or a folder in its place: BadCheckpoint."""
+    try:
+        # Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+        fd = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise BadCheckpoint(folder, _missing(folder, name)) from None
+    except OSError as error:
+        said = "it is a link, where a file is expected" if error.errno == errno.ELOOP else error.strerror
+        raise BadCheckpoint(folder, f"{name} cannot be opened: {said}.") from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise BadCheckpoint(folder, f"{name} is not a plain file.")
+    return fd
+
+
+def read_all(folder: Path, name: str, most_bytes: int | None = None) -> bytes:
+    """All of a file that fits into memory."""
+    with open(open_file(folder, name), "rb") as file:
+        try:
+            size = os.fstat(file.fileno()).st_size
+            if most_bytes is not None and size > most_bytes:
+                raise BadCheckpoint(folder, f"{name} has {size:,} bytes, which none of ours has.")
+            return file.read()
+        except OSError as error:
+            raise BadCheckpoint(folder, f"{name} cannot be read: {error.strerror}.") from error
+
+
+def _content(folder: Path) -> dict[str, Any]:
+    data = read_all(folder, MANIFEST, _MOST_BYTES)
+    try:
+        content = loads(data)
+    except ValueError as error:
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: {error}.") from error
+    if not isinstance(content, dict):
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: it holds a {type(content).__name__}, not an object.")
+    return content
+
+
+def _from_body(body: dict[str, JSON]) -> Manifest:
+    _expect(all(isinstance(body.get(name), dict) for name in ("info", "files", "arrays")), "the list of its parts")
+    return Manifest(
+        **{
+            **body,
+            "files": {name: FileEntry(**entry) for name, entry in body["files"].items()},
+            "arrays": {name: ArrayEntry(**entry) for name, entry in body["arrays"].items()},
+        }
+    )
+
+
+def _checksum(body: JSON) -> str:
+    return hashlib.sha256(dumps(body)).hexdigest()
+
+
+def _missing(folder: Path, name: str) -> str:
+    if not os.path.isdir(folder):
+        return "there is no such folder."
+    return f"it has no {name}, so it was never completed." if name == MANIFEST else f"{name} is missing."
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _short(value: JSON) -> str:
+    return repr(value)[:60]
+
+
+def _expect(right: object, what: str) -> None:
+    if not right:
+        raise ValueError(f"{what} is not what it should be")

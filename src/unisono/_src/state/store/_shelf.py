@@ -1,0 +1,104 @@
+"""The checkpoints of one series in one folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container
+from pathlib import Path
+
+from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explained
+from unisono._src.state.store._load import Stored, is_committed, load, looks_whole
+from unisono._src.state.store._manifest import looks_like_ours
+from unisono._src.state.store._remove import remove
+from unisono._src.state.store._staging import clear_stale
+
+
+class Shelf:
+    """The checkpoints PREFIX-STEP in a folder. It remembers nothing: every question is put to the disk.
+
+    >>> import tempfile
+    >>> from unisono._src.state.store import commit
+    >>> shelf = Shelf(Path(tempfile.mkdtemp()) / "ckpt")
+    >>> for step in (5, 10, 15):
+    ...     commit(shelf.path(step), arrays={}, step=step)
+    >>> shelf.prune(keep=2)
+    >>> shelf.steps()
+    [10, 15]
+    >>> good, bad = shelf.newest_good()
+    >>> good.step, bad
+    (15, [])
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], prefix: str = "step") -> None:
+        if not prefix or "/" in prefix or prefix.startswith("."):
+            raise ValueError(f"Shelf: prefix is {prefix!r}. Expected a plain name, such as 'step'.")
+        self._folder = Path(os.path.abspath(folder))
+        self._prefix = prefix
+        self._name = re.compile(re.escape(prefix) + r"-(0|[1-9][0-9]*)")
+
+    @property
+    def folder(self) -> Path:
+        """Where they stand."""
+        return self._folder
+
+    def path(self, step: int) -> Path:
+        """Where the checkpoint of `step` stands, or would."""
+        return self._folder / f"{self._prefix}-{step}"
+
+    def steps(self) -> list[int]:
+        """The steps of which there is a checkpoint, ascending. Damaged ones are among them."""
+        with explained("listed", self._folder / f"{self._prefix}-*"):
+            try:
+                names = os.listdir(self._folder)
+            except FileNotFoundError:
+                return []
+        numbers = (int(found[1]) for name in names if (found := self._name.fullmatch(name)))
+        return sorted(step for step in numbers if is_committed(self.path(step)))
+
+    def newest_good(self) -> tuple[Stored | None, list[BadCheckpoint]]:
+        """The newest checkpoint of which every byte is right, and what is wrong with each newer one.
+
+        What killed writers left in the staging place is cleared first, as it may be half of a replacement.
+        """
+        clear_stale(self._folder)
+        bad: list[BadCheckpoint] = []
+        for step in reversed(self.steps()):
+            try:
+                return load(self.path(step)), bad
+            except BadCheckpoint as error:
+                if is_committed(self.path(step)):  # else it was deleted meanwhile
+                    bad.append(error)
+        return None, bad
+
+    def prune(self, keep: int | None, spare: Container[int] = ()) -> None:
+        """Deletes all but the newest `keep`, never one whose step is in `spare`. None keeps all.
+
+        Those that are visibly incomplete do not count among the `keep`, so that good ones are not given up for them.
+        Also deletes what killed writers left behind in the staging place.
+        """
+        if keep is not None and keep < 1:
+            raise ValueError(f"Shelf.prune: keep is {keep}. Expected 1 or more, or None to keep all.")
+        clear_stale(self._folder)
+        num_kept = 0
+        for step in reversed(self.steps() if keep is not None else []):
+            path = self.path(step)
+            if num_kept < (keep or 0):
+                num_kept += looks_whole(path)
+            elif step not in spare and looks_like_ours(path):
+                _remove_unless_gone(path)
+
+    def clear(self) -> None:
+        """Deletes all that are checkpoints of ours."""
+        clear_stale(self._folder)
+        for step in self.steps():
+            if looks_like_ours(self.path(step)):
+                _remove_unless_gone(self.path(step))
+
+
+def _remove_unless_gone(path: Path) -> None:
+    try:
+        remove(path)
+    except CheckpointError:
+        if is_committed(path):  # else another job was quicker
+            raise

@@ -1,0 +1,35 @@
+"""Strategies: which devices train together."""
+
+from unisono._src.core import OutOfRangeError
+from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec
+from unisono._src.strategy._autoshard import has_own_part
+from unisono._src.strategy._central_storage import CentralStorageStrategy
+from unisono._src.strategy._communication import (
+    CommunicationImplementation,
+    CommunicationOptions,
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+    ReductionToOneDevice,
+)
+from unisono._src.strategy._current import (
+    experimental_set_strategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from unisono._src.strategy._distribute import distribute_dataset
+from unisono._src.strategy._distributed_dataset import DistributedDataset
+from unisono._src.strategy._distributed_iterator import DistributedIterator
+from unisono._src.strategy._extended import StrategyExtended
+from unisono._src.strategy._input_context import InputContext, ValueContext
+from unisono._src.strategy._input_options import InputOptions, InputReplicationMode
+from unisono._src.strategy._mirrored import MirroredStrategy
+from unisono._src.strategy._multi_worker import MultiWorkerMirroredStrategy
+from unisono._src.strategy._one_device import OneDeviceStrategy
+from unisono._src.strategy._reduce_op import ReduceOp
+from unisono._src.strategy._replica_context import ReplicaContext
+from unisono._src.strategy._run_options import RunOptions
+from unisono._src.strategy._strategy import Strategy
+from unisono._src.strategy._tpu import TPUStrategy

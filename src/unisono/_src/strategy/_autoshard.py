@@ -1,0 +1,71 @@
+"""How workers share a dataset, as its options say.
+
+DATA, and AUTO: each worker keeps its part of every global batch. The order of the data is then the same for any
+number of workers, which is why AUTO is not FILE here where TensorFlow would take that. FILE: each reads some of the
+files. OFF: each reads all of the data, and has its own part of a step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from unisono._src.data.dataset import Dataset
+from unisono._src.data.plans import ArraySlices, AutoShardPolicy, Files, Plan, flatten, map_leaves
+
+NO_FILES = """auto_shard_policy is FILE, and the data does not come from files: {dataset}.
+Use AutoShardPolicy.DATA, or begin with TFRecordDataset, TextLineDataset or Dataset.list_files."""
+
+TOO_FEW = """auto_shard_policy is FILE, and there are {files} files for {workers} workers: some would have no data.
+Use AutoShardPolicy.DATA, or write the data into at least {workers} files."""
+
+NO_BATCH = """auto_shard_policy is {policy}, and the size of a batch is not known beforehand: {spec}.
+Batch with a fixed size: dataset.batch(global_batch_size)."""
+
+NOT_DIVISIBLE = """auto_shard_policy is {policy}, and a global batch of {size} rows does not divide by {replicas}
+replicas. Use AutoShardPolicy.DATA, or another batch size."""
+
+
+def has_own_part(dataset: Dataset) -> bool:
+    """Whether each worker reads data of its own, rather than its part of batches that all of them know."""
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    return policy in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
+
+
+def own_part(dataset: Dataset, worker: int, num_workers: int, num_replicas: int) -> Dataset:
+    """What one worker reads, in batches of one replica."""
+    policy = dataset.options().experimental_distribute.auto_shard_policy
+    size = _batch_size(dataset, policy)
+    if size % num_replicas:
+        raise ValueError(NOT_DIVISIBLE.format(policy=policy.name, size=size, replicas=num_replicas))
+    if policy is AutoShardPolicy.FILE:
+        dataset = dataset.like(_with_files_of(dataset.plan, dataset, worker, num_workers))
+    return dataset.rebatch(size // num_replicas)
+
+
+def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
+    """Of an ordinary batch: the last one may be smaller, so that shapes do not tell."""
+    for operation in reversed(dataset.plan.operations):
+        size: Any = getattr(operation, "batch_size", None)
+        if isinstance(size, int):
+            return size
+    spec = dataset.found_element_spec
+    first = next((leaf for leaf in flatten(spec) if leaf is not None), None)
+    if first is None or not first.shape or first.shape[0] is None:
+        raise ValueError(NO_BATCH.format(policy=policy.name, spec=spec))
+    return int(first.shape[0])
+
+
+def _with_files_of(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
+    source = plan.source
+    if isinstance(source, Files):
+        number = len(source.paths)
+        part: Any = dataclasses.replace(source, paths=source.paths[worker::num_workers])
+    elif isinstance(source, ArraySlices) and all(array.dtype.kind in "OUS" for array in flatten(source.arrays)):
+        number = source.num_rows  # the names of files
+        part = ArraySlices(map_leaves(lambda names: names[worker::num_workers], source.arrays))
+    else:
+        raise ValueError(NO_FILES.format(dataset=dataset))
+    if number < num_workers:
+        raise ValueError(TOO_FEW.format(files=number, workers=num_workers))
+    return dataclasses.replace(plan, source=part)

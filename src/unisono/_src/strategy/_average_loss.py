@@ -1,0 +1,69 @@
+"""What one replica's loss has to be divided by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from unisono._src.strategy import get_replica_context
+
+ACROSS = """`{name}` was called where code runs once for all replicas. Call it inside the function that `strategy.run`
+calls on each: there it knows by how many to divide."""
+
+NO_ROWS = """compute_average_loss: expected a loss for each row of the batch, got a single number.
+Make the loss with reduction="none"; a number that is averaged already cannot be averaged again."""
+
+
+def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
+    """The sum of the losses of this replica's rows, divided by the size of the global batch: the sum of that over
+    replicas is the average.
+
+    >>> import unisono
+    >>> float(unisono.nn.compute_average_loss(np.array([1.0, 2.0, 3.0]), global_batch_size=6))
+    1.0
+
+    Args:
+        per_example_loss: a loss for each row.
+        sample_weight: a weight for each row.
+        global_batch_size: by what to divide. If None, the rows here times the replicas.
+    """
+    replica = get_replica_context()
+    if replica is None:
+        raise RuntimeError(ACROSS.format(name="compute_average_loss"))
+    loss = jnp.asarray(per_example_loss)
+    if loss.ndim == 0:
+        raise ValueError(NO_ROWS)
+    dtype = loss.dtype
+    if sample_weight is not None:
+        weight = jnp.asarray(sample_weight, dtype)
+        loss = loss * jnp.reshape(weight, weight.shape + (1,) * (loss.ndim - weight.ndim))
+    if global_batch_size is None:
+        global_batch_size = replica.num_replicas_in_sync * loss.shape[0]
+    size = _checked(global_batch_size)
+    total = jnp.sum(loss)
+    # A batch without rows has no average; its part in the sum is 0.
+    return jnp.where(size == 0, jnp.zeros_like(total), total / jnp.maximum(size, 1).astype(total.dtype))
+
+
+def scale_regularization_loss(regularization_loss: Any) -> Any:
+    """The sum of regularisation losses divided by the number of replicas: each of them adds the same.
+
+    >>> import unisono
+    >>> float(unisono.nn.scale_regularization_loss(np.array([1.0, 2.0])))
+    3.0
+    """
+    replica = get_replica_context()
+    if replica is None:
+        raise RuntimeError(ACROSS.format(name="scale_regularization_loss"))
+    return jnp.sum(jnp.asarray(regularization_loss)) / replica.num_replicas_in_sync
+
+
+def _checked(size: Any) -> Any:
+    array = jnp.asarray(size)
+    if array.ndim or not jnp.issubdtype(array.dtype, jnp.integer):
+        raise TypeError(f"global_batch_size is a whole number; got {size!r}.")
+    if isinstance(size, int | np.integer) and size < 0:
+        raise ValueError(f"global_batch_size is at least 0; got {size}.")
+    return array

@@ -1,0 +1,117 @@
+"""A dataset whose elements hold a value for each replica."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from unisono._src.data.dataset import Dataset, DatasetIterator
+from unisono._src.data.feed import Batches
+from unisono._src.data.plans import Nest, Parallel, Plan, State
+from unisono._src.keras_hooks import pulling_data
+from unisono._src.strategy._agreement import Agreement
+from unisono._src.strategy._distributed_iterator import DistributedIterator
+from unisono._src.strategy._step import Step
+
+
+class ExchangedBatches(Batches):
+    """All rows of all processes, step by step, until every process has come to the end of its data."""
+
+    def __init__(self, steps: DatasetIterator, agreement: Agreement) -> None:
+        self._steps, self._agreement = steps, agreement
+
+    def __next__(self) -> Nest:
+        batch = self._agreement.batch(next(self._steps, None))
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def get_state(self) -> State:
+        return self._steps.get_state()
+
+    def close(self) -> None:
+        self._steps.close()
+
+
+class DistributedDataset:
+    """Made by `strategy.experimental_distribute_dataset` and `strategy.distribute_datasets_from_function`.
+
+    Leaves of its elements are PerReplica, each value on the device of its replica; with one replica they are plain
+    arrays. Strings stay NumPy arrays. A thread prepares the next steps while one is used.
+
+    >>> import unisono
+    >>> strategy = unisono.OneDeviceStrategy("cpu:0")
+    >>> dataset = strategy.experimental_distribute_dataset(unisono.data.Dataset.range(5).batch(4))
+    >>> [step.tolist() for step in dataset]
+    [[0, 1, 2, 3], [4]]
+    """
+
+    def __init__(self, dataset: Dataset, step: Step, num_ahead: int, agreement: Agreement | None = None) -> None:
+        self._dataset, self._step, self._num_ahead, self._agreement = dataset, step, num_ahead, agreement
+
+    def __iter__(self) -> DistributedIterator:
+        pulling_data()
+        return DistributedIterator(self, self._dataset, self._plan, self._agreement)
+
+    @property
+    def global_batches(self) -> Dataset:
+        """The same steps, each as one batch of all replicas: what `fit` trains on."""
+        return self._step.global_batches(self._dataset)
+
+    @property
+    def exchanged_batches(self) -> Callable[[State], ExchangedBatches] | None:
+        """A pass over the same, where every process has data of its own: none of them could make them alone.
+
+        It begins at the place that is passed, of an earlier such pass; with None at the beginning of the next one.
+        """
+        agreement = self._agreement
+        if agreement is None:
+            return None
+
+        def begin(state: State) -> ExchangedBatches:
+            iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
+            if state is not None:
+                iterator.set_state(state)
+            return ExchangedBatches(iterator, agreement)
+
+        return begin
+
+    @property
+    def element_spec(self) -> Nest:
+        """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
+        return self._dataset.presented_spec(self._step.spec(self._dataset.found_element_spec))
+
+    @property
+    def cardinality(self) -> int:
+        """The number of elements of the dataset inside, as `Dataset.cardinality()` gives it.
+
+        That is the number of steps of `experimental_distribute_dataset`. In `distribute_datasets_from_function` a
+        step takes an element for each replica.
+        """
+        return self._dataset.cardinality()
+
+    def reduce(self, initial_state: Any, reduce_fn: Callable[[Any, Any], Any]) -> Any:
+        """`reduce_fn(state, step)` over all steps; the last state.
+
+        >>> import unisono
+        >>> strategy = unisono.OneDeviceStrategy("cpu:0")
+        >>> dataset = strategy.experimental_distribute_dataset(unisono.data.Dataset.range(5).batch(4))
+        >>> dataset.reduce(0, lambda total, step: total + int(step.sum()))
+        10
+        """
+        state = initial_state
+        with iter(self) as steps:
+            for step in steps:
+                state = reduce_fn(state, step)
+        return state
+
+    def __bool__(self) -> bool:
+        return True  # `if dataset:` asks whether there is one
+
+    def __repr__(self) -> str:
+        return f"<DistributedDataset: {self._dataset.plan} -> {self._step}>"
+
+    def _plan(self, dataset: Dataset) -> Plan:
+        plan = dataset.execution.plan.then(self._step)
+        # The thread computes one more than those that wait: it begins when a step is handed out.
+        return plan.then(Parallel(1, self._num_ahead + 1)) if self._num_ahead else plan

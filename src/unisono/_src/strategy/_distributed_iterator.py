@@ -1,0 +1,91 @@
+"""One pass over a distributed dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Self
+
+from unisono._src.core import out_of_range
+from unisono._src.data.dataset import Dataset, DatasetIterator, Optional
+from unisono._src.data.plans import Nest, Plan, State
+from unisono._src.strategy._agreement import Agreement
+
+if TYPE_CHECKING:
+    from unisono._src.strategy._distributed_dataset import DistributedDataset
+
+
+class DistributedIterator:
+    """The steps of one pass, and a place in it that can be kept and found again.
+
+    >>> import unisono
+    >>> dataset = unisono.data.Dataset.range(6).batch(2)
+    >>> iterator = iter(unisono.OneDeviceStrategy("cpu:0").experimental_distribute_dataset(dataset))
+    >>> first, state, second = next(iterator), iterator.get_state(), next(iterator)
+    >>> iterator.set_state(state)
+    >>> second.tolist(), iterator.get_next().tolist(), iterator.get_next().tolist()
+    ([2, 3], [2, 3], [4, 5])
+    >>> iterator.get_next_as_optional().has_value()
+    False
+    """
+
+    def __init__(
+        self,
+        source: DistributedDataset,
+        dataset: Dataset,
+        plan_of: Callable[[Dataset], Plan],
+        agreement: Agreement | None,
+    ) -> None:
+        self._source, self._dataset, self._agreement = source, dataset, agreement
+        self._iterator = DatasetIterator(dataset, plan_of, dataset.next_iteration())
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Nest:
+        if self._agreement is None:
+            return next(self._iterator)
+        step = self._agreement.step(next(self._iterator, None))
+        if step is None:
+            raise StopIteration
+        return step
+
+    def get_next(self) -> Nest:
+        """The next step; at the end an OutOfRangeError."""
+        try:
+            return next(self)
+        except StopIteration:
+            raise out_of_range.current(
+                f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
+                f"or ask get_next_as_optional().has_value().",
+            ) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """The next step, if there is one."""
+        return Optional(list(islice(self, 1)))
+
+    @property
+    def element_spec(self) -> Nest:
+        """That of the distributed dataset."""
+        return self._source.element_spec
+
+    def get_state(self) -> State:
+        """The place after the last step: pass it to `json.dumps`, keep it, give it to `set_state`.
+
+        It knows no replicas. Steps of `experimental_distribute_dataset` go on from it on any number of them.
+        """
+        return self._iterator.get_state()
+
+    def set_state(self, state: State) -> None:
+        """Goes to where `get_state` was called, of this iterator or of one in another run of the same lines."""
+        self._iterator.set_state(state)
+
+    def close(self) -> None:
+        """Ends the pass: files and threads are given back. Happens by itself at the end of the data."""
+        self._iterator.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

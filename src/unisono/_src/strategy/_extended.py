@@ -1,0 +1,111 @@
+"""tf.distribute's second level: devices by name, and what libraries rather than users call."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from unisono._src import keras_hooks
+from unisono._src.devices import Placement, device_name
+from unisono._src.replicas import context
+from unisono._src.replicas.context import Placed
+from unisono._src.replicas.values import DistributedValues
+from unisono._src.strategy._of_replica import OfReplica
+from unisono._src.strategy._reduce import local_results, reduce
+from unisono._src.strategy._run import run
+
+NOT_ACROSS = """`extended.{method}` is called where code runs once for all replicas: in a scope, or in a
+`merge_call` of the replica context."""
+
+
+class StrategyExtended:
+    """What `strategy.extended` gives."""
+
+    def __init__(self, strategy: Placed, placement: Placement):
+        self._strategy, self._placement = strategy, placement
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The devices of this process that compute, one per replica: ``("gpu:0", "gpu:1")``."""
+        return tuple(device_name(device) for device in self._placement.local_devices)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The devices that hold variables: all of them."""
+        return self.worker_devices
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        """True: a program is compiled for the shapes it gets."""
+        return True
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether the variable was made in the scope of this strategy."""
+        return keras_hooks.owner_of(v) is self._strategy
+
+    @contextlib.contextmanager
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+        """Variables made inside live where that one does: on all devices of the strategy, as in its scope."""
+        if not self.variable_created_in_scope(colocate_with_variable):
+            raise ValueError(f"{colocate_with_variable!r} was not made in the scope of {self._strategy!r}.")
+        with context.entered(self._strategy):
+            yield
+
+    def value_container(self, value: Any) -> Any:
+        """The variable that holds ``value``: here a variable is one object on all devices, so itself."""
+        return value
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """`strategy.reduce` over replicas only. The result is on every device, so wherever ``destinations`` are."""
+        del destinations, options
+        _check_across("reduce_to")
+        return reduce(self._placement, reduce_op, value, None)
+
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]], options: Any = None
+    ) -> list[Any]:
+        """:meth:`reduce_to` of several values."""
+        return [self.reduce_to(reduce_op, value, where, options) for value, where in value_destination_pairs]
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls `fn(var, *args, **kwargs)`, which assigns to it.
+
+        A mirrored variable is one object on all devices, so it is called once; PerReplica arguments, which would differ
+        from device to device, are an error: reduce them first. For a variable with parts it is called for each.
+
+        Args:
+            var: a variable of this strategy.
+            fn: the function.
+            args: what it is called with.
+            kwargs: what it is called with by name.
+            group: False gives a result for each replica instead of one for all.
+        """
+        _check_across("update")
+        if keras_hooks.is_on_read(var):
+            return run(self._strategy, fn, (var, *args), kwargs or {})
+        for leaf in jax.tree.leaves((args, kwargs)):
+            if isinstance(leaf, DistributedValues) and not isinstance(leaf, OfReplica):
+                raise ValueError(
+                    "extended.update: an argument has a value of its own for each replica, and the variable has one "
+                    "for all. Reduce it first: strategy.reduce(op, value, axis=None)."
+                )
+        result = fn(var, *args, **(kwargs or {}))
+        return result if group else (result,) * self._placement.num_replicas
+
+    def _local_results(self, value: Any) -> tuple[Any, ...]:
+        return local_results(value, len(self._placement.local_devices))
+
+
+def _check_across(method: str) -> None:
+    if context.replica() is not None:
+        raise RuntimeError(NOT_ACROSS.format(method=method))

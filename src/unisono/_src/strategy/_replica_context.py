@@ -1,0 +1,98 @@
+"""What a function that `run` calls can know of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import keras
+
+from unisono._src.replicas import context
+from unisono._src.replicas.context import Merged, Replica
+from unisono._src.replicas.values import DistributedValues
+from unisono._src.strategy._of_replica import OfReplica
+from unisono._src.strategy._reduce_op import ReduceOp
+from unisono._src.strategy._strategy import Strategy
+
+
+class ReplicaContext:
+    """One replica among those that run the same function; `unisono.get_replica_context()` gives it.
+
+    ```python
+    def step(x):
+        context = unisono.get_replica_context()
+        return context.all_reduce("SUM", keras.ops.sum(x))
+    ```
+    """
+
+    def __init__(self, replica: Replica):
+        self._replica = replica
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy that runs the function."""
+        return cast(Strategy, self._replica.strategy)
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas run it; 1 for a batch that does not divide, which one replica sees whole."""
+        return self._replica.number
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """Which of them this is, from 0: a value that is computed, not a Python number."""
+        return self._replica.index
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices of the strategy: which of them this is, is known when the program runs."""
+        return self.strategy.extended.worker_devices
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """The sum or mean of ``value`` over all replicas, leaf by leaf; the same on each. Differentiable."""
+        del options
+        reduce = self._replica.sum if ReduceOp.of(reduce_op) is ReduceOp.SUM else self._replica.mean
+        return reduce(jax.tree.map(_array, value))
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """The values of all replicas one after the other along ``axis``; the same on each. Differentiable."""
+        del options
+        leaves = jax.tree.map(_array, value)
+        for leaf in jax.tree.leaves(leaves):
+            if leaf.ndim == 0:
+                raise ValueError(
+                    "all_gather joins arrays along one of their dimensions; a number has none. "
+                    "Give it one first, with keras.ops.expand_dims(value, 0)."
+                )
+        return self._replica.gathered(leaves, axis)
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        """Calls `merge_fn(strategy, *args, **kwargs)` once for all replicas, with their values as PerReplica.
+
+        What it returns goes back to each: a PerReplica gives each its own.
+        """
+        args, kwargs = jax.tree.map(self._of_all, (args, kwargs or {}))
+        with context.running_on(Merged(self._replica)):
+            result = merge_fn(self.strategy, *args, **kwargs)
+        return jax.tree.map(self._of_one, result)
+
+    def _of_all(self, leaf: Any) -> Any:
+        return OfReplica(leaf, self._replica) if isinstance(leaf, jax.Array) and self._replica.axis else leaf
+
+    def _of_one(self, leaf: Any) -> Any:
+        if isinstance(leaf, OfReplica):
+            return leaf.own
+        if isinstance(leaf, DistributedValues):
+            return jnp.take(jnp.stack(leaf.values), self._replica.index, axis=0)
+        return leaf
+
+    def __enter__(self) -> None:
+        raise RuntimeError("A ReplicaContext is entered by strategy.run(function), not with a `with` block.")
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _array(leaf: Any) -> Any:
+    return leaf.value if isinstance(leaf, keras.Variable) else jnp.asarray(leaf)

@@ -1,0 +1,161 @@
+"""What all strategies have in common: everything but the choice of devices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from unisono._src.data.dataset import Dataset
+from unisono._src.devices import Placement
+from unisono._src.replicas import context
+from unisono._src.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
+from unisono._src.strategy._distributed_dataset import DistributedDataset
+from unisono._src.strategy._extended import StrategyExtended
+from unisono._src.strategy._input_context import InputContext, ValueContext
+from unisono._src.strategy._input_options import InputOptions
+from unisono._src.strategy._reduce import gather, local_results, reduce
+from unisono._src.strategy._run import run
+from unisono._src.strategy._run_options import RunOptions
+
+
+class Strategy:
+    """A set of devices that train in lockstep. Made by the subclasses, which only choose the devices.
+
+    ```python
+    strategy = unisono.MirroredStrategy()
+    with strategy.scope():
+        model = keras.Sequential([keras.layers.Dense(10)])
+        model.compile("adam", "mse")
+    model.fit(x, y, batch_size=256)     # 256 rows over all devices
+    ```
+    """
+
+    def __init__(self, placement: Placement):
+        self._placement = placement
+        self._extended = StrategyExtended(self, placement)
+
+    @property
+    def placement(self) -> Placement:
+        """Where variables and batches of this strategy live."""
+        return self._placement
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas share a global batch. Where one replica sees all of a batch it is 1: in the step of `fit`,
+        and in `run` on a batch that does not divide."""
+        replica = context.replica()
+        if replica is not None and replica.strategy is self:
+            return replica.number
+        return self._placement.num_replicas
+
+    @property
+    def extended(self) -> StrategyExtended:
+        """tf.distribute's second level: the names of the devices."""
+        return self._extended
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """Who takes part; None for a strategy that lives in one process."""
+        return None
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Self]:
+        """Models, variables, optimizers and metrics made inside belong to this strategy, and stay so.
+
+        Re-entrant, per thread. Entering the scope of another strategy inside is an error.
+        """
+        with context.entered(self):
+            yield self
+
+    def experimental_distribute_dataset(
+        self, dataset: Dataset, options: InputOptions | None = None
+    ) -> DistributedDataset:
+        """Splits every batch of `dataset`, a global batch, over the replicas.
+
+        Of b rows, replica i gets the rows [i·c, (i+1)·c) with c = ceil(b / replicas). Nothing is padded or dropped:
+        the last batch is split by the rows it has, and a replica for which none are left gets an array of 0 rows.
+
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0"])
+        >>> for step in strategy.experimental_distribute_dataset(unisono.data.Dataset.range(5).batch(4)):
+        ...     print(step)
+        [0 1 2 3]
+        [4]
+        """
+        return distribute_dataset(self._placement, dataset, options)
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Dataset], options: InputOptions | None = None
+    ) -> DistributedDataset:
+        """Deals the elements of `dataset_fn(context)`, batches of one replica, to the replicas in turn.
+
+        >>> import unisono
+        >>> def batches(context):
+        ...     rows = unisono.data.Dataset.range(8).shard(context.num_input_pipelines, context.input_pipeline_id)
+        ...     return rows.batch(context.get_per_replica_batch_size(4))
+        >>> strategy = unisono.MirroredStrategy(["cpu:0"])
+        >>> [step.tolist() for step in strategy.distribute_datasets_from_function(batches)]
+        [[0, 1, 2, 3], [4, 5, 6, 7]]
+        """
+        return distribute_from_function(self._placement, dataset_fn, options)
+
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
+        """`value_fn(context)` for each replica, as one PerReplica; with one replica the value itself.
+
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0"])
+        >>> strategy.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group)
+        Array(0, dtype=int32, weak_type=True)
+        """
+        return distribute_values(self._placement, value_fn)
+
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: RunOptions | None = None) -> Any:
+        """Calls `fn(*args, **kwargs)` on every replica. PerReplica arguments give each its own value, others are the
+        same for all; what is returned is PerReplica, leaf by leaf, or with one replica what `fn` returned.
+
+        Call it in a `unisono.function`: outside of one it is traced anew every time.
+
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0"])
+        >>> strategy.run(lambda x: x + 1, args=(1,))
+        2
+
+        Args:
+            fn: what one replica does: a forward pass, a gradient, an optimizer's `apply_gradients`.
+            args: its arguments.
+            kwargs: its arguments by name.
+            options: accepted, without effect.
+        """
+        del options
+        return run(self, fn, tuple(args), kwargs or {})
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """The sum or mean of PerReplica values over the replicas: one array, the same everywhere.
+
+        Args:
+            reduce_op: `ReduceOp.SUM`, `ReduceOp.MEAN` or their names.
+            value: what `run` returned, or a nest of such.
+            axis: None adds the values of the replicas as they are. A number also reduces each value along that
+                dimension; a mean is then that of all elements, however many each replica has.
+        """
+        return reduce(self._placement, reduce_op, value, axis)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The values of all replicas one after the other along ``axis``, whatever size each has there."""
+        return gather(self._placement, value, axis)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The value of each replica of this process, as a tuple; of what is not PerReplica, a tuple of one.
+
+        >>> import unisono
+        >>> unisono.MirroredStrategy(["cpu:0"]).experimental_local_results(3)
+        (3,)
+        """
+        return local_results(value, len(self._placement.local_devices))
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # a copy of a variable belongs to the same strategy
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self._extended.worker_devices))})"

@@ -1,0 +1,96 @@
+"""What is said of a name that a script uses: supported, different in a way that is told, or missing."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import sys
+from typing import Literal, NamedTuple
+
+from unisono._src.tf_check._reading import Use
+from unisono._src.tf_check._resolving import find, is_itself, parameters, refusal
+from unisono.tf._differences import DIFFERENCES
+from unisono.tf._missing import PAGE, MissingNameError, what_is_missing
+from unisono.tf._not_there import NEED_MORE, PACKAGES
+
+Status = Literal["supported", "differs", "missing"]
+
+
+class Verdict(NamedTuple):
+    """What is said of a name."""
+
+    name: str
+    status: Status
+    text: str = ""
+
+    @property
+    def advice(self) -> str:
+        """The text for a table that has the name beside it."""
+        return self.text.removeprefix(f"{self.name} is not there: ").removesuffix(f" {PAGE}")
+
+
+def verdict(name: str) -> Verdict:
+    """What is said of a dotted name.
+
+    >>> verdict("tf.constant")
+    Verdict(name='tf.constant', status='supported', text='')
+    >>> verdict("tf.Session").status
+    'missing'
+    """
+    if name in PACKAGES:
+        return Verdict(name, "missing", what_is_missing(name))
+    try:
+        found = find(name)
+    except MissingNameError as error:
+        return Verdict(name, "missing", str(error))
+    name_in_tf = f"tf.{name}" if name.startswith("keras.") else name
+    refused = refusal(found) or NEED_MORE.get(name_in_tf)
+    if refused is not None:
+        return Verdict(name, "missing", refused)
+    difference = DIFFERENCES.get(name) or _differences_of(len(sys.modules)).get(id(found))
+    return Verdict(name, "differs", difference) if difference else Verdict(name, "supported")
+
+
+def verdicts(use: Use) -> list[Verdict]:
+    """What is said of a name that a script uses, then of each keyword argument that it does not take."""
+    first = verdict(use.name)
+    if first.status == "missing":
+        # An object of a class of the script may have members that nobody but the script knows.
+        return [first] if use.certain or _is_refused(use.name) else []
+    return [first, *_unknown_keywords(use)]
+
+
+def _unknown_keywords(use: Use) -> list[Verdict]:
+    # A class of the script may have its own `compile`, with other arguments.
+    known = parameters(find(use.name)) if use.keywords and use.certain else None
+    if known is None:
+        return []
+    unknown = [keyword for keyword in use.keywords if keyword not in known]
+    return [Verdict(f"{use.name}({keyword}=)", "missing", _no_argument(keyword, known)) for keyword in unknown]
+
+
+def _no_argument(keyword: str, known: list[str]) -> str:
+    taken = ", ".join(f"{name}=" for name in known if name != "self") or "none"
+    near = difflib.get_close_matches(keyword, known, n=1)
+    return f"There is no argument {keyword}=.{f' The nearest is {near[0]}=.' if near else ''} It takes: {taken}."
+
+
+def _is_refused(name: str) -> bool:
+    try:
+        return refusal(find(name)) is not None
+    except MissingNameError:
+        return False
+
+
+@functools.cache
+def _differences_of(modules: int) -> dict[int, str]:
+    """The differences by the object: `tf.dtypes.int64` is `tf.int64`, `MirroredStrategy.run` is `Strategy.run`."""
+    found: dict[int, str] = {}
+    for name, difference in DIFFERENCES.items():
+        try:
+            value = find(name)
+        except MissingNameError:
+            continue
+        if is_itself(value):
+            found[id(value)] = difference
+    return found

@@ -1,0 +1,1 @@
+"""Python functions as compiled programs: gradient tape, functions, control flow."""

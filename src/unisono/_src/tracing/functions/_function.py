@@ -1,0 +1,228 @@
+"""`function`: Python that is traced once for every kind of arguments, and compiled."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+import jax
+import keras
+
+from unisono._src import jax_hooks, keras_hooks
+from unisono._src.replicas import context
+from unisono._src.tracing.functions._arguments import Arguments, described, taken_apart
+from unisono._src.tracing.functions._concrete import ConcreteFunction
+from unisono._src.tracing.functions._eagerly import functions_run_eagerly
+from unisono._src.tracing.functions._for_arguments import ForArguments, has_specs
+from unisono._src.tracing.functions._host_loop import HostLoop, on_host
+from unisono._src.tracing.functions._signature import fitted
+
+_MANY_TRACES: Final = 10
+
+RETRACED = """{function} was traced for the {number}th time, and tracing and compiling take far longer than running.
+New this time:
+    {reason}
+Python values are part of the program: pass what changes as an array, np.float32(0.1) instead of 0.1. Shapes are part
+of it too: make batches of equal size with batch(n, drop_remainder=True), or pad. A function that is made anew in a loop
+is a new one every time: make it before the loop."""
+
+_BOUND = "_unisono_functions"
+
+
+class Function:
+    """A callable that runs as a compiled program. Made by :func:`function`."""
+
+    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None) -> None:
+        functools.update_wrapper(self, python_function)
+        self._python_function = python_function
+        self._name = getattr(python_function, "__qualname__", repr(python_function))
+        self._signature = input_signature
+        self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
+        self._kinds: dict[Hashable, ForArguments] = {}
+        self._kept: list[Any] = []
+        self._last_key: Any = None
+        self._derived: dict[int, tuple[Any, Function]] = {}
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """What was decorated."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        """The `TensorSpec`s that were given, if any were."""
+        return self._signature
+
+    @property
+    def kinds(self) -> list[ForArguments]:
+        """This function for each kind of arguments that it was traced for, or that was asked for."""
+        return list(self._kinds.values())
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function was traced: for how many kinds of arguments."""
+        return len(self._programs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if functions_run_eagerly() or keras_hooks.in_stateless_scope() or not jax_hooks.is_evaluating():
+            return self._python_function(*args, **kwargs)  # inside another one, it is a part of that
+        arguments = self._arguments(args, kwargs)
+        key = (arguments.key, context.current(), context.replica() is None, _settings())
+        program = self._programs.get(key)
+        if program is None:
+            program = self._traced(key, arguments)
+        if isinstance(program, ConcreteFunction):
+            return program(arguments.arrays)
+        with on_host(program):
+            return self._python_function(*args, **kwargs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ForArguments:
+        """This function for arguments like these: arrays, or `TensorSpec`s, of which None may stand in shapes.
+
+        With arrays alone it is traced now. Without arguments they are those of the `input_signature`.
+        """
+        if not args and not kwargs and self._signature is not None:
+            args = tuple(self._signature)
+        if has_specs((args, kwargs)):
+            asked = taken_apart(args, kwargs)
+            return self._kinds.setdefault(("asked", asked.key), ForArguments.of(self, asked))
+        arguments = self._arguments(args, kwargs)
+        key = (arguments.key, context.current(), context.replica() is None, _settings())
+        if key not in self._programs:
+            self._traced(key, arguments)
+        return self._kinds.get(key) or ForArguments.of(self, arguments)
+
+    def derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
+        """What was made of this function for ``strategy``, made now if there is nothing yet."""
+        if id(strategy) not in self._derived:
+            self._derived[id(strategy)] = (strategy, make())
+        return self._derived[id(strategy)][1]
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """A method: a function of its own for every instance, which lives as long as that."""
+        if instance is None:
+            return self
+        bound = vars(instance).get(_BOUND)
+        if bound is None:
+            object.__setattr__(instance, _BOUND, bound := _BoundFunctions())
+        if id(self) not in bound:
+            bound[id(self)] = Function(self._python_function.__get__(instance, owner), self._signature)
+        return bound[id(self)]
+
+    def __repr__(self) -> str:
+        return f"<unisono.function {self._name}>"
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        if kwargs or self._signature is not None:
+            bound = inspect.signature(self._python_function).bind(*args, **kwargs)
+            args, kwargs = bound.args, bound.kwargs
+        if self._signature is not None:
+            args = fitted(self._signature, args, self._name)
+        return taken_apart(args, kwargs)
+
+    def _forget_with(self, objects: list[Any], key: Hashable) -> None:
+        """A program for objects goes with them: the key knows them by their identity, which comes again."""
+        for each in objects:
+            try:
+                weakref.finalize(each, _forget, weakref.ref(self), key).atexit = False
+            except TypeError:  # takes no weak reference, so it stays
+                self._kept.append(each)
+
+    def _traced(self, key: Any, arguments: Arguments) -> ConcreteFunction | dict[Any, Any]:
+        program: ConcreteFunction | dict[Any, Any]
+        try:
+            program = ConcreteFunction(self._python_function, arguments)
+        except HostLoop:
+            program = {}
+        before, self._last_key = self._last_key, key
+        self._programs[key] = program
+        if arguments.objects:
+            self._forget_with(arguments.objects, key)
+        else:
+            self._kinds[key] = ForArguments.of(self, arguments)
+        if len(self._programs) == _MANY_TRACES:
+            reason = _difference(before, key)
+            text = RETRACED.format(function=self._name, number=_MANY_TRACES, reason=reason)
+            warnings.warn(text, UserWarning, stacklevel=4)
+        return program
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: Any = None,
+    experimental_compile: Any = None,
+    experimental_follow_type_hints: Any = None,
+) -> Any:
+    """Compiles a function: its Python code runs once for every kind of arguments, then a program does.
+
+    Keras variables may be read, written, and on the first call made inside. Python values among the arguments are part
+    of the program, arrays are not. A function that takes elements of a dataset runs as a loop on the host; the `run`
+    and the functions that it calls are compiled.
+
+    >>> import keras, numpy as np, unisono
+    >>> total = keras.Variable(0.0)
+    >>> @unisono.function
+    ... def add(x):
+    ...     print("traced")
+    ...     total.assign_add(x)
+    ...     return total * 2
+    >>> float(add(np.float32(1))), float(add(np.float32(2)))
+    traced
+    (2.0, 6.0)
+
+    Args:
+        func: the function; without it, a decorator is returned.
+        input_signature: `TensorSpec`s, one for each argument: others are refused, Python numbers become arrays.
+        autograph: accepted; Python's `if` and `while` on traced values are errors that say what to write.
+        jit_compile: accepted; everything is compiled.
+        reduce_retracing: accepted; a program is for one shape, so it is compiled for each.
+        experimental_implements: accepted, without effect, like all that follow.
+        experimental_autograph_options: see above.
+        experimental_attributes: see above.
+        experimental_relax_shapes: see above.
+        experimental_compile: see above.
+        experimental_follow_type_hints: see above.
+    """
+    if func is None:
+        return lambda decorated: Function(decorated, input_signature)
+    return func if isinstance(func, Function) else Function(func, input_signature)
+
+
+def _forget(function: weakref.ref[Function], key: Hashable) -> None:
+    living = function()
+    if living is not None:
+        living._programs.pop(key, None)
+
+
+class _BoundFunctions(dict[int, Function]):
+    """The functions of one instance. A copy of the instance has none yet."""
+
+    def __deepcopy__(self, memo: Any) -> _BoundFunctions:
+        return _BoundFunctions()
+
+    def __reduce__(self) -> Any:
+        return _BoundFunctions, ()
+
+
+def _settings() -> Hashable:
+    """What decides how a function is traced without being among its arguments."""
+    return keras.config.dtype_policy().name, keras.config.floatx(), bool(jax.config.read("jax_enable_x64"))
+
+
+def _difference(before: Any, after: Any) -> str:
+    (tree_before, _), (tree_after, _) = before[0], after[0]
+    if tree_before != tree_after:
+        return f"another structure of arguments: {tree_after}, before {tree_before}"
+    pairs = zip(described(before[0]), described(after[0]), strict=True)
+    changed = [f"{new}, before {old.split(': ', 1)[1]}" for old, new in pairs if old != new]
+    return "\n    ".join(changed) or "other settings: the strategy in force or Keras's dtype policy"

@@ -1,0 +1,121 @@
+"""Variables in a part of a function that JAX traces by itself: what it writes has to leave it with its results."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import jax.numpy as jnp
+
+from unisono._src import keras_hooks
+from unisono._src.replicas import context
+from unisono._src.tracing.functions._capture import check_trace
+
+
+class NestedScope(keras_hooks.StateScope):
+    """What one part reads and writes.
+
+    Args:
+        outer: the values that variables have around it.
+        trace: the trace of the part.
+        host_may_turn: whether Python could decide on the host what is decided here: a user's `if` or `for` is of that
+            kind, a `cond` is not.
+
+    Attributes:
+        written: the variables that were written, by identity.
+    """
+
+    def __init__(self, outer: Outer, trace: Any, host_may_turn: bool) -> None:
+        super().__init__()
+        self._outer, self._trace = outer, trace
+        self._state: dict[int, Any] = {}
+        self.written: dict[int, Any] = {}
+        self.losses = outer.losses
+        self.host_may_turn = host_may_turn
+
+    def get_current_value(self, variable: Any) -> Any:
+        if id(variable) not in self.written:
+            self._outer.get_current_value(variable)  # a tape around this part knows the variable by that value
+        return super().get_current_value(variable)
+
+    def read(self, variable: Any) -> Any:
+        return self._state[id(variable)] if id(variable) in self._state else self._outer.read(variable)
+
+    def add_update(self, update: tuple[Any, Any]) -> None:
+        variable, value = update
+        self.write(variable, self.agreed(variable, value))
+
+    def add_delta(self, variable: Any, delta: Any) -> Any:
+        value = self.read(variable) + self.agreed(variable, jnp.broadcast_to(delta, variable.shape))
+        self.write(variable, value)
+        return value
+
+    def agreed(self, variable: Any, value: Any) -> Any:
+        # In a merge_call values are wholes, of which replicas get their parts when all is done.
+        return value if context.merged() is not None else self._outer.agreed(variable, value)
+
+    def write(self, variable: Any, value: Any) -> None:
+        check_trace(self._trace, variable)
+        self.written[id(variable)] = variable
+        self._state[id(variable)] = value
+
+    def made(self, variable: Any) -> None:
+        self._outer.made(variable)
+
+    def pulled(self) -> None:
+        self._outer.pulled()
+
+
+class Outside:
+    """Around a part where no scope of ours is in force, as in a plain `jax.jit`: variables are read and written as
+    Keras does it there."""
+
+    def __init__(self) -> None:
+        self.losses: list[Any] = []
+        self._read = keras_hooks.reader_here()
+
+    def get_current_value(self, variable: Any) -> Any:
+        """The value, and those who watch are told."""
+        value = self.read(variable)
+        keras_hooks.tell_read(variable, value)
+        return value
+
+    def read(self, variable: Any) -> Any:
+        """The value."""
+        return self._read(variable)
+
+    def agreed(self, variable: Any, value: Any) -> Any:
+        """There are no other replicas."""
+        return value
+
+    def write(self, variable: Any, value: Any) -> None:
+        """Called when the part has been left."""
+        variable.assign(value)
+
+    def made(self, variable: Any) -> None:
+        """Nobody wants to know."""
+
+    def pulled(self) -> None:
+        """Whoever traces says what may be done."""
+
+
+Outer = keras_hooks.StateScope | Outside
+
+
+def deciding() -> contextlib.AbstractContextManager[None]:
+    """Around a part that runs, or runs once more, only if values say so."""
+    replica = context.replica()
+    return contextlib.nullcontext() if replica is None else replica.deciding()
+
+
+def hand_out(outer: Outer, variable: Any, value: Any) -> None:
+    """Stores what a part has written. In a merge_call the outer scope gives each replica its part of it."""
+    if context.merged() is not None and isinstance(outer, keras_hooks.StateScope):
+        outer.add_update((variable, value))
+    else:
+        outer.write(variable, value)
+
+
+def scope_here() -> Outer:
+    """The scope that is in force."""
+    return keras_hooks.current_scope() or Outside()

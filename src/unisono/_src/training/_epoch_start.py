@@ -1,0 +1,46 @@
+"""What is new in every epoch: metrics at zero, and a new watch over the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from unisono._src import keras_hooks
+from unisono._src.devices import Placement
+from unisono._src.training._steps import new_watch
+
+
+class EpochStart:
+    """`model.reset_metrics()`, which resets variable by variable, made cheap enough for short epochs.
+
+    The first time it is really called, and the values it left are remembered; after that one launch makes them anew.
+    Metrics that are not Keras's own may do more in `reset_state`, so they are always called.
+    """
+
+    def __init__(self, model: Any, placement: Placement):
+        self._model, self._placement = model, placement
+        self._make_values: Callable[[], tuple[list[jax.Array], jax.Array]] | None = None
+
+    def __call__(self) -> jax.Array:
+        """Resets the metrics; returns the watch."""
+        variables = self._model.metrics_variables
+        if self._make_values is None:
+            self._model.reset_metrics()
+            if keras_hooks.only_stock_metrics(self._model):
+                self._make_values = self._maker([variable._value for variable in variables])
+            watch: jax.Array = self._placement.place_copies(new_watch())
+            return watch
+        values, watch = self._make_values()
+        for variable, value in zip(variables, values, strict=True):
+            variable._value = value
+        return watch
+
+    def _maker(self, values: list[jax.Array]) -> Callable[[], tuple[list[jax.Array], jax.Array]]:
+        host = jax.device_get(values)
+        return jax.jit(
+            lambda: ([jnp.asarray(value) for value in host], jnp.asarray(new_watch())),
+            out_shardings=self._placement.replicated,
+        )

@@ -1,0 +1,36 @@
+"""The random generator of the process, which a strategy has only while it trains.
+
+It draws for everybody who gave no seed, inside of steps and outside. So it belongs to no strategy: it goes to the
+devices for one `fit`, and is bound to none afterwards, so that what it draws meets arrays of any device.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unisono._src import jax_hooks
+from unisono._src.devices import Placement
+from unisono._src.processes import from_chief
+
+
+class Lent:
+    """Variables that are on a strategy's devices for a while."""
+
+    def __init__(self) -> None:
+        self._variables: list[Any] = []
+
+    def take(self, variable: Any, placement: Placement) -> None:
+        """Puts it on the devices of ``placement``, in all processes with the value of the chief."""
+        value = variable._value
+        there = value.committed and value.sharding.is_equivalent_to(placement.variable(value.shape), value.ndim)
+        if not there:  # else a fit whose callback runs this one has taken it, and still needs it
+            self._variables.append(variable)
+        # Always: a process that drew for itself meanwhile, for a plot, say, would go on with seeds of its own.
+        variable._value = placement.place_variable(from_chief(value) if placement.spans_processes else value)
+
+    def give_back(self) -> None:
+        """Frees all of them from the devices. Does not wait for programs that are in flight."""
+        for variable in self._variables:
+            if not variable._value.is_deleted():  # as it is if a program that took it has failed
+                variable._value = jax_hooks.unbound(variable._value.addressable_data(0))
+        self._variables.clear()

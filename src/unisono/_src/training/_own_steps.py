@@ -1,0 +1,198 @@
+"""Steps that a user wrote in TensorFlow's signature, `train_step(self, data)`, as pure functions of the state.
+
+Such a step reads and assigns variables as it likes: with a `GradientTape`, one optimizer or two, metrics of its own.
+Before the first call it is traced once to see which variables these are (:func:`explore`); layers, optimizers and
+metrics make theirs meanwhile. They are the state that goes into the compiled program and comes out of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+
+from unisono._src import jax_hooks, keras_hooks
+from unisono._src.core import Hook
+from unisono._src.replicas import context
+from unisono._src.replicas.context import Replica
+from unisono._src.tracing.functions import check_trace
+
+NEW_EVERY_TIME = """{step} makes the variable {name!r} whenever it is called. A step is compiled once, so its variables
+have to be made once: in __init__ or build, or on its first call only."""
+
+UNKNOWN = """{step} uses the variable {name!r} for this batch, and did not use it for the first one. Which variables a
+step uses must not depend on the batch; read it in both cases."""
+
+PULLED = "{step} asks a dataset for its next element. The batch is what it is given: use `data`."
+
+NO_LOGS = """{step} returned {what}. Expected is a dict of logs, whose values are numbers:
+    return {{"loss": loss}}"""
+
+LOOKS_AT_VALUES = """resume=...: {step} runs line by line (run_eagerly=True or jit_compile=False) and looks at values.
+So nobody can tell which variables it will use, and a training that was killed could not go on. Leave these settings
+out, or leave `resume` out."""
+
+_ATTRIBUTE = "_unisono_step_variables"
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+converted_step: Final[Hook[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Hook(_as_it_is)
+"""What is called in place of a user's step."""
+
+
+def is_own(model: Any, kind: str) -> bool:
+    """Whether the model's step of this kind is a user's, in TensorFlow's signature."""
+    return keras_hooks.takes_data_alone(model, f"{kind}_step")
+
+
+def forget_steps(model: Any) -> None:
+    """After `model.compile`, what steps used before is stale."""
+    object.__setattr__(model, _ATTRIBUTE, {})
+
+
+def explore(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
+    """Traces the step, so that all variables are there and those it uses are known. Once for a model.
+
+    A step that runs line by line reads and writes the variables themselves; it is traced only if its training is
+    ``kept``, since then they have to be known before it goes on.
+    """
+    known = _known(model)
+    line_by_line = not keras_hooks.is_traced(model)
+    if known.get(kind) or (kind in known and not (line_by_line and kept)):
+        return
+    if line_by_line and not kept:
+        known[kind] = []
+        return
+    scopes: list[_Exploring] = []
+
+    def traced(batch: Any) -> Any:
+        with _Exploring(f"{kind}_step") as scope:
+            result = _call(model, kind, batch)
+        scopes.append(scope)
+        return result
+
+    strategy = keras_hooks.owner_of(model)
+    assert strategy is not None, "only models of a strategy are trained here"
+    explained = _explained(kind) if line_by_line else contextlib.nullcontext()
+    with context.running_on(Replica(strategy, axis=None)), explained:
+        jax.eval_shape(traced, batch_spec)
+    known[kind] = list(scopes[-1].used.values())
+
+
+def used_variables(model: Any, kind: str) -> list[Any]:
+    """What the step was seen to use."""
+    return _known(model)[kind]
+
+
+def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """The step as ``(state, batch) -> (result, state)``; ``groups`` are the variables of the state."""
+    variables = [variable for group in groups for variable in group]
+
+    def on_variables(_: Any, batch: Any) -> tuple[Any, Any]:
+        result = _call(model, kind, batch)
+        return result, tuple([variable._value for variable in group] for group in groups)
+
+    def step(state: Any, batch: Any) -> tuple[Any, Any]:
+        values = [value for group in state for value in group]
+        with _Known(f"{kind}_step", variables, values) as scope:
+            result = _call(model, kind, batch)
+        return result, tuple([scope.read(variable) for variable in group] for group in groups)
+
+    return step if keras_hooks.is_traced(model) else on_variables
+
+
+def _call(model: Any, kind: str, batch: Any) -> Any:
+    method = getattr(model, f"{kind}_step")
+    function = getattr(method, "__func__", None)
+    converted = converted_step.current
+    result = converted(method)(batch) if function is None else converted(function)(model, batch)
+    return _outputs(result) if kind == "predict" else _logs(result, f"{kind}_step")
+
+
+def _outputs(nest: Any) -> Any:
+    return jax.tree.map(jnp.asarray, nest)
+
+
+def _logs(result: Any, step: str) -> dict[str, jax.Array]:
+    """One dict of arrays: metrics that are several, as those given to `compile` are, give a dict each."""
+    if result is None:
+        return {}
+    if not isinstance(result, dict):
+        raise TypeError(NO_LOGS.format(step=step, what=type(result).__name__))
+    flat: dict[str, jax.Array] = {}
+    for name, value in result.items():
+        if isinstance(value, dict):
+            flat |= _logs(value, step)
+        elif isinstance(value, str | bytes):
+            raise TypeError(NO_LOGS.format(step=step, what=f"text for {name!r}"))
+        else:
+            flat[name] = jnp.asarray(value)
+    return flat
+
+
+@contextlib.contextmanager
+def _explained(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
+        raise ValueError(LOOKS_AT_VALUES.format(step=f"{kind}_step")) from error
+
+
+def _known(model: Any) -> dict[str, list[Any]]:
+    if not hasattr(model, _ATTRIBUTE):
+        forget_steps(model)
+    known: dict[str, list[Any]] = getattr(model, _ATTRIBUTE)
+    return known
+
+
+class _Exploring(keras_hooks.StateScope):
+    """Variables have the values that they have; assignments are forgotten when the scope ends.
+
+    Attributes:
+        used: the variables that were read or written, by identity.
+    """
+
+    def __init__(self, step: str) -> None:
+        super().__init__()
+        self._step, self._trace = step, jax_hooks.current_trace()
+        self._state: dict[int, Any] = {}
+        self.used: dict[int, Any] = {}
+
+    def read(self, variable: Any) -> Any:
+        self.used[id(variable)] = variable
+        return self._state[id(variable)] if id(variable) in self._state else self._first(variable)
+
+    def _first(self, variable: Any) -> Any:
+        return variable._value
+
+    def add_update(self, update: tuple[Any, Any]) -> None:
+        variable, value = update
+        check_trace(self._trace, variable)
+        self.used[id(variable)] = variable
+        self._state[id(variable)] = value
+
+    def made(self, variable: Any) -> None:
+        pass
+
+    def pulled(self) -> None:
+        raise RuntimeError(PULLED.format(step=self._step))
+
+
+class _Known(_Exploring):
+    """Variables have the values of the state."""
+
+    def __init__(self, step: str, variables: list[Any], values: list[Any]) -> None:
+        super().__init__(step)
+        self._state = {id(variable): value for variable, value in zip(variables, values, strict=True)}
+
+    def _first(self, variable: Any) -> Any:
+        raise ValueError(UNKNOWN.format(step=self._step, name=variable.path))
+
+    def made(self, variable: Any) -> None:
+        raise ValueError(NEW_EVERY_TIME.format(step=self._step, name=variable.path))

@@ -1,0 +1,71 @@
+"""`model.predict` under a strategy."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+import jax
+import numpy as np
+
+from unisono._src import keras_hooks
+from unisono._src.training._built import build
+from unisono._src.training._cursor import Cursor
+from unisono._src.training._feeds import feed_for
+from unisono._src.training._loop import Loop
+from unisono._src.training._session import Session
+from unisono._src.training._state import variables_of
+from unisono._src.training.callbacks import exchanged
+
+# Outputs of this many calls may stay on the devices before they are fetched.
+_UNFETCHED: Final = 2
+
+
+def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: int | None, callbacks: Any) -> Any:
+    """Predicts; arguments and result are Keras's. Rows come back in their order, none lost, none twice."""
+    session = Session.of(model, "predict")
+    with session.entered():
+        feed = feed_for(session, x, batch_size=batch_size, steps=steps)
+        cursor = Cursor(feed, steps, "steps")
+        callbacks = keras_hooks.callback_list(
+            exchanged(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch
+        )
+        with keras_hooks.closing(callbacks):
+            try:
+                build(model, "predict", feed.batch_spec)
+                outputs = _run(session, cursor, callbacks)
+            finally:
+                cursor.close()
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
+
+
+def _run(session: Session, cursor: Cursor, callbacks: Any) -> list[Any]:
+    model = session.model
+    model.stop_predicting = False
+    callbacks.on_predict_begin()
+    variables = variables_of(model, "predict")
+    session.adopt(variables)
+    watched = keras_hooks.wants_every_batch(callbacks.callbacks, "predict")
+    loop = Loop(model, "predict", session.placement, variables, session.pace(callbacks, "predict", cursor.batch_spec))
+    fetched: list[Any] = []
+    waiting: deque[tuple[Any, int]] = deque()
+    cursor.begin_epoch()
+    while not model.stop_predicting:
+        first = cursor.position
+        window = cursor.window(loop.most())
+        if window is None:
+            break
+        callbacks.on_predict_batch_begin(first)
+        for outputs, count in loop.run_stacked(window):
+            waiting.append((outputs, count))
+            while len(waiting) > (0 if watched else _UNFETCHED):
+                fetched.append(_rows(*waiting.popleft()))
+        callbacks.on_predict_batch_end(cursor.position - 1, {"outputs": fetched[-1]} if watched else {})
+    fetched += [_rows(*each) for each in waiting]
+    callbacks.on_predict_end()
+    return fetched
+
+
+def _rows(stacked: Any, count: int) -> Any:
+    """The outputs of ``count`` steps, which lie above each other, as rows."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[:count].reshape(-1, *leaf.shape[2:]), stacked)

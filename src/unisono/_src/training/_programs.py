@@ -1,0 +1,256 @@
+"""Compiled programs: one per kind of step, form and shape of batch, kept with the model until it is compiled anew.
+
+A step has two forms. *loop*: any number of steps in one call, the number being an argument of the call, so that it
+changes neither the program nor a bit of the result. *plain*: one step per call. Which one serves follows from
+the step and the platform alone (:func:`_form`), never from a clock: two runs of one job must choose alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono._src.data.feed import Reader, Window
+from unisono._src.devices import Placement
+from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, lowered_for, metrics_view
+from unisono._src.training._epoch_start import EpochStart
+from unisono._src.training._own_steps import forget_steps
+from unisono._src.training._pace import Pace
+from unisono._src.training._state import Variables
+from unisono._src.training._steps import Kind, Step, make_step
+
+Form = Literal["plain", "loop", "eager"]
+
+# At most this many steps of `predict` share a call: their outputs are held until it ends.
+_PREDICT_STEPS: Final = 32
+
+_ATTRIBUTE = "_unisono_compiled"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """One compiled program.
+
+    Attributes:
+        kind: "train", "test" or "predict".
+        form: "plain", "loop", or "eager" for models compiled with `run_eagerly` or without `jit_compile`.
+        most: the most steps one call can run.
+    """
+
+    kind: Kind
+    form: Form
+    most: int
+    _call: Callable[..., Any]
+
+    def __call__(self, carry: Any, operands: Any, start: int, count: int) -> tuple[Any, Any]:
+        """Runs steps ``start`` to ``start + count`` of what ``operands`` hold; ``carry`` is donated.
+
+        Returns the new carry and the result of the last step; for "predict" the outputs of all steps, stacked.
+        """
+        return self._call(carry, operands, np.int32(start), np.int32(count))  # type: ignore[no-any-return]
+
+    @property
+    def text(self) -> str:
+        """The program as XLA optimised it; empty when nothing is compiled."""
+        return (self._call.as_text() or "") if isinstance(self._call, jax.stages.Compiled) else ""
+
+
+def block_size(placement: Placement) -> int:
+    """How many steps of a loop run without a look at whether it goes on.
+
+    A GPU asks the host after every turn of a loop whose length it does not know beforehand, which costs 0.015 ms a
+    turn: as much as half of a small network's step. Turns of 32 steps each, of known number, hide it, and change no
+    bit (checked on an H200 against single turns). On CPU there is nothing to gain and twice as much to compile.
+    """
+    return 1 if placement.platform == "cpu" else 32
+
+
+def programs(model: Any) -> list[Program]:
+    """The programs compiled so far for ``model``: what ran, in which form, and its text.
+
+    ```python
+    for program in unisono._src.training.programs(model):
+        print(program.kind, program.form, "all-reduce" in program.text)
+    ```
+    """
+    return list(_compiled(model).programs.values())
+
+
+def forget_programs(model: Any) -> None:
+    """After `model.compile`, what was traced before is stale."""
+    object.__setattr__(model, _ATTRIBUTE, _Compiled())
+    forget_steps(model)
+
+
+def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> Pace:
+    """How fast steps on batches of this shape were when they ran last."""
+    paces = _compiled(model).paces
+    pace = Pace(block=block_size(placement), together=placement.spans_processes)
+    return paces.setdefault((kind, _signature(batch_spec)), pace)
+
+
+def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
+    """How an epoch of the model begins; compiled once for as many metrics as it has now."""
+    starts = _compiled(model).epoch_starts
+    return starts.setdefault(len(model.metrics_variables), EpochStart(model, placement))
+
+
+def program_for(
+    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window
+) -> Program:
+    """The program for this window, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
+    cache = _compiled(model).programs
+    key = (kind, window.bulk, window.reader, _signature(carry), _signature(window.operands))
+    if key not in cache:
+        cache[key] = _build(model, kind, placement, variables, carry, window)
+    return cache[key]
+
+
+class _Compiled:
+    """What is kept with a model until it is compiled anew."""
+
+    def __init__(self) -> None:
+        self.programs: dict[Any, Program] = {}
+        self.paces: dict[Any, Pace] = {}
+        self.epoch_starts: dict[int, EpochStart] = {}
+
+
+def _compiled(model: Any) -> _Compiled:
+    if not hasattr(model, _ATTRIBUTE):
+        object.__setattr__(model, _ATTRIBUTE, _Compiled())
+    compiled: _Compiled = getattr(model, _ATTRIBUTE)
+    return compiled
+
+
+def _signature(nest: Any) -> Any:
+    leaves, tree = jax.tree.flatten(nest)
+    return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+
+
+def _build(model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window) -> Program:
+    # The program must not hold on to the window, whose operands may be all of the training data.
+    reader = window.reader
+    compiled = is_traced(model)
+    view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
+    step = make_step(model, kind, placement, variables, compiled=compiled, view=view)
+    if not compiled:
+        return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
+    # Keras's Python code runs once, here; both forms are made of its trace.
+    with lowered_for(placement, stock_step=is_stock(model, f"{kind}_step")):
+        batch = jax.eval_shape(reader.read, window.operands, np.int32(0))
+        jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
+    form = _form(placement, window, jaxpr)
+    traced = _from_trace(jaxpr, jax.tree.structure(shapes))
+    most = 1
+    if form == "plain":
+        call = _plain_call(traced, reader, stacked=kind == "predict")
+    elif kind == "predict":
+        most = min(_PREDICT_STEPS, window.capacity)
+        call = _stacking_loop_call(traced, reader, shapes[1], most)
+    else:
+        most = window.capacity
+        block = block_size(placement)
+        if view is None:
+            call = _loop_call(traced, reader, shapes[1], block)
+        else:
+            call = _with_logs_at_the_end(traced, reader, block, view, kind)
+    carry_layout = jax.tree.map(lambda leaf: placement.variable(leaf.shape), carry)
+    # Outputs stay where they were computed, unless other processes want them too.
+    result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
+    jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
+    lowered = jitted.lower(carry, window.operands, np.int32(0), np.int32(1))
+    return Program(kind, form, most, lowered.compile(placement.compiler_options))
+
+
+def _form(placement: Placement, window: Window, jaxpr: Any) -> Form:
+    """The rule. An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
+    than outside (50 against 14.5 ms for a small CNN): plain. Everything else: loop."""
+    if not window.bulk:
+        return "plain"
+    if placement.platform == "cpu" and "conv_general_dilated" in set(_primitives(jaxpr.jaxpr)):
+        return "plain"
+    return "loop"
+
+
+def _plain_call(step: Step, reader: Reader, *, stacked: bool) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        del count
+        carry, result = step(carry, reader.read(operands, start))
+        return carry, jax.tree.map(lambda leaf: leaf[None], result) if stacked else result
+
+    return call
+
+
+def _loop_call(step: Step, reader: Reader, result_shapes: Any, block: int) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        def body(index: Any, loop: Any) -> Any:
+            return step(loop[0], reader.read(operands, index))
+
+        def block_body(number: Any, loop: Any) -> Any:
+            first = start + number * block
+            return jax.lax.fori_loop(0, block, lambda index, inner: body(first + index, inner), loop)
+
+        unset = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), result_shapes)
+        loop, done = (carry, unset), 0
+        if block > 1:
+            loop, done = jax.lax.fori_loop(0, count // block, block_body, loop), count // block * block
+        return jax.lax.fori_loop(start + done, start + count, body, loop)  # type: ignore[no-any-return]
+
+    return call
+
+
+def _with_logs_at_the_end(step: Step, reader: Reader, block: int, view: MetricsView, kind: Kind) -> Callable[..., Any]:
+    """The loop without logs in it: read from the metrics once, at its end. Spares two kernels a step on a GPU."""
+
+    def without_logs(carry: Any, batch: Any) -> tuple[Any, Any]:
+        return step(carry, batch)[0], ()
+
+    loop = _loop_call(without_logs, reader, (), block)
+
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        carry, _ = loop(carry, operands, start, count)
+        state = carry[0] if kind == "train" else carry
+        return carry, view.logs(state[-1])
+
+    return call
+
+
+def _stacking_loop_call(step: Step, reader: Reader, result_shapes: Any, most: int) -> Callable[..., Any]:
+    def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
+        def body(index: Any, loop: Any) -> Any:
+            carry, stacks = loop
+            carry, result = step(carry, reader.read(operands, start + index))
+            put = jax.lax.dynamic_update_index_in_dim
+            return carry, jax.tree.map(lambda stack, leaf: put(stack, leaf, index, 0), stacks, result)
+
+        unset = jax.tree.map(lambda leaf: jnp.zeros((most, *leaf.shape), leaf.dtype), result_shapes)
+        return jax.lax.fori_loop(0, count, body, (carry, unset))  # type: ignore[no-any-return]
+
+    return call
+
+
+def _from_trace(jaxpr: Any, result_tree: Any) -> Step:
+    def step(carry: Any, batch: Any) -> tuple[Any, Any]:
+        flat = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *jax.tree.leaves((carry, batch)))
+        return jax.tree.unflatten(result_tree, flat)  # type: ignore[no-any-return]
+
+    return step
+
+
+def _primitives(jaxpr: Any) -> Iterator[str]:
+    """The names of all operations, those of inner functions included."""
+    for equation in jaxpr.eqns:
+        yield equation.primitive.name
+        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr")):
+            inner = getattr(parameter, "jaxpr", parameter)
+            if hasattr(inner, "eqns"):
+                yield from _primitives(inner)
+
+
+def _struct(leaf: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)

@@ -1,0 +1,88 @@
+"""Where a run is kept, when it is saved, and how a user says so."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from unisono._src.core import environment
+from unisono._src.state.checkpoint import EverySeconds, SavePolicy
+from unisono._src.training.callbacks import BackupAndRestore
+
+_SECONDS: Final = 30.0
+
+NO_RUN = """resume=True means the folder of the run that `unisono run` made, and this process was not started by it.
+Start it with `unisono run --run-dir runs/NAME script.py`, or name the folder: resume="runs/NAME"."""
+
+TWICE = """Both resume={resume!r} and a BackupAndRestore callback were given. They do the same: leave one out."""
+
+NOT_A_FOLDER = """resume is a folder, True, or a unisono.Resume; got {resume!r}."""
+
+
+@dataclass(frozen=True)
+class Resume:
+    """How a `fit` is kept: `model.fit(..., resume=Resume("runs/mnist", policy=EverySteps(500)))`.
+
+    Attributes:
+        directory: the folder of the run. A new `fit` in it, after a crash say, goes on where the last save was.
+        policy: when to save; every 30 seconds unless told otherwise.
+        keep: how many of the last saves stay.
+        delete_at_end: whether they are deleted when training has come to its end.
+    """
+
+    directory: str | os.PathLike[str]
+    policy: SavePolicy = field(default_factory=lambda: EverySeconds(_SECONDS))
+    keep: int = 2
+    delete_at_end: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.directory, str | os.PathLike) or not os.fspath(self.directory):
+            raise TypeError(NOT_A_FOLDER.format(resume=self.directory))
+        if not isinstance(self.policy, SavePolicy):
+            raise TypeError(f"policy is a unisono.checkpoint.SavePolicy, as EverySeconds(30); got {self.policy!r}.")
+        if not isinstance(self.keep, int) or self.keep < 1:
+            raise ValueError(f"keep is a whole number of at least 1; got {self.keep!r}.")
+
+
+def resume_of(argument: Any, callbacks: Any) -> Resume | None:
+    """What `fit` was told: by ``resume=``, or by a BackupAndRestore in its list of callbacks, ours or Keras's."""
+    every: Iterable[Any] = getattr(callbacks, "callbacks", callbacks)
+    backups = [callback for callback in every if isinstance(callback, BackupAndRestore)]
+    if argument is None or argument is False:
+        if not backups:
+            return None
+        backup = backups[0]
+        return Resume(backup.directory, backup.policy, backup.keep, backup.delete_checkpoint)
+    if backups:
+        raise ValueError(TWICE.format(resume=argument))
+    if isinstance(argument, Resume):
+        return argument
+    if argument is True:
+        run_dir = environment().run_dir
+        if run_dir is None:
+            raise ValueError(NO_RUN)
+        return Resume(run_dir)
+    return Resume(argument)
+
+
+_ended: Counter[Path] = Counter()
+
+
+def folder_of_next_fit(resume: Resume) -> Path:
+    """A folder for each `fit` that a process makes in one run: after a new start of the script, those that had come to
+    their end are passed over, and the one that was interrupted goes on."""
+    root = _root(resume)
+    return root / f"fit-{_ended[root] + 1}"
+
+
+def count_fit(resume: Resume) -> None:
+    """A `fit` of the run has come to its end in this process."""
+    _ended[_root(resume)] += 1
+
+
+def _root(resume: Resume) -> Path:
+    return Path(resume.directory).absolute() / "checkpoints"

@@ -1,0 +1,41 @@
+"""The state of a model as arrays: read from its variables before a call, written back after it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from unisono._src.keras_hooks import state_of
+from unisono._src.training._own_steps import is_own, used_variables
+
+
+class Variables(NamedTuple):
+    """The Keras variables that one kind of step reads and writes, grouped as Keras's steps expect them."""
+
+    groups: tuple[list[Any], ...]
+
+    def read(self) -> tuple[list[Any], ...]:
+        """Their arrays. A call that donates them must be followed by :meth:`write`."""
+        return tuple([variable._value for variable in group] for group in self.groups)
+
+    def write(self, state: tuple[list[Any], ...]) -> None:
+        """Puts arrays that a program of ours returned back, without a copy."""
+        for group, values in zip(self.groups, state, strict=True):
+            for variable, value in zip(group, values, strict=True):
+                variable._value = value
+
+    def all(self) -> list[Any]:
+        """All of them, in one list."""
+        return [variable for group in self.groups for variable in group]
+
+
+def variables_of(model: Any, kind: str) -> Variables:
+    """What `train_step`, `test_step` or `predict_step` takes as its state.
+
+    A user's step in TensorFlow's signature may use more than Keras's would: a second optimizer, variables of its own.
+    Those are one more group.
+    """
+    groups = state_of(model, f"{kind}_step")
+    if is_own(model, kind):
+        known = {id(variable) for group in groups for variable in group}
+        groups.append([each for each in used_variables(model, kind) if id(each) not in known])
+    return Variables(tuple(groups))

@@ -1,0 +1,83 @@
+"""`BackupAndRestore`: a description. Whoever trains reads it, and does the work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import keras
+
+from unisono._src.keras_hooks import owner_of
+from unisono._src.state.checkpoint import EveryEpoch, EverySteps, SavePolicy
+
+
+class BackupAndRestore(keras.callbacks.Callback):
+    """Lets `fit` save its state as it goes, and go on from the last save when it is called again after a kill.
+
+    All that decides the future is saved, the place within the epoch too: the weights at the end are those of a
+    training that nobody disturbed, to the bit.
+
+    >>> BackupAndRestore("runs/mnist", save_freq=500).policy
+    EverySteps(steps=500)
+
+    Args:
+        backup_dir: a folder for this training alone.
+        save_freq: "epoch"; or every how many steps; or one of the policies of `unisono.checkpoint`.
+        double_checkpoint: whether the last two are kept. The one that training began from is always kept.
+        delete_checkpoint: whether they are deleted when training has reached its end.
+    """
+
+    def __init__(
+        self,
+        backup_dir: str | os.PathLike[str],
+        save_freq: Literal["epoch"] | int | SavePolicy = "epoch",
+        double_checkpoint: bool = False,
+        delete_checkpoint: bool = True,
+    ):
+        super().__init__()
+        if not os.fspath(backup_dir):
+            raise ValueError('BackupAndRestore: backup_dir is empty. Give it a folder: BackupAndRestore("backup").')
+        self.backup_dir = os.fspath(backup_dir)
+        self.save_freq = save_freq
+        self.double_checkpoint = double_checkpoint
+        self.delete_checkpoint = delete_checkpoint
+        _policy(save_freq)
+
+    @property
+    def directory(self) -> Path:
+        """Where the checkpoints are."""
+        return Path(self.backup_dir)
+
+    @property
+    def policy(self) -> SavePolicy:
+        """When to save."""
+        return _policy(self.save_freq)
+
+    @property
+    def keep(self) -> int:
+        """How many checkpoints are kept."""
+        return 2 if self.double_checkpoint else 1
+
+    def set_model(self, model: Any) -> None:
+        """Refuses models whose `fit` would not read this."""
+        super().set_model(model)
+        if owner_of(model) is None:
+            raise ValueError(
+                f"BackupAndRestore: {model.name!r} was made outside of every strategy's scope, and Keras's own fit "
+                "knows nothing of unisono.callbacks.BackupAndRestore. Make the model in a scope, or write "
+                "keras.callbacks.BackupAndRestore."
+            )
+
+
+def _policy(save_freq: Any) -> SavePolicy:
+    if isinstance(save_freq, SavePolicy):
+        return save_freq
+    if save_freq == "epoch":
+        return EveryEpoch()
+    if isinstance(save_freq, int) and not isinstance(save_freq, bool) and save_freq > 0:
+        return EverySteps(save_freq)
+    raise ValueError(
+        f'BackupAndRestore: save_freq={save_freq!r}. Expected "epoch", every how many steps to save, as in '
+        "save_freq=500, or a policy: save_freq=unisono.checkpoint.EverySeconds(300)."
+    )

@@ -1,0 +1,110 @@
+"""The event files of one training in one folder, over all its restarts.
+
+A training that was killed has written events after its last checkpoint, and writes them once more when it goes on. So a
+checkpoint remembers how long each file was, and going on cuts off what came later: whoever reads the folder afterwards
+sees every step once. A TensorBoard that looked on all the time has read it already. Its fast loader forgets by itself,
+curve by curve. For its loader in Python the next file begins by saying from which step on to forget, which holds for
+all curves of a run: the step is one that no curve had reached.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+import time
+import weakref
+from pathlib import Path
+from typing import Any, Final
+
+from unisono._src.data.files import TFRecordWriter
+from unisono._src.training.callbacks import _summaries
+
+# What TensorBoard takes for event files. It reads them in the order of their names, so the number must grow.
+_NAME: Final = re.compile(r"events\.out\.tfevents\.(\d+)\..*")
+
+
+class EventFiles:
+    """Writes events into a file that is made when the first one comes.
+
+    Args:
+        folder: one of TensorBoard's runs.
+        mark: stands at the end of the files' names; the same for all files of one training.
+    """
+
+    def __init__(self, folder: Path, mark: str):
+        self._folder, self._mark = folder, mark
+        self._earlier: dict[str, int] = {}
+        self._path: Path | None = None
+        self._writer: TFRecordWriter | None = None
+        self._last_step: int | None = None
+        self._forget_from: int | None = None
+
+    def add(self, summary: Any, step: int) -> None:
+        """Writes one event; others can read it when this returns."""
+        try:
+            writer = self._writer or self._open()
+            writer.write(_summaries.event(summary, step, time.time()))
+            writer.flush()
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"TensorBoard's events cannot be written to {os.fspath(self._folder)!r}: {error.strerror}. "
+                "Make room there, or give the callback another log_dir",
+            ) from error
+        self._last_step = step if self._last_step is None else max(step, self._last_step)
+
+    def forget_from(self, step: int) -> None:
+        """The next file says that earlier events of this step and later ones are void."""
+        self._forget_from = step
+
+    def get_state(self) -> dict[str, Any]:
+        """How far the files are written."""
+        return {"mark": self._mark, "files": self._sizes(), "last_step": self._last_step}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes on from there. Events that were written later are deleted."""
+        self.close()
+        self._mark, self._last_step = state["mark"], state["last_step"]
+        self._earlier = dict(state["files"])
+        if self._last_step is not None:
+            self.forget_from(self._last_step + 1)
+        for path in self._folder.glob(f"*.{self._mark}"):
+            if path.name not in self._earlier:
+                path.unlink()
+            elif path.stat().st_size > self._earlier[path.name]:
+                os.truncate(path, self._earlier[path.name])
+
+    def close(self) -> None:
+        """Ends the file; the next event makes another one."""
+        if self._writer is not None:
+            self._writer.close()
+        self._earlier = self._sizes()
+        self._writer = self._path = None
+
+    def _sizes(self) -> dict[str, int]:
+        sizes = dict(self._earlier)
+        if self._path is not None and self._path.exists():  # a user may have tidied up
+            sizes[self._path.name] = self._path.stat().st_size
+        return sizes
+
+    def _open(self) -> TFRecordWriter:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        found = [_NAME.fullmatch(path.name) for path in self._folder.iterdir()]
+        newest = max((int(name[1]) for name in found if name), default=0)
+        number = max(int(time.time()), newest + 1)  # clocks of two machines may differ
+        self._path = self._folder / f"events.out.tfevents.{number}.{socket.gethostname()}.{os.getpid()}.{self._mark}"
+        self._writer = TFRecordWriter(self._path)
+        weakref.finalize(self, self._writer.close)  # nobody closes it if training ends by an exception
+        self._writer.write(_summaries.version_event(time.time()))
+        if self._forget_from is not None:
+            for _ in range(2):  # TensorBoard takes the first one in a run for its beginning, and forgets nothing
+                self._writer.write(_summaries.restart_event(self._forget_from, time.time()))
+            self._forget_from = None
+        return self._writer
+
+
+def new_mark() -> str:
+    """A mark that no other training has."""
+    return secrets.token_hex(4)

@@ -1,0 +1,92 @@
+"""`ModelCheckpoint`: Keras's, and paths as TensorFlow's had them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+from unisono._src.keras_hooks import DecidingCheckpoint, is_folder_path, owner_of
+from unisono._src.processes import processes
+from unisono._src.state.store import staged_file
+from unisono._src.training.callbacks._weights_folder import save_weights_folder
+
+NO_ENDING = """ModelCheckpoint: filepath={path!r} has no ending. tf.keras wrote a SavedModel to such a path, which is no
+longer there in Keras 3. For the whole model write {keras!r}; for the weights alone write save_weights_only=True, and
+leave the path as it is."""
+
+NOT_FOR_WEIGHTS = """ModelCheckpoint: filepath={path!r} with save_weights_only=True. Weights go into a file that ends in
+'.weights.h5', or into a folder if the path has no ending: {weights!r}, or {folder!r}."""
+
+
+class ModelCheckpoint(DecidingCheckpoint):
+    """Saves the model, or its weights, as training goes on. A file is there completely or not at all.
+
+    Of several workers the chief writes; the others decide the same and write nothing.
+
+    Args:
+        filepath: where to; may hold `{epoch}`, `{batch}` and the names of logs, as in `"{epoch:02d}-{val_loss:.2f}"`.
+            The whole model needs `.keras` or `.h5` at its end. Weights go into a `.weights.h5` file, or, to a path
+            without an ending such as `"ckpt_{epoch}"`, into a folder that `model.load_weights` reads.
+        monitor: the log that decides what is best.
+        verbose: 1 to say what is done.
+        save_best_only: whether to save only what is better than all before.
+        save_weights_only: weights, with the optimizer's state, or the whole model.
+        mode: "min", "max", or "auto" to know it from the name.
+        save_freq: "epoch", or every how many steps.
+        initial_value_threshold: what the first one has to be better than.
+
+    ```python
+    checkpoint = unisono.callbacks.ModelCheckpoint("ckpt/ckpt_{epoch}", save_weights_only=True)
+    model.fit(x, y, epochs=10, callbacks=[checkpoint])
+    model.load_weights(unisono.checkpoint.latest_checkpoint("ckpt"))
+    ```
+    """
+
+    def __init__(
+        self,
+        filepath: str | os.PathLike[str],
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: Literal["auto", "min", "max"] = "auto",
+        save_freq: Literal["epoch"] | int = "epoch",
+        initial_value_threshold: float | None = None,
+    ):
+        path = os.fspath(filepath)
+        _check(path, save_weights_only)
+        super().__init__(
+            f"{path}.weights.h5" if is_folder_path(path) else path,  # Keras refuses paths without an ending
+            monitor=monitor,
+            verbose=verbose,
+            save_best_only=save_best_only,
+            save_weights_only=save_weights_only,
+            mode=mode,
+            save_freq=save_freq,
+            initial_value_threshold=initial_value_threshold,
+        )
+        self.filepath = path
+
+    def write(self, path: str) -> None:
+        """Saves the model to ``path``, on the chief."""
+        if not processes().is_chief:
+            return
+        if is_folder_path(path):
+            save_weights_folder(self.model, path)
+        elif owner_of(self.model) is not None:
+            self._save(path)
+        else:  # Keras's own method would write into the file that is read meanwhile
+            with staged_file(path) as temporary:
+                self._save(os.fspath(temporary))
+
+    def _save(self, path: str) -> Any:
+        save = self.model.save_weights if self.save_weights_only else self.model.save
+        return save(path, overwrite=True)
+
+
+def _check(path: str, save_weights_only: bool) -> None:
+    stem = path.removesuffix(".hdf5").removesuffix(".h5").removesuffix(".keras")
+    if not save_weights_only and is_folder_path(path):
+        raise ValueError(NO_ENDING.format(path=path, keras=f"{path}.keras"))
+    if save_weights_only and not is_folder_path(path) and not path.endswith(".weights.h5"):
+        raise ValueError(NOT_FOR_WEIGHTS.format(path=path, weights=f"{stem}.weights.h5", folder=stem))

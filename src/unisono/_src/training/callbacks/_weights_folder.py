@@ -1,0 +1,150 @@
+"""Weights of a model as a folder: what `save_weights("ckpt_3")` writes, as tf.keras did at such a path.
+
+It is a checkpoint of `unisono.checkpoint` with one object, `model`: the weights, and what the optimizer keeps if the
+model has been trained. `load_weights` also reads the checkpoints that a `Checkpoint(model=..., optimizer=...)` or `fit`
+has written, and takes the same of them. Seeds and metrics are no weights, and stay as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from unisono._src.keras_hooks import WeightsFolders, owner_of, raw_value
+from unisono._src.processes import processes
+from unisono._src.replicas import context
+from unisono._src.state.checkpoint import (
+    CheckpointMismatch,
+    LoadStatus,
+    apply_snapshot,
+    listed,
+    loaded_by_chief,
+    misfit,
+    named_variables,
+)
+from unisono._src.state.store import BadCheckpoint, Stored, commit, is_committed, load
+
+_METRICS: Final = "model/metrics/"
+_OPTIMIZER: Final = "model/optimizer/"
+
+NO_WEIGHTS = """{model!r} has no weights yet, so there is nothing to save.
+Build it first: model.build(input_shape), begin it with keras.Input(shape), or call it on a batch."""
+
+TENSORFLOWS = """it is a checkpoint of TensorFlow's ({index!r} is there), which cannot be read without TensorFlow.
+Load it there, and save it as a file that ends in '.weights.h5'."""
+
+NOTHING_THERE = """there is no such folder. In {parent!r} there are: {names}."""
+
+NOT_TAKEN = """The checkpoint {path!r} does not fit {model!r}: it has values that no variable takes: {names}.
+Make the model as it was made when it was saved, or pass skip_mismatch=True to take what fits."""
+
+OTHER_OPTIMIZER = """The checkpoint {path!r} was written with another optimizer than {model!r} is compiled with.
+The weights are loaded; the optimizer begins anew."""
+
+SKIPPED = (
+    """Of the checkpoint {path!r} these do not fit {model!r} and are left out, as skip_mismatch=True says: {names}."""
+)
+
+
+def save_weights_folder(model: Any, path: str) -> None:
+    """Writes the weights of ``model`` to the folder ``path``; on the chief only."""
+    if not processes().is_chief:
+        return
+    if not model.weights:
+        raise ValueError(NO_WEIGHTS.format(model=model.name))
+    optimizer: Any = getattr(model, "optimizer", None)
+    is_built = optimizer is not None and optimizer.built
+    variables = _weights(model) | (_of_optimizer(model) if is_built else {})
+    arrays = {name: np.array(raw_value(variable)) for name, variable in variables.items()}
+    commit(path, arrays=arrays, step=int(np.asarray(optimizer.iterations)) if is_built else 0)
+
+
+def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -> LoadStatus:
+    """Puts what stands in the folder ``path`` into ``model``: every weight, and nothing is left over.
+
+    With several processes all have to call it.
+    """
+    read = loaded_by_chief(lambda: _loaded(Path(path)))
+    assert read is not None
+    arrays = _for_optimizer(model, _of_model(read.arrays), path)
+    named, seeds = _named(model), _seeds(model)
+    wrong = [name for name in arrays if name not in named]
+    if skip_mismatch:
+        wrong += [name for name in arrays if name in named and misfit(name, named[name], arrays[name])]
+        wrong += [name for name in _weights(model) if name not in arrays]
+        if wrong:
+            warnings.warn(SKIPPED.format(path=path, model=model.name, names=listed(wrong)), stacklevel=3)
+        arrays = {name: array for name, array in arrays.items() if name not in wrong}
+    elif wrong and model.built:
+        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=listed(wrong)))
+    values = arrays | {name: np.array(raw_value(seed)) for name, seed in seeds.items()}
+    strict = False if skip_mismatch else None
+    return apply_snapshot({"model": model}, replace(read, arrays=values, state=None), strict)
+
+
+WEIGHTS_FOLDERS: Final = WeightsFolders(save=save_weights_folder, load=load_weights_folder)
+
+
+def _named(model: Any) -> dict[str, Any]:
+    return named_variables({"model": model})
+
+
+def _weights(model: Any) -> dict[str, Any]:
+    weights = {id(weight) for weight in model.weights}
+    return {name: variable for name, variable in _named(model).items() if id(variable) in weights}
+
+
+def _of_optimizer(model: Any) -> dict[str, Any]:
+    return {name: variable for name, variable in _named(model).items() if name.startswith(_OPTIMIZER)}
+
+
+def _seeds(model: Any) -> dict[str, Any]:
+    known = {*_weights(model), *_of_optimizer(model)}
+    return {
+        name: variable
+        for name, variable in _named(model).items()
+        if name not in known and not name.startswith(_METRICS)
+    }
+
+
+def _loaded(folder: Path) -> Stored:
+    index = Path(f"{folder}.index")
+    if index.exists():
+        raise BadCheckpoint(folder, TENSORFLOWS.format(index=os.fspath(index)))
+    if not is_committed(folder):
+        names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
+        parent = os.fspath(folder.parent)
+        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=listed(names) or "none"))
+    return load(folder)
+
+
+def _of_model(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What belongs to the model or to its optimizer; metrics do not."""
+    renamed = {f"model/{name}" if name.startswith("optimizer/") else name: array for name, array in arrays.items()}
+    return {
+        name: array for name, array in renamed.items() if name.startswith("model/") and not name.startswith(_METRICS)
+    }
+
+
+def _for_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, Any]:
+    """``arrays``, with the optimizer's values if the model has such an optimizer, as Keras does it with its files."""
+    theirs = {name for name in arrays if name.startswith(_OPTIMIZER)}
+    without = {name: array for name, array in arrays.items() if name not in theirs}
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is None or not theirs:
+        return without
+    if theirs != set(_of_optimizer(model)) and not optimizer.built:
+        owner = owner_of(model)
+        with contextlib.nullcontext() if owner is None else context.entered(owner):
+            optimizer.build(model.trainable_variables)
+    if theirs != set(_of_optimizer(model)):
+        warnings.warn(OTHER_OPTIMIZER.format(path=path, model=model.name), stacklevel=4)
+        return without
+    return arrays

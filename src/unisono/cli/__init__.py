@@ -1,3 +1,0 @@
-"""The command `unisono`."""
-
-from unisono.cli._main import main as main

@@ -1,0 +1,39 @@
+"""Whether JAX has started is known, and asking changes nothing."""
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from unisono._src.devices import has_started
+from unisono._src.devices._started import check_not_started
+
+ASKING = """
+import jax
+from unisono._src.devices import has_started
+from unisono._src.devices._started import check_not_started
+
+before = jax.config.jax_num_cpu_devices
+print(has_started(), has_started(), jax.config.jax_num_cpu_devices == before)
+check_not_started("too late")
+jax.config.update("jax_num_cpu_devices", 3)  # refused once JAX has started
+print(has_started(), len(jax.devices()), has_started())
+"""
+
+
+def test_after_the_first_array_jax_has_started() -> None:
+    jnp.zeros(1)
+    before = jax.config.values["jax_num_cpu_devices"]
+    assert has_started()
+    assert jax.config.values["jax_num_cpu_devices"] == before
+    with pytest.raises(RuntimeError, match="too late"):
+        check_not_started("too late")
+
+
+@pytest.mark.slow
+def test_asking_does_not_start_jax_and_leaves_its_settings_as_they_were() -> None:
+    result = subprocess.run([sys.executable, "-c", ASKING], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["False False True", "False 3 True"]

@@ -1,0 +1,132 @@
+"""Leaving in time, in one process; tests/faults does it with several."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import keras
+import pytest
+
+from unisono._src.processes import Notice, Preempted
+from unisono.checkpoint import Checkpoint, CheckpointManager, PreemptionCheckpointHandler, TerminationConfig
+
+
+@pytest.fixture
+def variable() -> Any:
+    return keras.Variable(0.0)
+
+
+def loop(handler: PreemptionCheckpointHandler, variable: Any, steps: int, *, told_in: int | None = None) -> None:
+    def step() -> None:
+        variable.assign_add(1.0)
+        if handler.total_run_calls == told_in:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    for _ in range(handler.total_run_calls, steps):
+        handler.run(step)
+
+
+def test_a_loop_that_is_told_to_end_saves_and_leaves_with_75(variable: Any, tmp_path: Path) -> None:
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt")
+    with pytest.raises(Preempted) as left:
+        loop(handler, variable, 10, told_in=3)
+    assert left.value.code == 75
+    assert float(variable) == handler.total_run_calls == 4
+
+    again = keras.Variable(0.0)
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=again), tmp_path / "ckpt")
+    assert handler.total_run_calls == 4
+    loop(handler, again, 10)
+    handler.close()
+    assert float(again) == 10, "no step was lost, and none was run twice"
+
+
+def test_a_manager_serves_too(variable: Any, tmp_path: Path) -> None:
+    manager = CheckpointManager(Checkpoint(variable=variable), tmp_path / "ckpt", max_to_keep=3)
+    handler = PreemptionCheckpointHandler(None, manager)
+    with pytest.raises(Preempted):
+        loop(handler, variable, 10, told_in=0)
+    assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-1"]
+
+
+def test_a_notice_of_the_platform_counts_as_well(variable: Any, tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    def soon() -> bool:
+        asked.set()
+        return True
+
+    config = TerminationConfig(termination_watcher_fn=soon)
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
+    with pytest.raises(Preempted):
+        loop(handler, variable, 10**9)
+    assert asked.is_set()
+
+
+def test_training_goes_on_for_the_grace_period(variable: Any, tmp_path: Path) -> None:
+    config = TerminationConfig(grace_period=0.3)
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
+    with pytest.raises(Preempted):
+        loop(handler, variable, 10**9, told_in=0)
+    assert handler.total_run_calls > 1
+
+
+def test_the_user_may_save_and_end_otherwise(variable: Any, tmp_path: Path) -> None:
+    done: list[str] = []
+    config = TerminationConfig(exit_fn=lambda: done.append("left"), save_fn=lambda: done.append("saved"))
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
+    handler.run(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    assert done == ["saved", "left"]
+
+
+def test_a_scope_leaves_at_its_end(variable: Any, tmp_path: Path) -> None:
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt")
+    variable.assign(5.0)
+    with pytest.raises(Preempted), handler.watch_preemption_scope():
+        os.kill(os.getpid(), signal.SIGTERM)
+    again = keras.Variable(0.0)
+    PreemptionCheckpointHandler(None, Checkpoint(variable=again), tmp_path / "ckpt").close()
+    assert float(again) == 5
+
+
+def test_a_checkpoint_without_a_folder_is_refused(variable: Any) -> None:
+    with pytest.raises(ValueError, match="Name the folder"):
+        PreemptionCheckpointHandler(None, Checkpoint(variable=variable))
+
+
+@pytest.fixture
+def told() -> Iterator[list[int]]:
+    """The signals that reach whoever listened before."""
+    numbers: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
+    yield numbers
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_second_signal_goes_where_it_went_before(told: list[int]) -> None:
+    with Notice(patience=0.0) as notice:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert notice.given
+        assert told == []
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert told == [signal.SIGTERM]
+        notice.heeded = True
+
+
+def test_a_signal_that_comes_twice_at_once_counts_once(told: list[int]) -> None:
+    with Notice() as notice:
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGTERM)
+        notice.heeded = True
+    assert told == []
+
+
+def test_a_signal_that_nobody_heeded_is_not_lost(told: list[int]) -> None:
+    with Notice():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert told == [signal.SIGTERM]
