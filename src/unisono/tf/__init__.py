@@ -9,255 +9,230 @@ with strategy.scope():
 ```
 """
 
-from unisono.tf import _install as _install  # isort: skip  (arrays get their manners before anybody makes one)
+from unisono.tf import _install  # isort: skip  (arrays get their manners before anybody makes one)
 
-from unisono._src.tracing.tape import GradientTape as GradientTape
-from unisono._src.tracing.tape import UnconnectedGradients as UnconnectedGradients
-from unisono.tf import _exporting as _exporting
-from unisono.tf import autograph as autograph
-from unisono.tf import bitwise as bitwise
-from unisono.tf import compat as compat
-from unisono.tf import config as config
-from unisono.tf import data as data
-from unisono.tf import debugging as debugging
-from unisono.tf import distribute as distribute
-from unisono.tf import dtypes as dtypes
-from unisono.tf import errors as errors
-from unisono.tf import experimental as experimental
-from unisono.tf import image as image
-from unisono.tf import io as io
-from unisono.tf import keras as keras
-from unisono.tf import linalg as linalg
-from unisono.tf import lookup as lookup
-from unisono.tf import math as math
-from unisono.tf import nest as nest
-from unisono.tf import nn as nn
-from unisono.tf import profiler as profiler
-from unisono.tf import random as random
-from unisono.tf import saved_model as saved_model
-from unisono.tf import signal as signal
-from unisono.tf import sparse as sparse
-from unisono.tf import strings as strings
-from unisono.tf import summary as summary
-from unisono.tf import sysconfig as sysconfig
-from unisono.tf import test as test
-from unisono.tf import tpu as tpu
-from unisono.tf import train as train
-from unisono.tf import types as types
-from unisono.tf import version as version
-from unisono.tf._array_ops import batch_to_space as batch_to_space
-from unisono.tf._array_ops import bitcast as bitcast
-from unisono.tf._array_ops import broadcast_dynamic_shape as broadcast_dynamic_shape
-from unisono.tf._array_ops import broadcast_static_shape as broadcast_static_shape
-from unisono.tf._array_ops import broadcast_to as broadcast_to
-from unisono.tf._array_ops import cast as cast
-from unisono.tf._array_ops import concat as concat
-from unisono.tf._array_ops import ensure_shape as ensure_shape
-from unisono.tf._array_ops import expand_dims as expand_dims
-from unisono.tf._array_ops import identity as identity
-from unisono.tf._array_ops import identity_n as identity_n
-from unisono.tf._array_ops import meshgrid as meshgrid
-from unisono.tf._array_ops import pad as pad
-from unisono.tf._array_ops import parallel_stack as parallel_stack
-from unisono.tf._array_ops import rank as rank
-from unisono.tf._array_ops import repeat as repeat
-from unisono.tf._array_ops import reshape as reshape
-from unisono.tf._array_ops import reverse as reverse
-from unisono.tf._array_ops import reverse_sequence as reverse_sequence
-from unisono.tf._array_ops import roll as roll
-from unisono.tf._array_ops import saturate_cast as saturate_cast
-from unisono.tf._array_ops import shape as shape
-from unisono.tf._array_ops import shape_n as shape_n
-from unisono.tf._array_ops import size as size
-from unisono.tf._array_ops import space_to_batch as space_to_batch
-from unisono.tf._array_ops import space_to_batch_nd as space_to_batch_nd
-from unisono.tf._array_ops import split as split
-from unisono.tf._array_ops import squeeze as squeeze
-from unisono.tf._array_ops import stack as stack
-from unisono.tf._array_ops import stop_gradient as stop_gradient
-from unisono.tf._array_ops import tile as tile
-from unisono.tf._array_ops import transpose as transpose
-from unisono.tf._array_ops import unstack as unstack
-from unisono.tf._clipping import clip_by_global_norm as clip_by_global_norm
-from unisono.tf._clipping import clip_by_norm as clip_by_norm
-from unisono.tf._clipping import clip_by_value as clip_by_value
-from unisono.tf._control_flow import case as case
-from unisono.tf._control_flow import cond as cond
-from unisono.tf._control_flow import foldl as foldl
-from unisono.tf._control_flow import foldr as foldr
-from unisono.tf._control_flow import map_fn as map_fn
-from unisono.tf._control_flow import scan as scan
-from unisono.tf._control_flow import switch_case as switch_case
-from unisono.tf._control_flow import vectorized_map as vectorized_map
-from unisono.tf._control_flow import while_loop as while_loop
-from unisono.tf._device import device as device
-from unisono.tf._dtypes import DType as DType
-from unisono.tf._dtypes import as_dtype as as_dtype
-from unisono.tf._dtypes import bfloat16 as bfloat16
+from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
+from unisono.tf import (
+    _exporting,
+    autograph,
+    bitwise,
+    compat,
+    config,
+    data,
+    debugging,
+    distribute,
+    dtypes,
+    errors,
+    experimental,
+    image,
+    io,
+    keras,
+    linalg,
+    lookup,
+    math,
+    nest,
+    nn,
+    profiler,
+    random,
+    saved_model,
+    signal,
+    sparse,
+    strings,
+    summary,
+    sysconfig,
+    test,
+    tpu,
+    train,
+    types,
+    version,
+)
+from unisono.tf._array_ops import (
+    batch_to_space,
+    bitcast,
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    broadcast_to,
+    cast,
+    concat,
+    ensure_shape,
+    expand_dims,
+    identity,
+    identity_n,
+    meshgrid,
+    pad,
+    parallel_stack,
+    rank,
+    repeat,
+    reshape,
+    reverse,
+    reverse_sequence,
+    roll,
+    saturate_cast,
+    shape,
+    shape_n,
+    size,
+    space_to_batch,
+    space_to_batch_nd,
+    split,
+    squeeze,
+    stack,
+    stop_gradient,
+    tile,
+    transpose,
+    unstack,
+)
+from unisono.tf._clipping import clip_by_global_norm, clip_by_norm, clip_by_value
+from unisono.tf._control_flow import case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop
+from unisono.tf._device import device
+from unisono.tf._dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from unisono.tf._dtypes import bool_ as bool
-from unisono.tf._dtypes import complex64 as complex64
-from unisono.tf._dtypes import complex128 as complex128
-from unisono.tf._dtypes import double as double
-from unisono.tf._dtypes import float16 as float16
-from unisono.tf._dtypes import float32 as float32
-from unisono.tf._dtypes import float64 as float64
-from unisono.tf._dtypes import half as half
-from unisono.tf._dtypes import int8 as int8
-from unisono.tf._dtypes import int16 as int16
-from unisono.tf._dtypes import int32 as int32
-from unisono.tf._dtypes import int64 as int64
-from unisono.tf._dtypes import string as string
-from unisono.tf._dtypes import uint8 as uint8
-from unisono.tf._dtypes import uint16 as uint16
-from unisono.tf._dtypes import uint32 as uint32
-from unisono.tf._dtypes import uint64 as uint64
-from unisono.tf._eager import Graph as Graph
-from unisono.tf._eager import Operation as Operation
-from unisono.tf._eager import Session as Session
-from unisono.tf._eager import control_dependencies as control_dependencies
-from unisono.tf._eager import executing_eagerly as executing_eagerly
-from unisono.tf._eager import get_logger as get_logger
-from unisono.tf._eager import get_static_value as get_static_value
-from unisono.tf._eager import global_variables_initializer as global_variables_initializer
-from unisono.tf._eager import group as group
-from unisono.tf._eager import init_scope as init_scope
-from unisono.tf._eager import inside_function as inside_function
-from unisono.tf._eager import name_scope as name_scope
-from unisono.tf._eager import no_op as no_op
-from unisono.tf._eager import placeholder as placeholder
-from unisono.tf._functions import function as function
-from unisono.tf._gradients import custom_gradient as custom_gradient
-from unisono.tf._gradients import grad_pass_through as grad_pass_through
-from unisono.tf._gradients import gradients as gradients
-from unisono.tf._gradients import hessians as hessians
-from unisono.tf._gradients import recompute_grad as recompute_grad
-from unisono.tf._host_calls import numpy_function as numpy_function
-from unisono.tf._host_calls import py_function as py_function
-from unisono.tf._indexed_slices import IndexedSlices as IndexedSlices
-from unisono.tf._indexing import argsort as argsort
-from unisono.tf._indexing import boolean_mask as boolean_mask
-from unisono.tf._indexing import dynamic_partition as dynamic_partition
-from unisono.tf._indexing import dynamic_stitch as dynamic_stitch
-from unisono.tf._indexing import gather as gather
-from unisono.tf._indexing import gather_nd as gather_nd
-from unisono.tf._indexing import scatter_nd as scatter_nd
-from unisono.tf._indexing import searchsorted as searchsorted
-from unisono.tf._indexing import slice as slice
-from unisono.tf._indexing import sort as sort
-from unisono.tf._indexing import strided_slice as strided_slice
-from unisono.tf._indexing import tensor_scatter_nd_add as tensor_scatter_nd_add
-from unisono.tf._indexing import tensor_scatter_nd_max as tensor_scatter_nd_max
-from unisono.tf._indexing import tensor_scatter_nd_min as tensor_scatter_nd_min
-from unisono.tf._indexing import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from unisono.tf._indexing import tensor_scatter_nd_update as tensor_scatter_nd_update
-from unisono.tf._indexing import unique as unique
-from unisono.tf._indexing import unique_with_counts as unique_with_counts
-from unisono.tf._indexing import unravel_index as unravel_index
-from unisono.tf._indexing import where as where
-from unisono.tf._initializers import constant_initializer as constant_initializer
-from unisono.tf._initializers import ones_initializer as ones_initializer
-from unisono.tf._initializers import random_normal_initializer as random_normal_initializer
-from unisono.tf._initializers import random_uniform_initializer as random_uniform_initializer
-from unisono.tf._initializers import zeros_initializer as zeros_initializer
-from unisono.tf._making import eye as eye
-from unisono.tf._making import fill as fill
-from unisono.tf._making import linspace as linspace
-from unisono.tf._making import one_hot as one_hot
-from unisono.tf._making import ones as ones
-from unisono.tf._making import ones_like as ones_like
-from unisono.tf._making import range as range
-from unisono.tf._making import sequence_mask as sequence_mask
-from unisono.tf._making import zeros as zeros
-from unisono.tf._making import zeros_like as zeros_like
+from unisono.tf._eager import (
+    Graph,
+    Operation,
+    Session,
+    control_dependencies,
+    executing_eagerly,
+    get_logger,
+    get_static_value,
+    global_variables_initializer,
+    group,
+    init_scope,
+    inside_function,
+    name_scope,
+    no_op,
+    placeholder,
+)
+from unisono.tf._functions import function
+from unisono.tf._gradients import custom_gradient, grad_pass_through, gradients, hessians, recompute_grad
+from unisono.tf._host_calls import numpy_function, py_function
+from unisono.tf._indexed_slices import IndexedSlices
+from unisono.tf._indexing import (
+    argsort,
+    boolean_mask,
+    dynamic_partition,
+    dynamic_stitch,
+    gather,
+    gather_nd,
+    scatter_nd,
+    searchsorted,
+    slice,
+    sort,
+    strided_slice,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+    unique,
+    unique_with_counts,
+    unravel_index,
+    where,
+)
+from unisono.tf._initializers import (
+    constant_initializer,
+    ones_initializer,
+    random_normal_initializer,
+    random_uniform_initializer,
+    zeros_initializer,
+)
+from unisono.tf._making import eye, fill, linspace, one_hot, ones, ones_like, range, sequence_mask, zeros, zeros_like
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf._module import Module as Module
-from unisono.tf._print import print as print
-from unisono.tf._shape import TensorShape as TensorShape
-from unisono.tf._spec import RaggedTensorSpec as RaggedTensorSpec
-from unisono.tf._spec import SparseTensorSpec as SparseTensorSpec
-from unisono.tf._spec import TensorSpec as TensorSpec
-from unisono.tf._spec import TypeSpec as TypeSpec
-from unisono.tf._tensor_array import TensorArray as TensorArray
-from unisono.tf._tensor_proto import make_ndarray as make_ndarray
-from unisono.tf._tensor_proto import make_tensor_proto as make_tensor_proto
-from unisono.tf._tensors import Tensor as Tensor
-from unisono.tf._tensors import constant as constant
-from unisono.tf._tensors import convert_to_tensor as convert_to_tensor
-from unisono.tf._tensors import is_tensor as is_tensor
-from unisono.tf._timestamp import timestamp as timestamp
-from unisono.tf._variables import Variable as Variable
-from unisono.tf._variables import VariableAggregation as VariableAggregation
-from unisono.tf._variables import VariableSynchronization as VariableSynchronization
-from unisono.tf.debugging import Assert as Assert
-from unisono.tf.debugging import assert_equal as assert_equal
-from unisono.tf.debugging import assert_greater as assert_greater
-from unisono.tf.debugging import assert_less as assert_less
-from unisono.tf.debugging import assert_rank as assert_rank
-from unisono.tf.keras import initializers as initializers
-from unisono.tf.keras import losses as losses
-from unisono.tf.keras import metrics as metrics
-from unisono.tf.keras import optimizers as optimizers
-from unisono.tf.linalg import einsum as einsum
-from unisono.tf.linalg import matmul as matmul
-from unisono.tf.linalg import norm as norm
-from unisono.tf.linalg import tensordot as tensordot
-from unisono.tf.math._arithmetic import abs as abs
-from unisono.tf.math._arithmetic import add as add
-from unisono.tf.math._arithmetic import add_n as add_n
-from unisono.tf.math._arithmetic import divide as divide
-from unisono.tf.math._arithmetic import floor as floor
-from unisono.tf.math._arithmetic import maximum as maximum
-from unisono.tf.math._arithmetic import minimum as minimum
-from unisono.tf.math._arithmetic import multiply as multiply
-from unisono.tf.math._arithmetic import negative as negative
-from unisono.tf.math._arithmetic import pow as pow
-from unisono.tf.math._arithmetic import round as round
-from unisono.tf.math._arithmetic import scalar_mul as scalar_mul
-from unisono.tf.math._arithmetic import sign as sign
-from unisono.tf.math._arithmetic import sqrt as sqrt
-from unisono.tf.math._arithmetic import square as square
-from unisono.tf.math._arithmetic import subtract as subtract
-from unisono.tf.math._arithmetic import truediv as truediv
-from unisono.tf.math._arithmetic import truncatediv as truncatediv
-from unisono.tf.math._arithmetic import truncatemod as truncatemod
-from unisono.tf.math._comparing import equal as equal
-from unisono.tf.math._comparing import greater as greater
-from unisono.tf.math._comparing import greater_equal as greater_equal
-from unisono.tf.math._comparing import less as less
-from unisono.tf.math._comparing import less_equal as less_equal
-from unisono.tf.math._comparing import logical_and as logical_and
-from unisono.tf.math._comparing import logical_not as logical_not
-from unisono.tf.math._comparing import logical_or as logical_or
-from unisono.tf.math._comparing import not_equal as not_equal
-from unisono.tf.math._counting import histogram_fixed_width as histogram_fixed_width
-from unisono.tf.math._counting import histogram_fixed_width_bins as histogram_fixed_width_bins
-from unisono.tf.math._reductions import argmax as argmax
-from unisono.tf.math._reductions import argmin as argmin
-from unisono.tf.math._reductions import cumsum as cumsum
-from unisono.tf.math._reductions import reduce_all as reduce_all
-from unisono.tf.math._reductions import reduce_any as reduce_any
-from unisono.tf.math._reductions import reduce_logsumexp as reduce_logsumexp
-from unisono.tf.math._reductions import reduce_max as reduce_max
-from unisono.tf.math._reductions import reduce_mean as reduce_mean
-from unisono.tf.math._reductions import reduce_min as reduce_min
-from unisono.tf.math._reductions import reduce_prod as reduce_prod
-from unisono.tf.math._reductions import reduce_sum as reduce_sum
-from unisono.tf.math._special import acos as acos
-from unisono.tf.math._special import acosh as acosh
-from unisono.tf.math._special import asin as asin
-from unisono.tf.math._special import asinh as asinh
-from unisono.tf.math._special import atan as atan
-from unisono.tf.math._special import atan2 as atan2
-from unisono.tf.math._special import atanh as atanh
-from unisono.tf.math._special import complex as complex
-from unisono.tf.math._special import cos as cos
-from unisono.tf.math._special import cosh as cosh
-from unisono.tf.math._special import exp as exp
-from unisono.tf.math._special import sigmoid as sigmoid
-from unisono.tf.math._special import sin as sin
-from unisono.tf.math._special import sinh as sinh
-from unisono.tf.math._special import tan as tan
-from unisono.tf.math._special import tanh as tanh
+from unisono.tf._module import Module
+from unisono.tf._print import print
+from unisono.tf._shape import TensorShape
+from unisono.tf._spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from unisono.tf._tensor_array import TensorArray
+from unisono.tf._tensor_proto import make_ndarray, make_tensor_proto
+from unisono.tf._tensors import Tensor, constant, convert_to_tensor, is_tensor
+from unisono.tf._timestamp import timestamp
+from unisono.tf._variables import Variable, VariableAggregation, VariableSynchronization
+from unisono.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
+from unisono.tf.keras import initializers, losses, metrics, optimizers
+from unisono.tf.linalg import einsum, matmul, norm, tensordot
+from unisono.tf.math._arithmetic import (
+    abs,
+    add,
+    add_n,
+    divide,
+    floor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    pow,
+    round,
+    scalar_mul,
+    sign,
+    sqrt,
+    square,
+    subtract,
+    truediv,
+    truncatediv,
+    truncatemod,
+)
+from unisono.tf.math._comparing import (
+    equal,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+)
+from unisono.tf.math._counting import histogram_fixed_width, histogram_fixed_width_bins
+from unisono.tf.math._reductions import (
+    argmax,
+    argmin,
+    cumsum,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
+from unisono.tf.math._special import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    complex,
+    cos,
+    cosh,
+    exp,
+    sigmoid,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 
 newaxis = None
 __version__ = "2.21.0"  # whose names these are

@@ -1,11 +1,13 @@
 """`tf.autograph.experimental`."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 from __future__ import annotations
 
 import enum
 from typing import Any, Final
 
-from unisono._src.tracing.control_flow import do_not_convert as do_not_convert
+from unisono._src.tracing.control_flow import do_not_convert
 from unisono.tf._missing import missing_in as _missing_in
 
 NO_MAXIMUM = """set_loop_options(maximum_iterations={number}) is not there. Say it in the loop:

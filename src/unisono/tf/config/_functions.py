@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from unisono._src.tracing.functions import functions_run_eagerly as functions_run_eagerly
-from unisono._src.tracing.functions import run_functions_eagerly as run_functions_eagerly
+from unisono._src.tracing.functions import functions_run_eagerly, run_functions_eagerly
 
 experimental_functions_run_eagerly = functions_run_eagerly
 experimental_run_functions_eagerly = run_functions_eagerly

@@ -1,28 +1,29 @@
 """`tf.config.experimental`: older spellings, and what never left it."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf._refused import refused, refused_class
-from unisono.tf.config._accuracy import enable_op_determinism as enable_op_determinism
-from unisono.tf.config._accuracy import enable_tensor_float_32_execution as enable_tensor_float_32_execution
-from unisono.tf.config._accuracy import tensor_float_32_execution_enabled as tensor_float_32_execution_enabled
-from unisono.tf.config._details import get_device_details as get_device_details
-from unisono.tf.config._devices import list_logical_devices as list_logical_devices
-from unisono.tf.config._devices import list_physical_devices as list_physical_devices
+from unisono.tf.config._accuracy import (
+    enable_op_determinism,
+    enable_tensor_float_32_execution,
+    tensor_float_32_execution_enabled,
+)
+from unisono.tf.config._details import get_device_details
+from unisono.tf.config._devices import list_logical_devices, list_physical_devices
 from unisono.tf.config._logical import LogicalDeviceConfiguration
 from unisono.tf.config._logical import get_logical_device_configuration as _get_logical
 from unisono.tf.config._logical import set_logical_device_configuration as _set_logical
-from unisono.tf.config._memory import get_memory_growth as get_memory_growth
-from unisono.tf.config._memory import get_memory_info as get_memory_info
-from unisono.tf.config._memory import get_memory_usage as get_memory_usage
-from unisono.tf.config._memory import set_memory_growth as set_memory_growth
-from unisono.tf.config._visible import get_visible_devices as get_visible_devices
-from unisono.tf.config._visible import set_visible_devices as set_visible_devices
-from unisono.tf.config._ways_to_run import disable_mlir_bridge as disable_mlir_bridge
-from unisono.tf.config._ways_to_run import enable_mlir_bridge as enable_mlir_bridge
-from unisono.tf.config._ways_to_run import get_device_policy as get_device_policy
-from unisono.tf.config._ways_to_run import get_synchronous_execution as get_synchronous_execution
-from unisono.tf.config._ways_to_run import set_device_policy as set_device_policy
-from unisono.tf.config._ways_to_run import set_synchronous_execution as set_synchronous_execution
+from unisono.tf.config._memory import get_memory_growth, get_memory_info, get_memory_usage, set_memory_growth
+from unisono.tf.config._visible import get_visible_devices, set_visible_devices
+from unisono.tf.config._ways_to_run import (
+    disable_mlir_bridge,
+    enable_mlir_bridge,
+    get_device_policy,
+    get_synchronous_execution,
+    set_device_policy,
+    set_synchronous_execution,
+)
 
 VirtualDeviceConfiguration = LogicalDeviceConfiguration
 get_virtual_device_configuration = _get_logical

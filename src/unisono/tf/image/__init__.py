@@ -1,65 +1,64 @@
 """`tf.image`: files, sizes, parts, colours of images."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.image._boxes import draw_bounding_boxes as draw_bounding_boxes
-from unisono.tf.image._chance import random_brightness as random_brightness
-from unisono.tf.image._chance import random_contrast as random_contrast
-from unisono.tf.image._chance import random_crop as random_crop
-from unisono.tf.image._chance import random_flip_left_right as random_flip_left_right
-from unisono.tf.image._chance import random_flip_up_down as random_flip_up_down
-from unisono.tf.image._chance import random_hue as random_hue
-from unisono.tf.image._chance import random_jpeg_quality as random_jpeg_quality
-from unisono.tf.image._chance import random_saturation as random_saturation
-from unisono.tf.image._chance import stateless_random_brightness as stateless_random_brightness
-from unisono.tf.image._chance import stateless_random_contrast as stateless_random_contrast
-from unisono.tf.image._chance import stateless_random_crop as stateless_random_crop
-from unisono.tf.image._chance import stateless_random_flip_left_right as stateless_random_flip_left_right
-from unisono.tf.image._chance import stateless_random_flip_up_down as stateless_random_flip_up_down
-from unisono.tf.image._chance import stateless_random_hue as stateless_random_hue
-from unisono.tf.image._chance import stateless_random_saturation as stateless_random_saturation
-from unisono.tf.image._codecs import adjust_jpeg_quality as adjust_jpeg_quality
-from unisono.tf.image._codecs import decode_and_crop_jpeg as decode_and_crop_jpeg
-from unisono.tf.image._colours import adjust_brightness as adjust_brightness
-from unisono.tf.image._colours import adjust_contrast as adjust_contrast
-from unisono.tf.image._colours import adjust_gamma as adjust_gamma
-from unisono.tf.image._colours import adjust_hue as adjust_hue
-from unisono.tf.image._colours import adjust_saturation as adjust_saturation
-from unisono.tf.image._colours import grayscale_to_rgb as grayscale_to_rgb
-from unisono.tf.image._colours import hsv_to_rgb as hsv_to_rgb
-from unisono.tf.image._colours import per_image_standardization as per_image_standardization
-from unisono.tf.image._colours import rgb_to_grayscale as rgb_to_grayscale
-from unisono.tf.image._colours import rgb_to_hsv as rgb_to_hsv
-from unisono.tf.image._colours import rgb_to_yiq as rgb_to_yiq
-from unisono.tf.image._colours import rgb_to_yuv as rgb_to_yuv
-from unisono.tf.image._colours import yiq_to_rgb as yiq_to_rgb
-from unisono.tf.image._colours import yuv_to_rgb as yuv_to_rgb
-from unisono.tf.image._cropping import central_crop as central_crop
-from unisono.tf.image._cropping import crop_to_bounding_box as crop_to_bounding_box
-from unisono.tf.image._cropping import extract_patches as extract_patches
-from unisono.tf.image._cropping import flip_left_right as flip_left_right
-from unisono.tf.image._cropping import flip_up_down as flip_up_down
-from unisono.tf.image._cropping import pad_to_bounding_box as pad_to_bounding_box
-from unisono.tf.image._cropping import resize_with_crop_or_pad as resize_with_crop_or_pad
-from unisono.tf.image._cropping import rot90 as rot90
-from unisono.tf.image._cropping import transpose as transpose
-from unisono.tf.image._measures import image_gradients as image_gradients
-from unisono.tf.image._measures import non_max_suppression as non_max_suppression
-from unisono.tf.image._measures import psnr as psnr
-from unisono.tf.image._measures import sobel_edges as sobel_edges
-from unisono.tf.image._measures import ssim as ssim
-from unisono.tf.image._measures import total_variation as total_variation
-from unisono.tf.image._pixels import convert_image_dtype as convert_image_dtype
-from unisono.tf.image._resizing import ResizeMethod as ResizeMethod
-from unisono.tf.image._resizing import crop_and_resize as crop_and_resize
-from unisono.tf.image._resizing import resize as resize
-from unisono.tf.image._resizing import resize_with_pad as resize_with_pad
-from unisono.tf.io._images import decode_bmp as decode_bmp
-from unisono.tf.io._images import decode_image as decode_image
-from unisono.tf.io._images import decode_jpeg as decode_jpeg
-from unisono.tf.io._images import decode_png as decode_png
-from unisono.tf.io._images import encode_jpeg as encode_jpeg
-from unisono.tf.io._images import encode_png as encode_png
-from unisono.tf.io._images import extract_jpeg_shape as extract_jpeg_shape
-from unisono.tf.io._images import is_jpeg as is_jpeg
+from unisono.tf.image._boxes import draw_bounding_boxes
+from unisono.tf.image._chance import (
+    random_brightness,
+    random_contrast,
+    random_crop,
+    random_flip_left_right,
+    random_flip_up_down,
+    random_hue,
+    random_jpeg_quality,
+    random_saturation,
+    stateless_random_brightness,
+    stateless_random_contrast,
+    stateless_random_crop,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+    stateless_random_hue,
+    stateless_random_saturation,
+)
+from unisono.tf.image._codecs import adjust_jpeg_quality, decode_and_crop_jpeg
+from unisono.tf.image._colours import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    per_image_standardization,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
+from unisono.tf.image._cropping import (
+    central_crop,
+    crop_to_bounding_box,
+    extract_patches,
+    flip_left_right,
+    flip_up_down,
+    pad_to_bounding_box,
+    resize_with_crop_or_pad,
+    rot90,
+    transpose,
+)
+from unisono.tf.image._measures import image_gradients, non_max_suppression, psnr, sobel_edges, ssim, total_variation
+from unisono.tf.image._pixels import convert_image_dtype
+from unisono.tf.image._resizing import ResizeMethod, crop_and_resize, resize, resize_with_pad
+from unisono.tf.io._images import (
+    decode_bmp,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 
 __getattr__ = _missing_in("tf.image")

@@ -11,27 +11,26 @@ model.compile(tf.keras.optimizers.Adam(lr=0.01), tf.keras.losses.SparseCategoric
 ```
 """
 
-from unisono.tf.keras import _install as _install  # isort: skip  (Keras's classes get the old names)
+from unisono.tf.keras import _install  # isort: skip  (Keras's classes get the old names)
 
 import keras as _keras
-from keras import Input as Input
-from keras import Model as Model
-from keras import Sequential as Sequential
-from keras import __version__ as __version__
+from keras import Input, Model, Sequential, __version__
 
-from unisono.tf.keras import _modules
-from unisono.tf.keras import backend as backend
-from unisono.tf.keras import callbacks as callbacks
-from unisono.tf.keras import experimental as experimental
-from unisono.tf.keras import layers as layers
-from unisono.tf.keras import losses as losses
-from unisono.tf.keras import metrics as metrics
-from unisono.tf.keras import mixed_precision as mixed_precision
-from unisono.tf.keras import models as models
-from unisono.tf.keras import optimizers as optimizers
-from unisono.tf.keras import preprocessing as preprocessing
-from unisono.tf.keras import utils as utils
-from unisono.tf.keras import wrappers as wrappers
+from unisono.tf.keras import (
+    _modules,
+    backend,
+    callbacks,
+    experimental,
+    layers,
+    losses,
+    metrics,
+    mixed_precision,
+    models,
+    optimizers,
+    preprocessing,
+    utils,
+    wrappers,
+)
 from unisono.tf.keras._like import like as _like
 
 _modules.share_modules()

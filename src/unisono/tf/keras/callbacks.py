@@ -9,7 +9,7 @@ import keras
 
 from unisono import callbacks
 from unisono._src.keras_hooks import is_folder_path
-from unisono._src.training.callbacks import BackupAndRestore as BackupAndRestore
+from unisono._src.training.callbacks import BackupAndRestore
 from unisono.tf.keras._like import like
 
 

@@ -1,7 +1,8 @@
 """`tf.keras.experimental`: what has a place of its own since."""
 
-from keras.optimizers.schedules import CosineDecay as CosineDecay
-from keras.optimizers.schedules import CosineDecayRestarts as CosineDecayRestarts
+# ruff: noqa: F401  (names that the module re-exports)
+
+from keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 
 from unisono.tf._missing import missing_in
 

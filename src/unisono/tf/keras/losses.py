@@ -1,11 +1,13 @@
 """`tf.keras.losses`: Keras's, with `Reduction` and the short names of Keras 2."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 from __future__ import annotations
 
 import keras
 
 from unisono.tf.keras._like import like
-from unisono.tf.keras._reduction import Reduction as Reduction
+from unisono.tf.keras._reduction import Reduction
 
 MSE = mse = keras.losses.mean_squared_error
 MAE = mae = keras.losses.mean_absolute_error

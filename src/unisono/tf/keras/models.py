@@ -1,12 +1,14 @@
 """`tf.keras.models`: Keras's. `save_model` and `load_model` know folders too."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 import keras
 
-from unisono.tf.keras._folders import save_model as save_model
+from unisono.tf.keras._folders import save_model
 from unisono.tf.keras._like import like
 
 

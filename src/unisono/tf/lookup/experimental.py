@@ -1,7 +1,8 @@
 """`tf.lookup.experimental`: tables that can be changed."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.lookup._mutable import DenseHashTable as DenseHashTable
-from unisono.tf.lookup._mutable import MutableHashTable as MutableHashTable
+from unisono.tf.lookup._mutable import DenseHashTable, MutableHashTable
 
 __getattr__ = _missing_in("tf.lookup.experimental")

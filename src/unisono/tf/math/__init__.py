@@ -1,135 +1,146 @@
 """`tf.math`."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.linalg._norms import l2_normalize as l2_normalize
-from unisono.tf.math._arithmetic import abs as abs
-from unisono.tf.math._arithmetic import accumulate_n as accumulate_n
-from unisono.tf.math._arithmetic import add as add
-from unisono.tf.math._arithmetic import add_n as add_n
-from unisono.tf.math._arithmetic import ceil as ceil
-from unisono.tf.math._arithmetic import divide as divide
-from unisono.tf.math._arithmetic import divide_no_nan as divide_no_nan
-from unisono.tf.math._arithmetic import floor as floor
-from unisono.tf.math._arithmetic import floordiv as floordiv
-from unisono.tf.math._arithmetic import floormod as floormod
-from unisono.tf.math._arithmetic import maximum as maximum
-from unisono.tf.math._arithmetic import minimum as minimum
-from unisono.tf.math._arithmetic import multiply as multiply
-from unisono.tf.math._arithmetic import multiply_no_nan as multiply_no_nan
-from unisono.tf.math._arithmetic import negative as negative
-from unisono.tf.math._arithmetic import nextafter as nextafter
-from unisono.tf.math._arithmetic import pow as pow
-from unisono.tf.math._arithmetic import reciprocal as reciprocal
-from unisono.tf.math._arithmetic import reciprocal_no_nan as reciprocal_no_nan
-from unisono.tf.math._arithmetic import rint as rint
-from unisono.tf.math._arithmetic import round as round
-from unisono.tf.math._arithmetic import rsqrt as rsqrt
-from unisono.tf.math._arithmetic import scalar_mul as scalar_mul
-from unisono.tf.math._arithmetic import sign as sign
-from unisono.tf.math._arithmetic import sqrt as sqrt
-from unisono.tf.math._arithmetic import square as square
-from unisono.tf.math._arithmetic import squared_difference as squared_difference
-from unisono.tf.math._arithmetic import subtract as subtract
-from unisono.tf.math._arithmetic import truediv as truediv
-from unisono.tf.math._comparing import equal as equal
-from unisono.tf.math._comparing import greater as greater
-from unisono.tf.math._comparing import greater_equal as greater_equal
-from unisono.tf.math._comparing import is_finite as is_finite
-from unisono.tf.math._comparing import is_inf as is_inf
-from unisono.tf.math._comparing import is_nan as is_nan
-from unisono.tf.math._comparing import is_non_decreasing as is_non_decreasing
-from unisono.tf.math._comparing import is_strictly_increasing as is_strictly_increasing
-from unisono.tf.math._comparing import less as less
-from unisono.tf.math._comparing import less_equal as less_equal
-from unisono.tf.math._comparing import logical_and as logical_and
-from unisono.tf.math._comparing import logical_not as logical_not
-from unisono.tf.math._comparing import logical_or as logical_or
-from unisono.tf.math._comparing import logical_xor as logical_xor
-from unisono.tf.math._comparing import not_equal as not_equal
-from unisono.tf.math._counting import approx_max_k as approx_max_k
-from unisono.tf.math._counting import approx_min_k as approx_min_k
-from unisono.tf.math._counting import bincount as bincount
-from unisono.tf.math._counting import confusion_matrix as confusion_matrix
-from unisono.tf.math._counting import in_top_k as in_top_k
-from unisono.tf.math._counting import invert_permutation as invert_permutation
-from unisono.tf.math._counting import top_k as top_k
-from unisono.tf.math._reductions import argmax as argmax
-from unisono.tf.math._reductions import argmin as argmin
-from unisono.tf.math._reductions import count_nonzero as count_nonzero
-from unisono.tf.math._reductions import cumprod as cumprod
-from unisono.tf.math._reductions import cumsum as cumsum
-from unisono.tf.math._reductions import cumulative_logsumexp as cumulative_logsumexp
-from unisono.tf.math._reductions import reduce_all as reduce_all
-from unisono.tf.math._reductions import reduce_any as reduce_any
-from unisono.tf.math._reductions import reduce_euclidean_norm as reduce_euclidean_norm
-from unisono.tf.math._reductions import reduce_logsumexp as reduce_logsumexp
-from unisono.tf.math._reductions import reduce_max as reduce_max
-from unisono.tf.math._reductions import reduce_mean as reduce_mean
-from unisono.tf.math._reductions import reduce_min as reduce_min
-from unisono.tf.math._reductions import reduce_prod as reduce_prod
-from unisono.tf.math._reductions import reduce_std as reduce_std
-from unisono.tf.math._reductions import reduce_sum as reduce_sum
-from unisono.tf.math._reductions import reduce_variance as reduce_variance
-from unisono.tf.math._reductions import zero_fraction as zero_fraction
-from unisono.tf.math._segments import segment_max as segment_max
-from unisono.tf.math._segments import segment_mean as segment_mean
-from unisono.tf.math._segments import segment_min as segment_min
-from unisono.tf.math._segments import segment_prod as segment_prod
-from unisono.tf.math._segments import segment_sum as segment_sum
-from unisono.tf.math._segments import unsorted_segment_max as unsorted_segment_max
-from unisono.tf.math._segments import unsorted_segment_mean as unsorted_segment_mean
-from unisono.tf.math._segments import unsorted_segment_min as unsorted_segment_min
-from unisono.tf.math._segments import unsorted_segment_prod as unsorted_segment_prod
-from unisono.tf.math._segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-from unisono.tf.math._segments import unsorted_segment_sum as unsorted_segment_sum
-from unisono.tf.math._special import acos as acos
-from unisono.tf.math._special import acosh as acosh
-from unisono.tf.math._special import angle as angle
-from unisono.tf.math._special import asin as asin
-from unisono.tf.math._special import asinh as asinh
-from unisono.tf.math._special import atan as atan
-from unisono.tf.math._special import atan2 as atan2
-from unisono.tf.math._special import atanh as atanh
-from unisono.tf.math._special import bessel_i0 as bessel_i0
-from unisono.tf.math._special import bessel_i0e as bessel_i0e
-from unisono.tf.math._special import bessel_i1 as bessel_i1
-from unisono.tf.math._special import bessel_i1e as bessel_i1e
-from unisono.tf.math._special import betainc as betainc
-from unisono.tf.math._special import conj as conj
-from unisono.tf.math._special import cos as cos
-from unisono.tf.math._special import cosh as cosh
-from unisono.tf.math._special import digamma as digamma
-from unisono.tf.math._special import erf as erf
-from unisono.tf.math._special import erfc as erfc
-from unisono.tf.math._special import erfcinv as erfcinv
-from unisono.tf.math._special import erfinv as erfinv
-from unisono.tf.math._special import exp as exp
-from unisono.tf.math._special import expm1 as expm1
-from unisono.tf.math._special import igamma as igamma
-from unisono.tf.math._special import igammac as igammac
-from unisono.tf.math._special import imag as imag
-from unisono.tf.math._special import lbeta as lbeta
-from unisono.tf.math._special import lgamma as lgamma
-from unisono.tf.math._special import log as log
-from unisono.tf.math._special import log1p as log1p
-from unisono.tf.math._special import log_sigmoid as log_sigmoid
-from unisono.tf.math._special import ndtri as ndtri
-from unisono.tf.math._special import polygamma as polygamma
-from unisono.tf.math._special import polyval as polyval
-from unisono.tf.math._special import real as real
-from unisono.tf.math._special import sigmoid as sigmoid
-from unisono.tf.math._special import sin as sin
-from unisono.tf.math._special import sinh as sinh
-from unisono.tf.math._special import softplus as softplus
-from unisono.tf.math._special import softsign as softsign
-from unisono.tf.math._special import tan as tan
-from unisono.tf.math._special import tanh as tanh
-from unisono.tf.math._special import xdivy as xdivy
-from unisono.tf.math._special import xlog1py as xlog1py
-from unisono.tf.math._special import xlogy as xlogy
-from unisono.tf.math._special import zeta as zeta
-from unisono.tf.nn._activations import log_softmax as log_softmax
-from unisono.tf.nn._activations import softmax as softmax
+from unisono.tf.linalg._norms import l2_normalize
+from unisono.tf.math._arithmetic import (
+    abs,
+    accumulate_n,
+    add,
+    add_n,
+    ceil,
+    divide,
+    divide_no_nan,
+    floor,
+    floordiv,
+    floormod,
+    maximum,
+    minimum,
+    multiply,
+    multiply_no_nan,
+    negative,
+    nextafter,
+    pow,
+    reciprocal,
+    reciprocal_no_nan,
+    rint,
+    round,
+    rsqrt,
+    scalar_mul,
+    sign,
+    sqrt,
+    square,
+    squared_difference,
+    subtract,
+    truediv,
+)
+from unisono.tf.math._comparing import (
+    equal,
+    greater,
+    greater_equal,
+    is_finite,
+    is_inf,
+    is_nan,
+    is_non_decreasing,
+    is_strictly_increasing,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+)
+from unisono.tf.math._counting import (
+    approx_max_k,
+    approx_min_k,
+    bincount,
+    confusion_matrix,
+    in_top_k,
+    invert_permutation,
+    top_k,
+)
+from unisono.tf.math._reductions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    cumulative_logsumexp,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+    zero_fraction,
+)
+from unisono.tf.math._segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from unisono.tf.math._special import (
+    acos,
+    acosh,
+    angle,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bessel_i0,
+    bessel_i0e,
+    bessel_i1,
+    bessel_i1e,
+    betainc,
+    conj,
+    cos,
+    cosh,
+    digamma,
+    erf,
+    erfc,
+    erfcinv,
+    erfinv,
+    exp,
+    expm1,
+    igamma,
+    igammac,
+    imag,
+    lbeta,
+    lgamma,
+    log,
+    log1p,
+    log_sigmoid,
+    ndtri,
+    polygamma,
+    polyval,
+    real,
+    sigmoid,
+    sin,
+    sinh,
+    softplus,
+    softsign,
+    tan,
+    tanh,
+    xdivy,
+    xlog1py,
+    xlogy,
+    zeta,
+)
+from unisono.tf.nn._activations import log_softmax, softmax
 
 mod = floormod
 

@@ -1,6 +1,6 @@
 """`tf.profiler`."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.profiler import experimental as experimental
+from unisono.tf.profiler import experimental
 
 __getattr__ = _missing_in("tf.profiler")

@@ -1,6 +1,8 @@
 """`tf.compat.v1.train`: what `tf.train` has, too, and event files read back."""
 
-from unisono.tf.compat.v1._events import summary_iterator as summary_iterator
+# ruff: noqa: F401  (names that the module re-exports)
+
+from unisono.tf.compat.v1._events import summary_iterator
 from unisono.tf.compat.v1._names import fallen_back
 
 __getattr__ = fallen_back("tf.compat.v1.train", "unisono.tf.train")

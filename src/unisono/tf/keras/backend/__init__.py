@@ -3,113 +3,117 @@
 import keras as _keras
 
 from unisono.tf.keras._like import like as _like
-from unisono.tf.keras.backend._arrays import abs as abs
-from unisono.tf.keras.backend._arrays import all as all
-from unisono.tf.keras.backend._arrays import any as any
-from unisono.tf.keras.backend._arrays import argmax as argmax
-from unisono.tf.keras.backend._arrays import argmin as argmin
-from unisono.tf.keras.backend._arrays import batch_dot as batch_dot
-from unisono.tf.keras.backend._arrays import batch_flatten as batch_flatten
-from unisono.tf.keras.backend._arrays import cast as cast
-from unisono.tf.keras.backend._arrays import clip as clip
-from unisono.tf.keras.backend._arrays import concatenate as concatenate
-from unisono.tf.keras.backend._arrays import cos as cos
-from unisono.tf.keras.backend._arrays import cumprod as cumprod
-from unisono.tf.keras.backend._arrays import cumsum as cumsum
-from unisono.tf.keras.backend._arrays import dot as dot
-from unisono.tf.keras.backend._arrays import elu as elu
-from unisono.tf.keras.backend._arrays import equal as equal
-from unisono.tf.keras.backend._arrays import exp as exp
-from unisono.tf.keras.backend._arrays import expand_dims as expand_dims
-from unisono.tf.keras.backend._arrays import eye as eye
-from unisono.tf.keras.backend._arrays import flatten as flatten
-from unisono.tf.keras.backend._arrays import gather as gather
-from unisono.tf.keras.backend._arrays import greater as greater
-from unisono.tf.keras.backend._arrays import greater_equal as greater_equal
-from unisono.tf.keras.backend._arrays import hard_sigmoid as hard_sigmoid
-from unisono.tf.keras.backend._arrays import l2_normalize as l2_normalize
-from unisono.tf.keras.backend._arrays import less as less
-from unisono.tf.keras.backend._arrays import less_equal as less_equal
-from unisono.tf.keras.backend._arrays import log as log
-from unisono.tf.keras.backend._arrays import logsumexp as logsumexp
-from unisono.tf.keras.backend._arrays import map_fn as map_fn
-from unisono.tf.keras.backend._arrays import max as max
-from unisono.tf.keras.backend._arrays import maximum as maximum
-from unisono.tf.keras.backend._arrays import mean as mean
-from unisono.tf.keras.backend._arrays import min as min
-from unisono.tf.keras.backend._arrays import minimum as minimum
-from unisono.tf.keras.backend._arrays import ndim as ndim
-from unisono.tf.keras.backend._arrays import not_equal as not_equal
-from unisono.tf.keras.backend._arrays import one_hot as one_hot
-from unisono.tf.keras.backend._arrays import permute_dimensions as permute_dimensions
-from unisono.tf.keras.backend._arrays import pow as pow
-from unisono.tf.keras.backend._arrays import prod as prod
-from unisono.tf.keras.backend._arrays import relu as relu
-from unisono.tf.keras.backend._arrays import repeat as repeat
-from unisono.tf.keras.backend._arrays import repeat_elements as repeat_elements
-from unisono.tf.keras.backend._arrays import reshape as reshape
-from unisono.tf.keras.backend._arrays import reverse as reverse
-from unisono.tf.keras.backend._arrays import round as round
-from unisono.tf.keras.backend._arrays import shape as shape
-from unisono.tf.keras.backend._arrays import sigmoid as sigmoid
-from unisono.tf.keras.backend._arrays import sign as sign
-from unisono.tf.keras.backend._arrays import sin as sin
-from unisono.tf.keras.backend._arrays import softmax as softmax
-from unisono.tf.keras.backend._arrays import softplus as softplus
-from unisono.tf.keras.backend._arrays import softsign as softsign
-from unisono.tf.keras.backend._arrays import sqrt as sqrt
-from unisono.tf.keras.backend._arrays import square as square
-from unisono.tf.keras.backend._arrays import squeeze as squeeze
-from unisono.tf.keras.backend._arrays import stack as stack
-from unisono.tf.keras.backend._arrays import std as std
-from unisono.tf.keras.backend._arrays import stop_gradient as stop_gradient
-from unisono.tf.keras.backend._arrays import sum as sum
-from unisono.tf.keras.backend._arrays import switch as switch
-from unisono.tf.keras.backend._arrays import tanh as tanh
-from unisono.tf.keras.backend._arrays import tile as tile
-from unisono.tf.keras.backend._arrays import transpose as transpose
-from unisono.tf.keras.backend._arrays import var as var
-from unisono.tf.keras.backend._graphs import function as function
-from unisono.tf.keras.backend._graphs import get_session as get_session
-from unisono.tf.keras.backend._graphs import gradients as gradients
-from unisono.tf.keras.backend._graphs import in_test_phase as in_test_phase
-from unisono.tf.keras.backend._graphs import in_train_phase as in_train_phase
-from unisono.tf.keras.backend._graphs import learning_phase as learning_phase
-from unisono.tf.keras.backend._graphs import learning_phase_scope as learning_phase_scope
-from unisono.tf.keras.backend._graphs import manual_variable_initialization as manual_variable_initialization
-from unisono.tf.keras.backend._graphs import placeholder as placeholder
-from unisono.tf.keras.backend._graphs import set_learning_phase as set_learning_phase
-from unisono.tf.keras.backend._graphs import set_session as set_session
-from unisono.tf.keras.backend._losses import binary_crossentropy as binary_crossentropy
-from unisono.tf.keras.backend._losses import categorical_crossentropy as categorical_crossentropy
-from unisono.tf.keras.backend._losses import in_top_k as in_top_k
-from unisono.tf.keras.backend._losses import sparse_categorical_crossentropy as sparse_categorical_crossentropy
-from unisono.tf.keras.backend._random import dropout as dropout
-from unisono.tf.keras.backend._random import random_bernoulli as random_bernoulli
-from unisono.tf.keras.backend._random import random_normal as random_normal
-from unisono.tf.keras.backend._random import random_uniform as random_uniform
-from unisono.tf.keras.backend._random import truncated_normal as truncated_normal
-from unisono.tf.keras.backend._values import batch_get_value as batch_get_value
-from unisono.tf.keras.backend._values import batch_set_value as batch_set_value
-from unisono.tf.keras.backend._values import cast_to_floatx as cast_to_floatx
-from unisono.tf.keras.backend._values import constant as constant
-from unisono.tf.keras.backend._values import count_params as count_params
-from unisono.tf.keras.backend._values import dtype as dtype
-from unisono.tf.keras.backend._values import eval as eval
-from unisono.tf.keras.backend._values import get_value as get_value
-from unisono.tf.keras.backend._values import int_shape as int_shape
-from unisono.tf.keras.backend._values import is_sparse as is_sparse
-from unisono.tf.keras.backend._values import is_tensor as is_tensor
-from unisono.tf.keras.backend._values import moving_average_update as moving_average_update
-from unisono.tf.keras.backend._values import ones as ones
-from unisono.tf.keras.backend._values import ones_like as ones_like
-from unisono.tf.keras.backend._values import set_value as set_value
-from unisono.tf.keras.backend._values import update as update
-from unisono.tf.keras.backend._values import update_add as update_add
-from unisono.tf.keras.backend._values import update_sub as update_sub
-from unisono.tf.keras.backend._values import variable as variable
-from unisono.tf.keras.backend._values import zeros as zeros
-from unisono.tf.keras.backend._values import zeros_like as zeros_like
+from unisono.tf.keras.backend._arrays import (
+    abs,
+    all,
+    any,
+    argmax,
+    argmin,
+    batch_dot,
+    batch_flatten,
+    cast,
+    clip,
+    concatenate,
+    cos,
+    cumprod,
+    cumsum,
+    dot,
+    elu,
+    equal,
+    exp,
+    expand_dims,
+    eye,
+    flatten,
+    gather,
+    greater,
+    greater_equal,
+    hard_sigmoid,
+    l2_normalize,
+    less,
+    less_equal,
+    log,
+    logsumexp,
+    map_fn,
+    max,
+    maximum,
+    mean,
+    min,
+    minimum,
+    ndim,
+    not_equal,
+    one_hot,
+    permute_dimensions,
+    pow,
+    prod,
+    relu,
+    repeat,
+    repeat_elements,
+    reshape,
+    reverse,
+    round,
+    shape,
+    sigmoid,
+    sign,
+    sin,
+    softmax,
+    softplus,
+    softsign,
+    sqrt,
+    square,
+    squeeze,
+    stack,
+    std,
+    stop_gradient,
+    sum,
+    switch,
+    tanh,
+    tile,
+    transpose,
+    var,
+)
+from unisono.tf.keras.backend._graphs import (
+    function,
+    get_session,
+    gradients,
+    in_test_phase,
+    in_train_phase,
+    learning_phase,
+    learning_phase_scope,
+    manual_variable_initialization,
+    placeholder,
+    set_learning_phase,
+    set_session,
+)
+from unisono.tf.keras.backend._losses import (
+    binary_crossentropy,
+    categorical_crossentropy,
+    in_top_k,
+    sparse_categorical_crossentropy,
+)
+from unisono.tf.keras.backend._random import dropout, random_bernoulli, random_normal, random_uniform, truncated_normal
+from unisono.tf.keras.backend._values import (
+    batch_get_value,
+    batch_set_value,
+    cast_to_floatx,
+    constant,
+    count_params,
+    dtype,
+    eval,
+    get_value,
+    int_shape,
+    is_sparse,
+    is_tensor,
+    moving_average_update,
+    ones,
+    ones_like,
+    set_value,
+    update,
+    update_add,
+    update_sub,
+    variable,
+    zeros,
+    zeros_like,
+)
 
 backend = _keras.backend.backend
 name_scope = _keras.name_scope

@@ -3,11 +3,10 @@
 import keras as _keras
 
 from unisono.tf.keras._like import like as _like
-from unisono.tf.keras.layers import experimental as experimental
-from unisono.tf.keras.layers._hashing import Hashing as Hashing
-from unisono.tf.keras.layers._lookup import IntegerLookup as IntegerLookup
-from unisono.tf.keras.layers._lookup import StringLookup as StringLookup
-from unisono.tf.keras.layers._sync_batch_norm import SyncBatchNormalization as SyncBatchNormalization
-from unisono.tf.keras.layers._text_vectorization import TextVectorization as TextVectorization
+from unisono.tf.keras.layers import experimental
+from unisono.tf.keras.layers._hashing import Hashing
+from unisono.tf.keras.layers._lookup import IntegerLookup, StringLookup
+from unisono.tf.keras.layers._sync_batch_norm import SyncBatchNormalization
+from unisono.tf.keras.layers._text_vectorization import TextVectorization
 
 __getattr__ = _like(globals(), "tf.keras.layers", _keras.layers)

@@ -1,8 +1,6 @@
 """`tf.keras.mixed_precision.experimental`: the spellings of TensorFlow 2.3 and before."""
 
-from keras.mixed_precision import LossScaleOptimizer as LossScaleOptimizer
-from keras.mixed_precision import Policy as Policy
-from keras.mixed_precision import global_policy as global_policy
+from keras.mixed_precision import LossScaleOptimizer, Policy, global_policy
 from keras.mixed_precision import set_global_policy as set_policy
 
 from unisono.tf._missing import missing_in

@@ -3,8 +3,6 @@
 import keras as _keras
 
 from unisono.tf.keras._like import like as _like
-from unisono.tf.keras.optimizers import experimental as experimental
-from unisono.tf.keras.optimizers import legacy as legacy
-from unisono.tf.keras.optimizers import schedules as schedules
+from unisono.tf.keras.optimizers import experimental, legacy, schedules
 
 __getattr__ = _like(globals(), "tf.keras.optimizers", _keras.optimizers)

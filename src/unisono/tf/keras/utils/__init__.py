@@ -3,9 +3,8 @@
 import keras as _keras
 
 from unisono.tf.keras._like import like as _like
-from unisono.tf.keras.utils import experimental as experimental
-from unisono.tf.keras.utils._folders import image_dataset_from_directory as image_dataset_from_directory
-from unisono.tf.keras.utils._folders import text_dataset_from_directory as text_dataset_from_directory
-from unisono.tf.keras.utils._timeseries import timeseries_dataset_from_array as timeseries_dataset_from_array
+from unisono.tf.keras.utils import experimental
+from unisono.tf.keras.utils._folders import image_dataset_from_directory, text_dataset_from_directory
+from unisono.tf.keras.utils._timeseries import timeseries_dataset_from_array
 
 __getattr__ = _like(globals(), "tf.keras.utils", _keras.utils)

@@ -1,11 +1,12 @@
 """`tf.keras.layers.experimental.preprocessing`: layers that have a place of their own since."""
 
+# ruff: noqa: F401  (names that the module re-exports)
+
 import keras
 
 from unisono.tf.keras._like import like
-from unisono.tf.keras.layers._hashing import Hashing as Hashing
-from unisono.tf.keras.layers._lookup import IntegerLookup as IntegerLookup
-from unisono.tf.keras.layers._lookup import StringLookup as StringLookup
-from unisono.tf.keras.layers._text_vectorization import TextVectorization as TextVectorization
+from unisono.tf.keras.layers._hashing import Hashing
+from unisono.tf.keras.layers._lookup import IntegerLookup, StringLookup
+from unisono.tf.keras.layers._text_vectorization import TextVectorization
 
 __getattr__ = like(globals(), "tf.keras.layers.experimental.preprocessing", keras.layers)
