@@ -4,7 +4,7 @@ from unisono_launch.cluster._accelerators import named_gpus as named_gpus
 from unisono_launch.cluster._accelerators import visible_gpus as visible_gpus
 from unisono_launch.cluster._address import join_address as join_address
 from unisono_launch.cluster._address import split_address as split_address
-from unisono_launch.cluster._detect import Finding as Finding
+from unisono_launch.cluster._detect import DetectionStep as DetectionStep
 from unisono_launch.cluster._detect import detect as detect
 from unisono_launch.cluster._detect import explain_detection as explain_detection
 from unisono_launch.cluster._hostlist import expand_hostlist as expand_hostlist

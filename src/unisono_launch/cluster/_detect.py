@@ -16,7 +16,7 @@ from unisono_launch.cluster._torchrun import TorchrunClusterResolver
 from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
 
 
-class Finding(NamedTuple):
+class DetectionStep(NamedTuple):
     """What was looked at to find one kind of cluster, and with what result."""
 
     kind: str
@@ -66,7 +66,7 @@ def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     return next((kind(environ=environ) for _, kind in ORDER if _look(kind, environ)[0]), None)
 
 
-def explain_detection(environ: Mapping[str, str] = os.environ) -> list[Finding]:
+def explain_detection(environ: Mapping[str, str] = os.environ) -> list[DetectionStep]:
     """What :func:`detect` looks at and finds, kind by kind in its order. The first that was found is the one taken.
 
     >>> for finding in explain_detection({"TF_CONFIG": "{}"})[:2]:
@@ -77,7 +77,9 @@ def explain_detection(environ: Mapping[str, str] = os.environ) -> list[Finding]:
     findings = []
     for name, kind in ORDER:
         found, reason = _look(kind, environ)
-        findings.append(Finding(name, found, {variable: environ.get(variable) for variable in kind.VARIABLES}, reason))
+        findings.append(
+            DetectionStep(name, found, {variable: environ.get(variable) for variable in kind.VARIABLES}, reason)
+        )
     return findings
 
 

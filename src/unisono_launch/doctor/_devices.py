@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from unisono_launch.doctor._finding import Finding
 from unisono_launch.doctor._units import counted, in_gigabytes
-from unisono_launch.worker import cpu_threads
+from unisono_launch.worker import num_cpu_threads
 
 NAME = "devices"
 
@@ -68,7 +68,7 @@ def _about_unseen(environ: Mapping[str, str], root: Path) -> tuple[str, str] | N
 
 
 def _about_threads(facts: dict[str, Any]) -> tuple[str, str] | None:
-    """The rule of `cpu_threads`.
+    """The rule of `num_cpu_threads`.
 
     `UNISONO_CPU_DEVICES` and `set_cpu_devices` follow it by themselves; JAX's own ways to several CPU devices do not.
     It is no error: 3,000 steps on 8 devices and 2 cores were seen to end with NPROC=2.
@@ -76,5 +76,5 @@ def _about_threads(facts: dict[str, Any]) -> tuple[str, str] | None:
     devices, threads = facts["num_cpu_devices"], facts["num_cpu_threads"]
     if devices < 2 or threads >= 2 * devices:
         return None
-    remedy = f"export NPROC={cpu_threads(devices)}   # or let Unisono do it: export UNISONO_CPU_DEVICES={devices}"
+    remedy = f"export NPROC={num_cpu_threads(devices)}   # or let Unisono do it: export UNISONO_CPU_DEVICES={devices}"
     return _FEW_THREADS.format(devices=devices, threads=threads), remedy

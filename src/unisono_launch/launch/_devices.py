@@ -10,7 +10,7 @@ from typing import Literal
 
 from unisono_launch.cluster import named_gpus
 from unisono_launch.launch._options import UsageError
-from unisono_launch.worker import cpu_threads
+from unisono_launch.worker import num_cpu_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Devices:
             return {}
         # Where nobody said "cpu", what the shell says is what the user wants.
         devices = _number(environ, "UNISONO_CPU_DEVICES", self.cpus_each) if self.kind == "as found" else self.cpus_each
-        threads = max(cpu_threads(devices), _number(environ, "NPROC", 1))
+        threads = max(num_cpu_threads(devices), _number(environ, "NPROC", 1))
         return {"JAX_PLATFORMS": "cpu", "UNISONO_CPU_DEVICES": str(devices), "NPROC": str(threads)}
 
     def gpus_of(self, rank: int, size: int) -> tuple[str, ...]:

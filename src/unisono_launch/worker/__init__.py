@@ -3,10 +3,10 @@
 Imports nothing.
 """
 
-from unisono_launch.worker._cpu_threads import cpu_threads as cpu_threads
+from unisono_launch.worker._cpu_threads import num_cpu_threads as num_cpu_threads
 from unisono_launch.worker._dataset_folders import IDX_FOLDERS as IDX_FOLDERS
 from unisono_launch.worker._dataset_folders import dataset_folders as dataset_folders
-from unisono_launch.worker._dataset_folders import keras_cache as keras_cache
+from unisono_launch.worker._dataset_folders import keras_dataset_cache as keras_dataset_cache
 from unisono_launch.worker._exit_codes import PREEMPTED as PREEMPTED
 from unisono_launch.worker._exit_codes import ExitCode as ExitCode
 from unisono_launch.worker._status import FAILED as FAILED

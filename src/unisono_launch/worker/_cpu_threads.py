@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-def cpu_threads(cpu_devices: int) -> int:
+def num_cpu_threads(cpu_devices: int) -> int:
     """The value of ``NPROC`` under which that many CPU devices cannot starve each other.
 
     XLA:CPU sizes its thread pool by ``NPROC`` (else by the cores). A launch with a collective occupies one

@@ -24,12 +24,12 @@ def dataset_folders(environ: Mapping[str, str] = os.environ) -> list[Path]:
     return [
         *([Path(named)] if named else []),
         *([clone] if clone.is_dir() else []),
-        keras_cache(environ),
+        keras_dataset_cache(environ),
         _DEBIAN,
     ]
 
 
-def keras_cache(environ: Mapping[str, str] = os.environ) -> Path:
+def keras_dataset_cache(environ: Mapping[str, str] = os.environ) -> Path:
     """The folder into which Keras downloads datasets."""
     # Not Path.home(): it raises for users without a home, who need no data either.
     return Path(environ.get("KERAS_HOME") or os.path.expanduser("~/.keras"), "datasets")

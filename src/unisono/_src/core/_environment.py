@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from unisono_launch.worker import cpu_threads, keras_cache
+from unisono_launch.worker import keras_dataset_cache, num_cpu_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def environment() -> Environment:
         attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
-        keras_cache=keras_cache(),
+        keras_cache=keras_dataset_cache(),
         run_dir=os.environ.get("UNISONO_RUN_DIR") or None,
         status=os.environ.get("UNISONO_STATUS") or None,
     )
@@ -48,7 +48,7 @@ def environment() -> Environment:
 
 def nproc_for(cpu_devices: int) -> int:
     """The value of ``NPROC`` for that many CPU devices: at least what they need, and what the shell says."""
-    return max(cpu_threads(cpu_devices), _positive_int("NPROC") or 1)
+    return max(num_cpu_threads(cpu_devices), _positive_int("NPROC") or 1)
 
 
 def _positive_int(name: str) -> int | None:

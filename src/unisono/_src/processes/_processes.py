@@ -13,7 +13,7 @@ import jax
 
 from unisono._src.devices._started import check_not_started
 from unisono._src.processes._progress import report_failure
-from unisono._src.processes._roll_call import Meeting, bind_address, meet
+from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
 from unisono_launch.worker import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
@@ -93,7 +93,7 @@ def join(
         return
     check_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    address = meet(Meeting(coordinator, processes.index, processes.names, seconds), alike)
+    address = wait_for_workers(Rendezvous(coordinator, processes.index, processes.names, seconds), alike)
     listen_at(address)
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")

@@ -34,7 +34,7 @@ All of them have to run the same versions, with the same cluster."""
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Rendezvous:
     """Where to meet, and who is expected.
 
     Attributes:
@@ -50,7 +50,7 @@ class Meeting:
     seconds: float
 
 
-def meet(meeting: Meeting, alike: dict[str, Any]) -> str:
+def wait_for_workers(meeting: Rendezvous, alike: dict[str, Any]) -> str:
     """Waits until all have come; returns the address by which the others reach this machine.
 
     Args:
@@ -77,7 +77,7 @@ def bind_address(coordinator: str) -> str:
     return f"0.0.0.0:{port}"
 
 
-def _receive(meeting: Meeting, alike: dict[str, Any]) -> str:
+def _receive(meeting: Rendezvous, alike: dict[str, Any]) -> str:
     deadline = time.monotonic() + meeting.seconds
     present: dict[int, socket.socket] = {}
     host, port = _address(bind_address(meeting.coordinator))
@@ -105,7 +105,9 @@ def _receive(meeting: Meeting, alike: dict[str, Any]) -> str:
                     caller.close()
 
 
-def _welcome(meeting: Meeting, alike: dict[str, Any], caller: socket.socket, present: dict[int, socket.socket]) -> None:
+def _welcome(
+    meeting: Rendezvous, alike: dict[str, Any], caller: socket.socket, present: dict[int, socket.socket]
+) -> None:
     """Hears who calls. Somebody who is no worker, a port scanner say, is not listened to."""
     caller.settimeout(5.0)
     said = _heard(caller)
@@ -125,7 +127,7 @@ def _welcome(meeting: Meeting, alike: dict[str, Any], caller: socket.socket, pre
             raise ValueError(UNLIKE.format(what=what, here=here, there=there, **names))
 
 
-def _call(meeting: Meeting, alike: dict[str, Any]) -> str:
+def _call(meeting: Rendezvous, alike: dict[str, Any]) -> str:
     deadline = time.monotonic() + meeting.seconds
     reason = ""
     while (left := deadline - time.monotonic()) > 0:
@@ -151,7 +153,7 @@ def _understand(answer: dict[str, Any]) -> None:
         raise kind(answer["message"])
 
 
-def _missing(meeting: Meeting, present: dict[int, socket.socket]) -> str:
+def _missing(meeting: Rendezvous, present: dict[int, socket.socket]) -> str:
     here = [0, *sorted(present)]
     missing = [name for index, name in enumerate(meeting.names) if index not in here]
     return MISSING.format(
