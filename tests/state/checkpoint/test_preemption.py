@@ -12,7 +12,7 @@ from typing import Any
 import keras
 import pytest
 
-from unisono._src.processes import Notice, Preempted
+from unisono._src.processes import Preempted, PreemptionNotice
 from unisono.checkpoint import Checkpoint, CheckpointManager, PreemptionCheckpointHandler, TerminationConfig
 
 
@@ -109,24 +109,24 @@ def told() -> Iterator[list[int]]:
 
 
 def test_a_second_signal_goes_where_it_went_before(told: list[int]) -> None:
-    with Notice(patience=0.0) as notice:
+    with PreemptionNotice(grace_seconds=0.0) as notice:
         os.kill(os.getpid(), signal.SIGTERM)
-        assert notice.given
+        assert notice.received
         assert told == []
         os.kill(os.getpid(), signal.SIGTERM)
         assert told == [signal.SIGTERM]
-        notice.heeded = True
+        notice.handled = True
 
 
 def test_a_signal_that_comes_twice_at_once_counts_once(told: list[int]) -> None:
-    with Notice() as notice:
+    with PreemptionNotice() as notice:
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGTERM)
-        notice.heeded = True
+        notice.handled = True
     assert told == []
 
 
 def test_a_signal_that_nobody_heeded_is_not_lost(told: list[int]) -> None:
-    with Notice():
+    with PreemptionNotice():
         os.kill(os.getpid(), signal.SIGTERM)
     assert told == [signal.SIGTERM]

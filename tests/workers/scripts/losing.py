@@ -32,5 +32,5 @@ with strategy.scope():
 resume = unisono._src.training.Resume(folder / "run", policy=unisono.checkpoint.EverySteps(3))
 history = model.fit(X, Y, batch_size=12, epochs=3, verbose=0, callbacks=[Lost()], resume=resume)
 if unisono._src.processes.processes().is_chief:
-    workers = unisono._src.processes.processes().number
+    workers = unisono._src.processes.processes().count
     np.savez(folder / "result.npz", *model.get_weights(), loss=history.history["loss"], workers=workers)

@@ -52,7 +52,7 @@ def callback_list(
     """
     if isinstance(callbacks, _KerasCallbackList):
         return callbacks
-    if processes().number > 1:
+    if processes().count > 1:
         callbacks = _for_worker(callbacks)
         verbose = verbose if processes().is_chief else 0
     return CallbackList(

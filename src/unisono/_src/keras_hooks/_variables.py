@@ -23,7 +23,7 @@ from keras.src.backend.jax.core import JaxVariable
 
 from unisono._src.keras_hooks._owner import owner_of, set_owner
 from unisono._src.keras_hooks._parts import become_on_read
-from unisono._src.processes import from_chief
+from unisono._src.processes import broadcast_from_chief
 from unisono._src.replicas import context
 
 LOST = """The variable {name!r} has no value any more: a step of fit, evaluate or predict failed while it used it.
@@ -100,7 +100,9 @@ def own_variables() -> None:
             original_assign(self, value)
         else:
             if getattr(self, "_value", None) is None and owner.placement.spans_processes:
-                value = from_chief(value)  # nobody sets seeds, and workers that begin with other values stay apart
+                value = broadcast_from_chief(
+                    value
+                )  # nobody sets seeds, and workers that begin with other values stay apart
             self._value = owner.placement.place_variable(value)
 
     JaxVariable.__init__ = init
@@ -193,7 +195,7 @@ def adopt(variables: Iterable[Any], strategy: context.Placed) -> None:
         if owner is None:
             value = variable._value
             if strategy.placement.spans_processes:
-                value = from_chief(value)
+                value = broadcast_from_chief(value)
             set_owner(variable, strategy)
             if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
                 become_on_read(variable)

@@ -1,7 +1,13 @@
-"""The processes of a job: joining them, host-side all-gather, preemption notices, progress for the launcher."""
+"""The processes of a job: joining them, host-side collectives, preemption notices, progress for the launcher."""
 
-from unisono._src.processes._exchange import exchanged, from_chief, seeds_of_chief, told_by_all, told_by_chief
-from unisono._src.processes._preemption import Notice, Preempted
-from unisono._src.processes._processes import Processes, join, processes
-from unisono._src.processes._progress import report
-from unisono._src.processes._rounds import Rounds
+from unisono._src.processes._consensus import Consensus
+from unisono._src.processes._host_collectives import (
+    all_gather_host,
+    all_gather_json,
+    broadcast_from_chief,
+    broadcast_seeds_from_chief,
+    run_on_chief,
+)
+from unisono._src.processes._preemption import Preempted, PreemptionNotice
+from unisono._src.processes._processes import Processes, join_processes, processes
+from unisono._src.processes._progress import report_progress

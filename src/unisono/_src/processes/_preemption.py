@@ -1,4 +1,4 @@
-"""SIGTERM as a notice: finish what you do, save, and go."""
+"""SIGTERM as a preemption notice: training finishes its call, writes a checkpoint, and exits for a restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono_launch.worker import PREEMPTED
 
 
 class Preempted(SystemExit):
-    """Raised after everything was saved. The process ends with code 75, which asks `unisono run` for a new start."""
+    """Raised after everything was saved. The process exits with code 75, which asks `unisono run` for a restart."""
 
     def __init__(self, message: str) -> None:
         super().__init__(PREEMPTED)
@@ -25,56 +25,57 @@ class Preempted(SystemExit):
         return self.message
 
 
-LEFT = "This process was told to end. Everything is saved in {folder}, and it ends to be started again."
+EXITING = "SIGTERM received; everything is saved in {folder}; exiting for a restart."
 
 
-class Notice:
-    """While it is entered, SIGTERM does not end the process but sets :attr:`given`. A second one ends it as ever,
-    unless it follows at once: where all processes of a job are signalled, a launcher sends its workers another.
+class PreemptionNotice:
+    """While it is entered, SIGTERM does not end the process but sets :attr:`received`. A second SIGTERM ends it as
+    usual, unless it follows at once: where all processes of a job are signalled, a launcher forwards another one.
 
-    Python hands signals to the main thread alone; entered in another one, it hears nothing.
+    Python delivers signals to the main thread only. Entered in another thread, this does nothing.
 
     Attributes:
-        given: whether the process was told to end.
-        heeded: set by who acts on it. A notice that nobody heeded until the end of the block is given once more, to
-            whom it would have gone without the block.
+        received: whether SIGTERM has arrived.
+        handled: set by the code that acts on it. A notice that is not handled when the block ends is sent again, to
+            the handler that would have received it without the block.
     """
 
-    def __init__(self, patience: float = 5.0) -> None:
-        self._patience = patience
-        self._since = 0.0
-        self.given = self.heeded = False
-        self._before: Any = None
+    def __init__(self, grace_seconds: float = 5.0) -> None:
+        self._grace_seconds = grace_seconds
+        self._received_at = 0.0
+        self.received = self.handled = False
+        self._previous_handler: Any = None
         self._installed = False
 
-    def leave(self, folder: str | os.PathLike[str]) -> NoReturn:
+    def exit_for_restart(self, folder: str | os.PathLike[str]) -> NoReturn:
         """Ends the process, now that everything is saved in ``folder``."""
-        self.heeded = True
-        left = LEFT.format(folder=os.fspath(folder))
+        self.handled = True
+        message = EXITING.format(folder=os.fspath(folder))
         if processes().is_chief:
-            print(left, file=sys.stderr)
-        raise Preempted(left)
+            print(message, file=sys.stderr)
+        raise Preempted(message)
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before, self._installed = signal.signal(signal.SIGTERM, self._on_signal), True
+            self._previous_handler, self._installed = signal.signal(signal.SIGTERM, self._on_signal), True
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
-        self._restore()
-        if self.given and not self.heeded and kind is None:
-            self.heeded = True
+        self._restore_handler()
+        if self.received and not self.handled and kind is None:
+            self.handled = True
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if not self.given:
-            self.given, self._since = True, time.monotonic()
-        elif time.monotonic() - self._since >= self._patience:
-            self._restore()
+        if not self.received:
+            self.received, self._received_at = True, time.monotonic()
+        elif time.monotonic() - self._received_at >= self._grace_seconds:
+            self._restore_handler()
             os.kill(os.getpid(), number)
 
-    def _restore(self) -> None:
+    def _restore_handler(self) -> None:
         if self._installed:
-            # None: a handler that was not made by Python, which cannot be put back from here.
-            signal.signal(signal.SIGTERM, self._before if self._before is not None else signal.SIG_DFL)
+            # None: a handler that was not installed by Python, which cannot be restored from here.
+            previous = self._previous_handler
+            signal.signal(signal.SIGTERM, previous if previous is not None else signal.SIG_DFL)
             self._installed = False

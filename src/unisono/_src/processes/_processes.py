@@ -48,7 +48,7 @@ class Processes:
     names: tuple[str, ...] = ("this process",)
 
     @property
-    def number(self) -> int:
+    def count(self) -> int:
         """How many there are."""
         return len(self.names)
 
@@ -66,7 +66,7 @@ def processes() -> Processes:
     return _joined
 
 
-def join(
+def join_processes(
     coordinator: str | None,
     processes: Processes,
     timeout_seconds: float | None,
@@ -87,9 +87,9 @@ def join(
     global _joined
     if _joined == processes:
         return
-    if _joined.number > 1:
-        raise RuntimeError(OTHER_JOB.format(number=_joined.number, name=_joined.names[_joined.index]))
-    if processes.number == 1 or coordinator is None:
+    if _joined.count > 1:
+        raise RuntimeError(OTHER_JOB.format(number=_joined.count, name=_joined.names[_joined.index]))
+    if processes.count == 1 or coordinator is None:
         return
     check_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
@@ -101,7 +101,7 @@ def join(
     jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
         coordinator,
-        processes.number,
+        processes.count,
         processes.index,
         local_device_ids=gpus,
         coordinator_bind_address=bind_address(coordinator) if processes.is_chief else None,

@@ -9,7 +9,7 @@ from unisono._src.core import environment
 from unisono_launch.worker import FAILED, write_status
 
 
-def report(phase: str, step: int) -> None:
+def report_progress(phase: str, step: int) -> None:
     """Says that ``step`` steps of ``phase`` have been started. Costs microseconds, and nothing without a launcher."""
     file = _file(os.getpid())
     if file is not None:
@@ -18,7 +18,7 @@ def report(phase: str, step: int) -> None:
 
 def report_failure() -> None:
     """Says that this process has failed, and is about to end."""
-    report(FAILED, 0)
+    report_progress(FAILED, 0)
 
 
 @functools.cache

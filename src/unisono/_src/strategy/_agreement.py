@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
-from unisono._src.processes import exchanged, processes
+from unisono._src.processes import all_gather_host, processes
 from unisono._src.replicas.values import Each, PerReplica, Together, for_program
 
 NO_SHAPE = """{name} has no data at all, and the shapes of its elements are not known without one: {spec}.
@@ -51,7 +51,7 @@ class Agreement:
 
     def _counted(self, local: Nest) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Of each process, whether it has data, and how many rows each of its replicas has."""
-        every = exchanged(np.array([local is not None, *self._rows(local)], np.int64))
+        every = all_gather_host(np.array([local is not None, *self._rows(local)], np.int64))
         if local is not None:
             self._empty = map_leaves(_without_rows, local)
         return every[:, 0], every[:, 1:]
@@ -80,7 +80,7 @@ class Agreement:
     def _everyones(self, leaf: Any, counts: np.ndarray[Any, Any]) -> Any:
         padded = np.zeros((int(counts.max()), *leaf.shape[1:]), leaf.dtype)
         padded[: len(leaf)] = leaf
-        every = exchanged(padded)
+        every = all_gather_host(padded)
         return np.concatenate([part[:count] for part, count in zip(every, counts, strict=True)])
 
     def _empty_from_spec(self) -> Nest:

@@ -59,7 +59,7 @@ class CrossDeviceOps:
     def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of a value of all replicas, on the device of the first."""
         del destinations, options
-        if processes().number > 1:
+        if processes().count > 1:
             raise NotImplementedError(ONE_PROCESS)
         if not isinstance(per_replica_value, DistributedValues):
             return per_replica_value

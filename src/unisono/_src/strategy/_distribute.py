@@ -37,7 +37,7 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
         dataset = dataset.agreed()
         if has_own_part(dataset):
             everyone = processes()
-            part = own_part(dataset, everyone.index, everyone.number, placement.num_replicas)
+            part = own_part(dataset, everyone.index, everyone.count, placement.num_replicas)
             return _dealt(placement, part, options)
     return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
 
@@ -51,7 +51,7 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
             f"{type(dataset_fn).__name__}. A dataset that there is already goes to {_SPLIT}(dataset)."
         )
     everyone = processes()
-    pipelines, pipeline = (everyone.number, everyone.index) if placement.spans_processes else (1, 0)
+    pipelines, pipeline = (everyone.count, everyone.index) if placement.spans_processes else (1, 0)
     dataset = dataset_fn(InputContext(pipelines, pipeline, placement.num_replicas))
     if not isinstance(dataset, Dataset):
         raise TypeError(

@@ -6,7 +6,7 @@ import jax
 import keras
 
 from unisono._src.jax_hooks import gloo_listens_at
-from unisono._src.processes import Processes, join
+from unisono._src.processes import Processes, join_processes
 from unisono_launch.cluster import ClusterResolver, OpenMpiClusterResolver, TorchrunClusterResolver, membership
 
 
@@ -14,8 +14,8 @@ def join_cluster(resolver: ClusterResolver, timeout_seconds: float | None = None
     """Joins the others that ``resolver`` knows of; returns when all are there."""
     found = membership(resolver)
     everyone = Processes(found.process_id, tuple(found.names))
-    alike = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.number}
+    alike = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.count}
     # These launchers start a process for each GPU and leave it to the process to take its own.
     undivided = isinstance(resolver, TorchrunClusterResolver | OpenMpiClusterResolver) and found.local_size > 1
     gpus = [found.local_rank] if undivided else None
-    join(found.coordinator, everyone, timeout_seconds, alike, gloo_listens_at, gpus)
+    join_processes(found.coordinator, everyone, timeout_seconds, alike, gloo_listens_at, gpus)

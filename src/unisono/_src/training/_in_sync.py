@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.processes import exchanged, processes
+from unisono._src.processes import all_gather_host, processes
 
 APART = """The weights are not the same everywhere. {found}
 Something was assigned on some processes or devices and not on the others: by code that runs on the chief only, say, or
@@ -28,7 +28,7 @@ def check_in_sync(model: Any) -> None:
     for variable, of_devices in zip(variables, digests, strict=True):
         if len(set(of_devices)) > 1:
             raise RuntimeError(APART.format(found=f"{variable.path} differs between the devices of this process."))
-    every = exchanged(np.array([of_devices[0] for of_devices in digests], np.uint64))
+    every = all_gather_host(np.array([of_devices[0] for of_devices in digests], np.uint64))
     for number, variable in enumerate(variables):
         if len(set(every[:, number].tolist())) > 1:
             names = processes().names

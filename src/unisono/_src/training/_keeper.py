@@ -1,7 +1,7 @@
 """Saves a `fit` while it runs, and leaves when the process is told to.
 
 Every process holds the same state, so the chief alone writes. All of them decide alike: by steps and epochs each for
-itself, by the clock and by signals in a round (`runtime/_rounds.py`).
+itself, by the clock and by signals in a round (`runtime/_consensus.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono._src.devices import is_deterministic, keep_programs
 from unisono._src.keras_hooks import StepGrid
-from unisono._src.processes import Notice, Rounds, exchanged, processes, told_by_chief
+from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
 from unisono._src.state.checkpoint import (
     Memory,
     Progress,
@@ -43,7 +43,7 @@ def kept(resume: Resume | None) -> Iterator[Keeper | None]:
     if resume is None:
         yield None
         return
-    with Notice() as notice:
+    with PreemptionNotice() as notice:
         keeper = Keeper(resume, notice)
         try:
             yield keeper
@@ -68,7 +68,7 @@ class Keeper:
         saved: what an earlier run left; None if this is the first one.
     """
 
-    def __init__(self, resume: Resume, notice: Notice):
+    def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
             keep_programs(Path(resume.directory).absolute() / "programs")
@@ -77,7 +77,7 @@ class Keeper:
         self._memory = Memory() if self.saved is None else Memory.from_json(self.saved.state["memory"])
         self._resumed_from = [] if self.saved is None else [number_of(self.saved)]
         self._writer = Writer()
-        self._rounds = Rounds()
+        self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._warned = False
         self._error: Exception | None = None
@@ -98,10 +98,10 @@ class Keeper:
         """Some steps were run."""
         policy = self._resume.policy
         certain = policy.due(self._progress(training, seconds=0.0))
-        wishes = (_LEAVE if self._notice.given else 0) | (_FAILED if self._has_failed() else 0)
+        wishes = (_LEAVE if self._notice.received else 0) | (_FAILED if self._has_failed() else 0)
         if not certain and processes().is_chief and not self._writer.busy:
             wishes |= _SAVE if policy.due(self._progress(training)) else 0
-        wished = self._rounds.hold(wishes) or 0
+        wished = self._consensus.vote(wishes) or 0
         if wished & _FAILED:
             self._wait()
         if wished & _LEAVE:
@@ -111,7 +111,7 @@ class Keeper:
 
     def after_validation_call(self, training: Training) -> None:
         """Some steps of a validation were run. The training stands at the end of its epoch."""
-        if (self._rounds.hold(_LEAVE if self._notice.given else 0) or 0) & _LEAVE:
+        if (self._consensus.vote(_LEAVE if self._notice.received else 0) or 0) & _LEAVE:
             self._leave(training)
 
     def after_epoch(self, training: Training) -> None:
@@ -124,8 +124,8 @@ class Keeper:
         """The training has come to its end, and the last save is what a new start of the script begins with."""
         self._save(training, finished=epochs)
         self._wait()
-        if exchanged(np.uint8(self._notice.given)).any():
-            self._notice.leave(self._resume.directory)
+        if all_gather_host(np.uint8(self._notice.received)).any():
+            self._notice.exit_for_restart(self._resume.directory)
         self.forget()
 
     def forget(self) -> None:
@@ -140,11 +140,11 @@ class Keeper:
     def _leave(self, training: Training) -> None:
         self._save(training)
         self._wait()
-        self._notice.leave(self._resume.directory)
+        self._notice.exit_for_restart(self._resume.directory)
 
     def _wait(self) -> None:
         """Until what is being written is on the disk. What went wrong with it is raised on all processes."""
-        told_by_chief(self._finish_write)
+        run_on_chief(self._finish_write)
 
     def _finish_write(self) -> None:
         error, self._error = self._error, None

@@ -10,7 +10,7 @@ from typing import Any
 
 from unisono._src import jax_hooks
 from unisono._src.devices import Placement
-from unisono._src.processes import from_chief
+from unisono._src.processes import broadcast_from_chief
 
 
 class Lent:
@@ -26,7 +26,7 @@ class Lent:
         if not there:  # else a fit whose callback runs this one has taken it, and still needs it
             self._variables.append(variable)
         # Always: a process that drew for itself meanwhile, for a plot, say, would go on with seeds of its own.
-        variable._value = placement.place_variable(from_chief(value) if placement.spans_processes else value)
+        variable._value = placement.place_variable(broadcast_from_chief(value) if placement.spans_processes else value)
 
     def give_back(self) -> None:
         """Frees all of them from the devices. Does not wait for programs that are in flight."""

@@ -22,7 +22,7 @@ import jax
 from unisono._src.data.feed import Window
 from unisono._src.devices import Launches, Placement
 from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
-from unisono._src.processes import report
+from unisono._src.processes import report_progress
 from unisono._src.training._cursor import Cursor
 from unisono._src.training._pace import Pace
 from unisono._src.training._programs import program_for
@@ -127,7 +127,7 @@ class Loop:
             self._variables.write(state)
             limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
             self._record(self._launches.add(result, count, limit))
-            report(self._phase, self._steps + done + count)
+            report_progress(self._phase, self._steps + done + count)
             yield result, watch, count
             done += count
         self._steps += done

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from unisono._src.processes import from_chief
+from unisono._src.processes import broadcast_from_chief
 
 _SECONDS_PER_CALL: Final = 0.2
 _GROWTH: Final = 8
@@ -44,7 +44,7 @@ class Pace:
         if self._fixed is None and not (self._together and self._settled):
             wanted = int(_SECONDS_PER_CALL * steps / max(seconds, 1e-6))
             if self._together:
-                wanted = int(from_chief(np.int64(wanted)))
+                wanted = int(broadcast_from_chief(np.int64(wanted)))
             self._settled = self._settled or wanted < self._steps * _GROWTH
             steps = max(1, min(wanted, self._steps * _GROWTH))
             self._steps = steps if steps < self._block else steps - steps % self._block

@@ -14,7 +14,7 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
-from unisono._src.processes import processes, told_by_all
+from unisono._src.processes import all_gather_json, processes
 from unisono._src.state.checkpoint import misfit, named_variables
 from unisono._src.state.store import Stored
 from unisono._src.training._cursor import Cursor
@@ -168,15 +168,15 @@ def place_in(saved: Stored | None, what: str) -> State:
     place = saved.state[what]
     if not isinstance(place, list):
         return place
-    if len(place) != processes().number:
-        raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(place), now=processes().number))
+    if len(place) != processes().count:
+        raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(place), now=processes().count))
     return place[processes().index]
 
 
 def _everyones(data: Cursor | Evaluation) -> State:
     """The place that all processes know, or the places of all."""
     place = data.place()
-    return told_by_all(place) if data.feed.differs_by_process else place
+    return all_gather_json(place) if data.feed.differs_by_process else place
 
 
 def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:

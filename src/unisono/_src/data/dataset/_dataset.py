@@ -70,7 +70,7 @@ from unisono._src.data.plans import (
     num_host_threads,
 )
 from unisono._src.keras_hooks import pulling_data
-from unisono._src.processes import processes, seeds_of_chief
+from unisono._src.processes import broadcast_seeds_from_chief, processes
 
 
 class Dataset:
@@ -730,8 +730,8 @@ class Dataset:
         """
         if self._agreed is None:
             seeds = self._plan.seeds
-            alone = not seeds or processes().number == 1
-            self._agreed = self if alone else self.with_seeds(seeds_of_chief(seeds))
+            alone = not seeds or processes().count == 1
+            self._agreed = self if alone else self.with_seeds(broadcast_seeds_from_chief(seeds))
             self._agreed._agreed = self._agreed
         return self._agreed
 

@@ -36,7 +36,7 @@ from unisono._src.data.plans import (
 )
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import ArrayInput, adapt
-from unisono._src.processes import from_chief, seeds_of_chief
+from unisono._src.processes import broadcast_from_chief, broadcast_seeds_from_chief
 
 NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
 Add .batch(global_batch_size) to it; the batch is shared by all replicas."""
@@ -141,8 +141,8 @@ def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
     origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "rows": rows, "shuffle": source.shuffle}
     _check_origin(place, origin)
     if place is None:
-        origin["seeds"] = seeds_of_chief(of_rows.seeds)
-        origin["within"] = int(from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
+        origin["seeds"] = broadcast_seeds_from_chief(of_rows.seeds)
+        origin["within"] = int(broadcast_from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
     else:
         origin = place["origin"]
     found = indexed(of_rows.with_seeds(origin["seeds"]))

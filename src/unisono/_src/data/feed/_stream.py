@@ -18,7 +18,7 @@ from unisono._src.data.feed._readers import StackReader
 from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
-from unisono._src.processes import exchanged, processes
+from unisono._src.processes import all_gather_host, processes
 
 UNLIKE = """The workers do not have the same input to go on with: {found}, or batches of different shapes.
 Every worker has to give the same global batches, of which each trains on its part. For input that differs from worker
@@ -203,7 +203,7 @@ class _StreamPass(Pass):
 def _check_alike(held: int, spec: Any) -> None:
     """Raises, on all processes, if they do not have the same batches to offer."""
     seen = zlib.crc32(repr(jax.tree.map(lambda leaf: (leaf.shape, str(leaf.dtype)), spec)).encode())
-    every = exchanged(np.array([held, seen], np.int64))
+    every = all_gather_host(np.array([held, seen], np.int64))
     if (every != every[0]).any():
         names = processes().names
         found = ", ".join(f"{name} has {line[0]} batches" for name, line in zip(names, every, strict=True))

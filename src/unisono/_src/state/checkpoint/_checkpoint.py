@@ -10,7 +10,7 @@ from typing import Any, Final
 import jax
 import keras
 
-from unisono._src.processes import told_by_chief
+from unisono._src.processes import run_on_chief
 from unisono._src.state.checkpoint._attributes import ATTRIBUTES, stored_names
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._restore import apply_snapshot
@@ -91,7 +91,7 @@ class Checkpoint(Group):
         """Saves into the folder of exactly that name, and counts nothing; returns it."""
         del options
         path, taken = os.fspath(file_prefix), self._snapshot()
-        told_by_chief(lambda: commit_snapshot(Path(path), taken, int(self._counter)))
+        run_on_chief(lambda: commit_snapshot(Path(path), taken, int(self._counter)))
         return path
 
     def restore(

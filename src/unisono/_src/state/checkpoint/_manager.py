@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from unisono._src.processes import Rounds, processes, told_by_chief
+from unisono._src.processes import Consensus, processes, run_on_chief
 from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
 from unisono._src.state.checkpoint._keeping import Memory, prune
 from unisono._src.state.checkpoint._newest import newest_good, number_of
@@ -72,7 +72,7 @@ class CheckpointManager:
         self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
         self._policy, self._background = policy, background
         self._writer = Writer()
-        self._rounds = Rounds()
+        self._consensus = Consensus()
         self._memory: Memory | None = None
         self._num_calls = 0
         self._saved_step: int | None = None
@@ -155,11 +155,11 @@ class CheckpointManager:
 
     def wait(self) -> None:
         """Waits until what is being written behind is on the disk. Raises what went wrong with it."""
-        told_by_chief(self._writer.wait)
+        run_on_chief(self._writer.wait)
 
     def close(self) -> None:
         """The same, at the end."""
-        told_by_chief(self._writer.close)
+        run_on_chief(self._writer.close)
 
     def __enter__(self) -> Self:
         return self
@@ -200,7 +200,7 @@ class CheckpointManager:
 
     def _agreed_due(self, progress: Progress, check_interval: bool) -> bool:
         """Whether to save now: the same answer on all processes, and an error of the writer's on all."""
-        alone = processes().number == 1
+        alone = processes().count == 1
         if alone:
             self._writer.check()
         if not check_interval:
@@ -215,7 +215,7 @@ class CheckpointManager:
         if alone:
             return self._policy.due(progress)
         # Clocks differ: the chief's counts, and all learn of it after the same call.
-        return bool(self._rounds.hold(processes().is_chief and self._policy.due(progress)))
+        return bool(self._consensus.vote(processes().is_chief and self._policy.due(progress)))
 
     def _new_number(self, given: Any) -> int:
         counter = self._checkpoint.save_counter
@@ -223,7 +223,7 @@ class CheckpointManager:
             counter.assign_add(1)
             return int(given)
         # Higher than all that there are, restored or not: a new one is never older than an old one, or written over it.
-        newest = int(told_by_chief(lambda: max(self._shelf.steps(), default=0)))
+        newest = int(run_on_chief(lambda: max(self._shelf.steps(), default=0)))
         return int(counter.assign(max(int(counter), newest) + 1))
 
     def _commit(self, number: int, mark: str | None) -> None:
@@ -238,7 +238,7 @@ class CheckpointManager:
             prune(self._shelf, memory, self._keep, self._hours, in_use)
 
         if not self._background:
-            told_by_chief(write)
+            run_on_chief(write)
         elif processes().is_chief:
             self._writer.start(write)
 
@@ -257,7 +257,7 @@ class CheckpointManager:
                 stored = self._shelf.newest_good()[0] if needs_old else None
                 return None if stored is None else _memory_in(stored).to_json()
 
-            told = told_by_chief(read)
+            told = run_on_chief(read)
             self._memory = Memory() if told is None else Memory.from_json(told)
         return self._memory
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar, final
 
-from unisono._src.processes import Notice, Rounds, processes
+from unisono._src.processes import Consensus, PreemptionNotice, processes
 from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._manager import CheckpointManager
@@ -80,11 +80,11 @@ class PreemptionCheckpointHandler:
         self._calls = SaveCounter()
         self._manager.checkpoint.total_run_calls = self._calls
         self._manager.restore_or_initialize()
-        self._rounds = Rounds()
+        self._consensus = Consensus()
         self._deadline: float | None = None
         self._has_left = False
         self._error: Exception | None = None
-        self._notice = Notice()
+        self._notice = PreemptionNotice()
         self._notice.__enter__()
         self._ended = threading.Event()
         if self._config.termination_watcher_fn is not None:
@@ -115,10 +115,10 @@ class PreemptionCheckpointHandler:
             raise RuntimeError("termination_watcher_fn failed, so no notice would be heard.") from self._error
         if self._has_left:
             return
-        wishes = _TOLD if self._notice.given else 0
+        wishes = _TOLD if self._notice.received else 0
         if self._deadline is not None and processes().is_chief and time.monotonic() >= self._deadline:
             wishes |= _TIME_IS_UP
-        wished = self._rounds.hold(wishes) or 0
+        wished = self._consensus.vote(wishes) or 0
         grace = self._config.grace_period or 0.0
         if wished & _TOLD and self._deadline is None:
             self._deadline = time.monotonic() + grace
@@ -137,7 +137,7 @@ class PreemptionCheckpointHandler:
         self._notice.__exit__()
 
     def _leave(self, *args: Any, **kwargs: Any) -> None:
-        self._notice.heeded = self._has_left = True
+        self._notice.handled = self._has_left = True
         self.close()
         if self._config.save_fn is not None:
             self._config.save_fn(*args, **kwargs)
@@ -147,7 +147,7 @@ class PreemptionCheckpointHandler:
         if self._config.exit_fn is not None:
             self._config.exit_fn()
         else:
-            self._notice.leave(self._manager.directory)
+            self._notice.exit_for_restart(self._manager.directory)
 
     def _watch(self) -> None:
         watcher = self._config.termination_watcher_fn
@@ -159,7 +159,7 @@ class PreemptionCheckpointHandler:
                 self._error = error
                 return
             if told:
-                self._notice.given = True
+                self._notice.received = True
                 return
 
 

@@ -176,8 +176,8 @@ def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
         if node is not _ABSENT and node is not None:
             plan.unused.append(path)
         return
-    if "states" in node and len(node["states"]) != processes().number:
-        counts = {"stored": len(node["states"]), "here": processes().number}
+    if "states" in node and len(node["states"]) != processes().count:
+        counts = {"stored": len(node["states"]), "here": processes().count}
         plan.wrong.append("  " + OTHER_PROCESSES.format(path=path, **counts))
     plan.taken.append(path)
 

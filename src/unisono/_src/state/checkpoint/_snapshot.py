@@ -11,7 +11,7 @@ import keras
 import numpy as np
 
 from unisono._src.keras_hooks import pulling_data, raw_value
-from unisono._src.processes import processes, told_by_all
+from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
 from unisono._src.state.checkpoint._nodes import Arrays, node_of
@@ -97,7 +97,7 @@ def _states(objects: Mapping[str, Any]) -> dict[str, JSON]:
         own = {path: _copied(thing.get_state(), path) for path, thing in stateful.items()}
     except Exception as error:  # raised below, when the others know
         failure = error
-    everyones = told_by_all(None if failure else own)
+    everyones = all_gather_json(None if failure else own)
     if failure is not None:
         raise failure
     for name, said in zip(processes().names, everyones, strict=True):

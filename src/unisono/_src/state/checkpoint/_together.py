@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from unisono._src.processes import exchanged, from_chief, processes, told_by_chief
+from unisono._src.processes import all_gather_host, broadcast_from_chief, processes, run_on_chief
 from unisono._src.state.store import JSON, Stored
 
 _T = TypeVar("_T")
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 def loaded_by_chief(load: Callable[[], Stored | None]) -> Stored | None:
     """What ``load`` gives on the chief, on every process, so that no other needs the disk. All have to call this."""
-    if processes().number == 1:
+    if processes().count == 1:
         return load()
     read: list[Stored] = []
 
@@ -34,25 +34,25 @@ def loaded_by_chief(load: Callable[[], Stored | None]) -> Stored | None:
             "arrays": [[name, list(array.shape), array.dtype.name] for name, array in stored.arrays.items()],
         }
 
-    told = told_by_chief(tell)
+    told = run_on_chief(tell)
     if told is None:
         return None
     arrays = {}
     for name, shape, dtype in told["arrays"]:
-        arrays[name] = from_chief(read[0].arrays[name] if read else np.zeros(shape, dtype))
+        arrays[name] = broadcast_from_chief(read[0].arrays[name] if read else np.zeros(shape, dtype))
     return Stored(Path(told["folder"]), told["step"], arrays, told["state"], told["info"], told["written"])
 
 
 def done_by_all(work: Callable[[], _T]) -> _T:
     """``work()``; what it raises on one process is raised on all, which would otherwise wait for it."""
-    if processes().number == 1:
+    if processes().count == 1:
         return work()
     failure: Exception | None = None
     try:
         result = work()
     except Exception as error:
         failure = error
-    failed = exchanged(np.array([failure is not None], np.uint8))[:, 0]
+    failed = all_gather_host(np.array([failure is not None], np.uint8))[:, 0]
     if failure is not None:
         raise failure
     if failed.any():

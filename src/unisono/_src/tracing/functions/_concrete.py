@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.devices import Launches, Placement
-from unisono._src.processes import report
+from unisono._src.processes import report_progress
 from unisono._src.replicas import context, values
 from unisono._src.tracing import tape
 from unisono._src.tracing.functions._arguments import Arguments
@@ -104,7 +104,7 @@ class ConcreteFunction:
                 for index in indices:
                     states[index] = self._here(states[index])
         self._calls += 1
-        report("custom loop", self._calls)
+        report_progress("custom loop", self._calls)
         results, states, wholes, done = program(written, read, arrays)
         for variable, state in zip(self._written, states, strict=True):
             keras_hooks.store(variable, state)
