@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from unisono._src.cli._tf_check import tf_check
-from unisono._src.tf_check._reading import Use, read
-from unisono._src.tf_check._verdicts import verdict, verdicts
+from unisono._src.tf_check._script_reader import NameUse, find_name_uses
+from unisono._src.tf_check._verdicts import assess_name, assess_use
 
 
-def uses(code: str) -> list[Use]:
-    return read(ast.parse(textwrap.dedent(code)))
+def uses(code: str) -> list[NameUse]:
+    return find_name_uses(ast.parse(textwrap.dedent(code)))
 
 
 def names(code: str) -> list[str]:
@@ -44,7 +44,7 @@ def names(code: str) -> list[str]:
     ],
 )
 def test_a_name_is_found_however_it_was_imported(imports: str, used: str, name: str) -> None:
-    assert Use(name, 2) in uses(f"{imports}\n{used}")
+    assert NameUse(name, 2) in uses(f"{imports}\n{used}")
 
 
 def test_methods_are_those_of_the_class_that_was_assigned() -> None:
@@ -125,7 +125,7 @@ def test_members_of_the_scripts_own_classes_are_not_called_missing() -> None:
         Net().compile(generator="sgd")
     """)
     assert {use.name for use in found} >= {"tf.keras.Model", "tf.keras.Model.train_step"}
-    assert not [each for use in found for each in verdicts(use) if each.status == "missing"]
+    assert not [each for use in found for each in assess_use(use) if each.status == "missing"]
 
 
 def test_a_name_after_a_value_is_not_a_name_of_the_namespace() -> None:
@@ -134,29 +134,29 @@ def test_a_name_after_a_value_is_not_a_name_of_the_namespace() -> None:
 
 def test_keyword_arguments_that_are_not_taken_are_listed() -> None:
     (use,) = [use for use in uses("import tensorflow as tf\ntf.constant(1, dtyp='int32')") if use.keywords]
-    ordinary, unknown = verdicts(use)
+    ordinary, unknown = assess_use(use)
     assert ordinary.status == "supported"
     assert (unknown.name, unknown.status) == ("tf.constant(dtyp=)", "missing")
     assert "The nearest is dtype=" in unknown.text
 
 
 def test_a_difference_is_found_by_any_name_of_the_object() -> None:
-    assert verdict("tf.int64").status == "differs"
-    assert verdict("tf.dtypes.int64").text == verdict("tf.int64").text
+    assert assess_name("tf.int64").status == "differs"
+    assert assess_name("tf.dtypes.int64").text == assess_name("tf.int64").text
 
 
 def test_classes_that_refuse_to_be_made_are_missing() -> None:
-    assert verdict("tf.distribute.ParameterServerStrategy").status == "missing"
-    assert "MultiWorkerMirroredStrategy" in verdict("tf.distribute.ParameterServerStrategy.scope").text
+    assert assess_name("tf.distribute.ParameterServerStrategy").status == "missing"
+    assert "MultiWorkerMirroredStrategy" in assess_name("tf.distribute.ParameterServerStrategy.scope").text
 
 
 def test_a_misspelt_method_is_missing_and_an_attribute_of_instances_is_not() -> None:
-    assert "tf.data.Dataset.prefetch" in verdict("tf.data.Dataset.prefech").text
-    assert verdict("tf.keras.Model.optimizer").status == "supported"
+    assert "tf.data.Dataset.prefetch" in assess_name("tf.data.Dataset.prefech").text
+    assert assess_name("tf.keras.Model.optimizer").status == "supported"
 
 
 def test_members_of_a_class_that_makes_objects_of_another_are_those_of_the_other() -> None:
-    assert verdict("tf.train.CheckpointManager.latest_checkpoint").status == "supported"
+    assert assess_name("tf.train.CheckpointManager.latest_checkpoint").status == "supported"
 
 
 def test_the_command_prints_a_table_and_returns_1_if_something_is_missing(
@@ -239,8 +239,8 @@ def test_the_command_runs_nothing_of_the_script(tmp_path: Path) -> None:
 
 def test_attributes_that_only_objects_have_are_known() -> None:
     for name in ("inputs", "outputs", "output_names", "history", "optimizer", "loss", "metrics_names", "stop_training"):
-        assert verdict(f"tf.keras.Model.{name}").status == "supported", name
-    assert verdict("tf.keras.Sequential.history").status == "supported"
-    assert verdict("tf.keras.layers.Dense.kernel").status == "supported"
-    assert verdict("tf.keras.optimizers.Adam.beta_1").status == "supported"
-    assert verdict("tf.keras.Model.no_such_thing").status == "missing"
+        assert assess_name(f"tf.keras.Model.{name}").status == "supported", name
+    assert assess_name("tf.keras.Sequential.history").status == "supported"
+    assert assess_name("tf.keras.layers.Dense.kernel").status == "supported"
+    assert assess_name("tf.keras.optimizers.Adam.beta_1").status == "supported"
+    assert assess_name("tf.keras.Model.no_such_thing").status == "missing"

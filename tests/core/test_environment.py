@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono._src.core import environment
+from unisono._src.core import read_environment
 
 
 def test_the_disk_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,11 +19,11 @@ def test_the_disk_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Path, "stat", stat)  # exists, is_dir and is_file ask it
         patch.setattr(Path, "is_dir", lambda path: bool(asked.append(path)))  # newer Pythons ask no stat
-        attempt = environment().attempt
+        attempt = read_environment().attempt
     assert (attempt, asked) == (3, [])
 
 
 def test_a_number_that_makes_no_sense_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNISONO_CPU_DEVICES", "many")
     with pytest.raises(ValueError, match=r"UNISONO_CPU_DEVICES='many' is not a whole number.*UNISONO_CPU_DEVICES=4"):
-        environment()
+        read_environment()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono._src.core import OutOfRangeError, out_of_range
+from unisono._src.core import OutOfRangeError, out_of_range_error
 from unisono.data import Dataset
 
 
@@ -16,13 +16,13 @@ def test_who_sets_a_subclass_gets_it_at_the_end_of_data() -> None:
     class EndedError(OutOfRangeError):
         pass
 
-    before = out_of_range.current
-    out_of_range.set(EndedError)
+    before = out_of_range_error.current
+    out_of_range_error.set(EndedError)
     try:
         with pytest.raises(EndedError, match="get_next: the data has ended: range"):
             iter(Dataset.range(0)).get_next()
     finally:
-        out_of_range.set(before)
+        out_of_range_error.set(before)
     with pytest.raises(OutOfRangeError) as ended:
         iter(Dataset.range(0)).get_next()
     assert not isinstance(ended.value, EndedError)

@@ -5,7 +5,7 @@ from pathlib import Path
 import keras
 import pytest
 
-from unisono._src.datasets import local_datasets
+from unisono._src.datasets import prefer_local_datasets
 
 from .conftest import small_arrays, write_npz
 from .test_local import assert_small, debian
@@ -22,7 +22,7 @@ def downloads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
 
     for name in ("mnist", "fashion_mnist"):
         monkeypatch.setattr(getattr(keras.datasets, name), "load_data", download)
-    local_datasets()
+    prefer_local_datasets()
     return asked
 
 

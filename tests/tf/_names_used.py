@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from unisono._src.tf_check._reading import read
+from unisono._src.tf_check._script_reader import find_name_uses
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (FOLDER / "scripts", FOLDER.parents[1] / "examples", FOLDER.parents[1])
@@ -45,7 +45,7 @@ def _units(path: Path) -> dict[str, list[_Unit]]:
     """The statements of a file by the names that they define."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     _call_fixtures(tree)
-    uses = read(tree)
+    uses = find_name_uses(tree)
     found: dict[str, list[_Unit]] = {}
     for node in tree.body:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
@@ -104,4 +104,4 @@ def _of_script(code: str) -> frozenset[str]:
         return frozenset()
     texts = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     inside = [_of_script(text) for text in texts if "import" in text and "\n" in text]
-    return frozenset(use.name for use in read(tree)).union(*inside)
+    return frozenset(use.name for use in find_name_uses(tree)).union(*inside)

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unisono._src.tf_check._resolving import find, is_itself
-from unisono._src.tf_check._verdicts import verdict
+from unisono._src.tf_check._name_resolution import has_identity, resolve
+from unisono._src.tf_check._verdicts import assess_name
 from unisono.tf._missing import MissingNameError
 
 NAMES = Path(__file__).parent / "names"
@@ -76,11 +76,11 @@ class Used:
         for name in {part for each in names for part in _and_owners(each)}:
             owner, _, last = name.rpartition(".")
             try:
-                value, holder = find(name), find(owner) if "." in owner else None
+                value, holder = resolve(name), resolve(owner) if "." in owner else None
             except (MissingNameError, KeyError):
                 continue
             self.names.add(name)
-            if is_itself(value):
+            if has_identity(value):
                 self._kept.append(value)
                 self.objects.add(id(_plain(value)))
             if isinstance(holder, type):
@@ -88,7 +88,7 @@ class Used:
 
     def status(self, name: str) -> tuple[str, str]:
         """What the page says of a name."""
-        said = verdict(name)
+        said = assess_name(name)
         if said.status == "missing":
             return "missing", said.advice
         if not self.has(name):
@@ -97,11 +97,11 @@ class Used:
 
     def has(self, name: str) -> bool:
         """Whether a test uses it: by this name, by another of the same object, or on a class derived from its own."""
-        value = find(name)
+        value = resolve(name)
         owner, _, last = name.rpartition(".")
-        if name in self.names or (is_itself(value) and id(_plain(value)) in self.objects):
+        if name in self.names or (has_identity(value) and id(_plain(value)) in self.objects):
             return True
-        holder = find(owner) if "." in owner else None
+        holder = resolve(owner) if "." in owner else None
         return isinstance(holder, type) and any(issubclass(each, holder) for each in self.members.get(last, ()))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.tf._names_used import names_used
 from tests.tf.coverage_page import Row, Used, listed, page, rows_on
-from unisono._src.tf_check._resolving import find
-from unisono._src.tf_check._verdicts import verdict
+from unisono._src.tf_check._name_resolution import resolve
+from unisono._src.tf_check._verdicts import assess_name
 from unisono.tf._missing import MissingNameError
 
 PAGE = Path(__file__).parents[2] / "docs" / "tf-coverage.md"
@@ -33,7 +33,7 @@ def test_what_works_is_there_and_what_is_missing_is_not(rows: list[Row]) -> None
         "untested": {"supported", "differs"},
         "missing": {"missing"},
     }
-    wrong = [row.name for row in rows if verdict(row.name).status not in fits[row.status]]
+    wrong = [row.name for row in rows if assess_name(row.name).status not in fits[row.status]]
     assert not wrong, "type: make tf-coverage"
 
 
@@ -41,7 +41,7 @@ def test_what_is_missing_fails_when_it_is_read_or_called(rows: list[Row]) -> Non
     for row in rows:
         if row.status == "missing" and row.name.startswith("tf."):
             with pytest.raises((MissingNameError, NotImplementedError)):
-                find(row.name)()
+                resolve(row.name)()
 
 
 def test_no_must_is_missing_but_for_parameter_servers(rows: list[Row]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import unisono.tf as tf
-from unisono._src.tf_check._resolving import find, refusal
+from unisono._src.tf_check._name_resolution import refusal_reason, resolve
 from unisono.tf._missing import MissingImportError, MissingNameError, missing_in, missing_module, what_is_missing
 from unisono.tf._not_there import NEED_MORE, NOT_THERE, PACKAGES
 
@@ -50,7 +50,7 @@ def test_from_import_says_the_same_and_not_only_the_name() -> None:
 
 def test_hasattr_is_false_and_getattr_takes_a_default() -> None:
     assert not hasattr(tf, "estimator")
-    assert getattr(tf, "Session", None) is None or refusal(tf.Session)
+    assert getattr(tf, "Session", None) is None or refusal_reason(tf.Session)
 
 
 def test_what_python_asks_modules_for_is_an_ordinary_attribute_error() -> None:
@@ -88,11 +88,11 @@ def test_what_needs_more_than_keras_fails(tmp_path: Path) -> None:
     assert set(arguments) == set(NEED_MORE)
     for name, values in arguments.items():
         with pytest.raises((ImportError, NotImplementedError, AttributeError)):  # whatever Keras says of it
-            find(name)(*values)
+            resolve(name)(*values)
 
 
 def _is_there(name: str) -> bool:
     try:
-        return refusal(find(name)) is None
+        return refusal_reason(resolve(name)) is None
     except MissingNameError:
         return False

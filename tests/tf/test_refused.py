@@ -12,13 +12,13 @@ from types import FunctionType
 import pytest
 
 import unisono.tf as tf
-from unisono._src.tf_check._resolving import refusal
+from unisono._src.tf_check._name_resolution import refusal_reason
 
 
 def test_functions_that_only_raise_begin_with_the_word_refused() -> None:
     functions = dict(_public_functions())
     assert {"tf.keras.backend.placeholder", "tf.TensorArray.grad"} <= functions.keys()
-    raising = {name: refusal(each) for name, each in functions.items() if _only_raises(each)}
+    raising = {name: refusal_reason(each) for name, each in functions.items() if _only_raises(each)}
     assert len(raising) > 10
     assert [name for name, why in raising.items() if why is None] == []
 
@@ -43,7 +43,7 @@ def _public_functions() -> Iterator[tuple[str, FunctionType]]:
                 continue
             if isinstance(value, FunctionType):
                 yield f"{short}.{name}", value
-            elif inspect.isclass(value) and refusal(value) is None:
+            elif inspect.isclass(value) and refusal_reason(value) is None:
                 for member, method in vars(value).items():
                     if isinstance(method, FunctionType) and not member.startswith("_"):
                         yield f"{short}.{name}.{member}", method

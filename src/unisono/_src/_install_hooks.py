@@ -16,12 +16,12 @@ from unisono._src.keras_hooks import (
     watch_reads,
 )
 from unisono._src.tracing.functions import cond
-from unisono._src.tracing.tape import note_read
+from unisono._src.tracing.tape import record_variable_read
 from unisono._src.training import METHODS
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 
 own_variables()
-watch_reads(note_read)
+watch_reads(record_variable_read)
 seed_maps()
 seed_replicas()
 sum_gradients()

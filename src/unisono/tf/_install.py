@@ -1,7 +1,7 @@
 """What happens when the namespace is imported. Runs once, when this module is imported."""
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.datasets import local_datasets
+from unisono._src.datasets import prefer_local_datasets
 from unisono._src.keras_hooks import hide_tensorflow
 from unisono.tf._manners import give_manners
 from unisono.tf._variable_parts import give_parts
@@ -9,4 +9,4 @@ from unisono.tf._variable_parts import give_parts
 give_manners()
 give_parts()
 hide_tensorflow(Dataset)
-local_datasets()
+prefer_local_datasets()

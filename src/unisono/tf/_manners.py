@@ -19,7 +19,7 @@ def give_manners() -> None:
     """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
     jax_hooks.give_manners(TensorShape)
     presented.set(_element)
-    core.out_of_range.set(_out_of_range)
+    core.out_of_range_error.set(_out_of_range)
     variable = keras.Variable
     plain = variable.shape.fget
     variable.shape = property(lambda self: TensorShape(plain(self)))

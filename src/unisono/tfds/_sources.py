@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import keras
 import numpy as np
 
-from unisono._src.core import environment
-from unisono._src.datasets import Arrays, NotFoundHereError, read_local
+from unisono._src.core import read_environment
+from unisono._src.datasets import Arrays, DatasetFilesNotFoundError, read_local
 
 Splits: TypeAlias = dict[str, dict[str, np.ndarray[Any, Any]]]
 """The features of each split, one row for each example."""
@@ -29,7 +29,7 @@ def mnist(name: str, data_dir: str | os.PathLike[str] | None, download: bool) ->
     """MNIST and its like: grey images without an axis for channels."""
     try:
         train, test = read_local(name, data_dir)
-    except NotFoundHereError as error:
+    except DatasetFilesNotFoundError as error:
         if not download:
             raise
         train, test = _downloaded(name, str(error))
@@ -43,7 +43,7 @@ def cifar(name: str, data_dir: str | os.PathLike[str] | None, download: bool) ->
     """CIFAR-10 and CIFAR-100, which Keras alone can read."""
     del data_dir
     file, url = _ARCHIVES[name]
-    path = environment().keras_cache / file
+    path = read_environment().keras_cache / file
     where_to_put_it = f"{name} was not found on this machine. Save {url} as {path}."
     if not download and not path.is_file():
         raise FileNotFoundError(where_to_put_it)

@@ -12,7 +12,7 @@ import pytest
 
 from unisono import GradientTape
 from unisono._src import jax_hooks
-from unisono._src.tracing.tape import not_recording, tapes_recording
+from unisono._src.tracing.tape import is_any_tape_recording, pause_recording
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def every_tape_is_closed_in_the_end() -> Iterator[None]:
     before = jax_hooks.current_trace()
     yield
     assert jax_hooks.current_trace() is before
-    assert not tapes_recording()
+    assert not is_any_tape_recording()
 
 
 X = jnp.array(3.0)
@@ -93,7 +93,7 @@ def test_asking_inside_of_the_block_ends_the_recording() -> None:
     with GradientTape() as tape:
         tape.watch(X)
         assert tape.gradient(X * X, X) == 6
-        assert not tapes_recording()
+        assert not is_any_tape_recording()
         with pytest.raises(RuntimeError, match="not recording"):
             tape.watch(X)
         with pytest.raises(RuntimeError, match="not recording"), tape.stop_recording():
@@ -210,22 +210,22 @@ def test_no_tracer_is_left_behind(mode: Callable[..., object]) -> None:
 
 
 def test_it_is_known_whether_a_tape_records() -> None:
-    assert not tapes_recording()
+    assert not is_any_tape_recording()
     with GradientTape() as tape:
-        assert tapes_recording()
+        assert is_any_tape_recording()
         with tape.stop_recording():
-            assert not tapes_recording()
+            assert not is_any_tape_recording()
             with GradientTape():
-                assert tapes_recording()
-    assert not tapes_recording()
+                assert is_any_tape_recording()
+    assert not is_any_tape_recording()
 
 
 def test_all_tapes_can_be_kept_from_seeing_something() -> None:
     with GradientTape() as outer, GradientTape() as inner:
         outer.watch(X)
         inner.watch(X)
-        with not_recording():
-            assert not tapes_recording()
+        with pause_recording():
+            assert not is_any_tape_recording()
             y = X * X
             with GradientTape() as another:
                 another.watch(X)
@@ -240,7 +240,7 @@ def test_nothing_is_recorded_inside_of_a_loop_body_either_when_tapes_are_kept_fr
     def step(x: jax.Array) -> jax.Array:
         with GradientTape() as tape:
             tape.watch(x)
-            with not_recording():
+            with pause_recording():
                 carried, _ = jax.lax.scan(lambda carry, _: (carry * x, None), x, None, length=2)
             y = carried * x
         return tape.gradient(y, x)
@@ -252,7 +252,7 @@ def test_a_tape_belongs_to_its_thread() -> None:
     seen: list[object] = []
 
     def elsewhere() -> None:
-        seen.append(tapes_recording())
+        seen.append(is_any_tape_recording())
         with GradientTape() as tape:
             tape.watch(X)
             y = X * X

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from unisono._src.core import environment
+from unisono._src.core import read_environment
 from unisono._src.datasets import mnist
 from unisono._src.strategy import MirroredStrategy, OneDeviceStrategy, Strategy
 from unisono.config import set_cpu_devices
@@ -48,7 +48,7 @@ def demo() -> int:
 
 
 def _all_devices() -> Strategy:
-    if environment().cpu_devices is None:
+    if read_environment().cpu_devices is None:
         set_cpu_devices(2)  # they count only where there is no GPU
     return MirroredStrategy()
 

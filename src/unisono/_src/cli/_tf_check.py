@@ -11,9 +11,9 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from unisono._src.tf_check._reading import read
-from unisono._src.tf_check._sources import Source, UnreadableSourceError, files, sources
-from unisono._src.tf_check._verdicts import Verdict, verdicts
+from unisono._src.tf_check._script_reader import find_name_uses
+from unisono._src.tf_check._sources import Source, UnreadableSourceError, find_source_files, parse_sources
+from unisono._src.tf_check._verdicts import Verdict, assess_use
 from unisono.tf._missing import PAGE
 
 _STYLES: Final = {"supported": "green", "differs": "yellow", "missing": "bold red"}
@@ -37,9 +37,9 @@ def tf_check(arguments: Sequence[str]) -> int:
     absent = [str(path) for path in options.paths if not path.exists()]
     if absent:
         parser.error(f"{', '.join(absent)}: no such file or folder.")
-    for path in (file for each in options.paths for file in files(each)):
+    for path in (file for each in options.paths for file in find_source_files(each)):
         try:
-            for source in sources(path):
+            for source in parse_sources(path):
                 missing += _report(source, console, options.quiet)
         except UnreadableSourceError as error:
             console.print(str(error), style="bold red", markup=False)
@@ -50,8 +50,8 @@ def tf_check(arguments: Sequence[str]) -> int:
 def _report(source: Source, console: Console, quiet: bool) -> int:
     """Prints what is said of the names; returns how many are missing."""
     lines: dict[Verdict, list[str]] = {}
-    for use in read(source.tree):
-        for verdict in verdicts(use):
+    for use in find_name_uses(source.tree):
+        for verdict in assess_use(use):
             places = lines.setdefault(verdict, [])
             if source.line(use.line) not in places:
                 places.append(source.line(use.line))

@@ -1,7 +1,7 @@
 """Facts about this process that need neither JAX nor Keras."""
 
 from unisono._src.core._backend import WRONG_BACKEND, choose_jax_backend
-from unisono._src.core._environment import Environment, environment, nproc_for
-from unisono._src.core._hook import Hook
-from unisono._src.core._out_of_range import OutOfRangeError, out_of_range
+from unisono._src.core._environment import Environment, nproc_for, read_environment
+from unisono._src.core._out_of_range import OutOfRangeError, out_of_range_error
+from unisono._src.core._override import Override
 from unisono._src.core._versions import check_versions

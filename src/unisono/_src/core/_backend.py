@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from unisono._src.core._environment import environment
+from unisono._src.core._environment import read_environment
 
 WRONG_BACKEND = """Unisono trains Keras models on JAX, but {where} says {backend!r}.
 Remove that setting, or put this before the first import of keras:
@@ -16,7 +16,7 @@ Remove that setting, or put this before the first import of keras:
 
 def choose_jax_backend() -> None:
     """Selects JAX as Keras's backend when none is chosen yet; raises ``ImportError`` when another one is."""
-    chosen = environment().keras_backend
+    chosen = read_environment().keras_backend
     if chosen not in (None, "jax"):
         raise ImportError(WRONG_BACKEND.format(where="KERAS_BACKEND", backend=chosen))
     if "keras" not in sys.modules:

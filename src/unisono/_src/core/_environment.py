@@ -34,7 +34,7 @@ class Environment:
     status: str | None
 
 
-def environment() -> Environment:
+def read_environment() -> Environment:
     """Reads the environment now; raises ``ValueError`` where a value makes no sense."""
     return Environment(
         attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),

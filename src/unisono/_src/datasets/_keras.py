@@ -8,10 +8,10 @@ from typing import Any
 
 import keras
 
-from unisono._src.datasets._local import Arrays, NotFoundHereError, read_local
+from unisono._src.datasets._local import Arrays, DatasetFilesNotFoundError, read_local
 
 
-def local_datasets() -> None:
+def prefer_local_datasets() -> None:
     """From now on ``keras.datasets.mnist`` and ``fashion_mnist`` look where :func:`unisono.datasets.mnist` does.
 
     Without files there, Keras downloads them, as it always did.
@@ -26,7 +26,7 @@ def _local_first(name: str, download: Callable[..., Arrays]) -> Callable[..., Ar
     def load_data(*args: Any, **kwargs: Any) -> Arrays:
         try:
             return read_local(name)
-        except NotFoundHereError:
+        except DatasetFilesNotFoundError:
             return download(*args, **kwargs)
 
     return load_data

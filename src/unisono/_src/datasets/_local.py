@@ -42,7 +42,7 @@ _ORIGINS: Final = {
 }
 
 
-class NotFoundHereError(FileNotFoundError):
+class DatasetFilesNotFoundError(FileNotFoundError):
     """No folder of this machine has the files of a dataset. The text says where to put which."""
 
 
@@ -56,7 +56,7 @@ def read_local(name: str, data_dir: str | os.PathLike[str] | None = None) -> Arr
         files = _idx_files(folder / IDX_FOLDERS[name])
         if files is not None:
             return _paired([read_idx(file) for file in files])
-    raise NotFoundHereError(_not_found(name, folders))
+    raise DatasetFilesNotFoundError(_not_found(name, folders))
 
 
 def _idx_files(folder: Path) -> list[Path] | None:

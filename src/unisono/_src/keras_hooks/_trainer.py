@@ -16,7 +16,7 @@ from typing import Any, Final
 from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
-from unisono._src.core import Hook
+from unisono._src.core import Override
 from unisono._src.keras_hooks._owner import owner_of, set_owner
 from unisono._src.replicas import context
 
@@ -61,7 +61,7 @@ def route_trainer(methods: Methods) -> None:
         setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
 
 
-owner_of_stray: Final[Hook[Callable[[Any, dict[str, Any]], context.Placed | None] | None]] = Hook(None)
+owner_of_stray: Final[Override[Callable[[Any, dict[str, Any]], context.Placed | None] | None]] = Override(None)
 """To whom a model of no strategy belongs when it is to be trained with these arguments; None leaves it to Keras."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 
-from unisono._src.core import environment
+from unisono._src.core import read_environment
 from unisono_launch.worker import FAILED, write_status
 
 
@@ -24,7 +24,7 @@ def report_failure() -> None:
 @functools.cache
 def _file(pid: int) -> int | None:
     """Asked once by a process; a child by `fork` inherits the answers, and has another number."""
-    path = environment().status
+    path = read_environment().status
     # A worker leads its session. What it starts inherits the variable; the file is the worker's own.
     if path is None or os.getsid(0) != pid:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
-from unisono._src.core import out_of_range
+from unisono._src.core import out_of_range_error
 from unisono._src.data.dataset import Dataset, DatasetIterator, Optional
 from unisono._src.data.plans import Nest, Plan, State
 from unisono._src.strategy._agreement import Agreement
@@ -55,7 +55,7 @@ class DistributedIterator:
         try:
             return next(self)
         except StopIteration:
-            raise out_of_range.current(
+            raise out_of_range_error.current(
                 f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
                 f"or ask get_next_as_optional().has_value().",
             ) from None

@@ -51,7 +51,7 @@ def run(strategy: Placed, function: Callable[..., Any], args: tuple[Any, ...], k
     with context.entered(strategy):
         if strategy.placement.num_replicas == 1:
             return _run_alone(strategy, function, args, kwargs)
-        if tape.tapes_recording():
+        if tape.is_any_tape_recording():
             raise RuntimeError(TAPE_OUTSIDE)
         if keras_hooks.enclosing_scope() is not None:
             return _run_traced(strategy, function, args, kwargs)

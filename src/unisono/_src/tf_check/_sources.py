@@ -32,7 +32,7 @@ class Source(NamedTuple):
     line: Callable[[int], str]
 
 
-def files(path: Path) -> list[Path]:
+def find_source_files(path: Path) -> list[Path]:
     """The file, or the scripts and notebooks that are in the folder; none that is hidden."""
     if not path.is_dir():
         return [path]
@@ -40,7 +40,7 @@ def files(path: Path) -> list[Path]:
     return [each for each in found if not any(part.startswith(".") for part in each.relative_to(path).parts)]
 
 
-def sources(path: Path) -> Iterator[Source]:
+def parse_sources(path: Path) -> Iterator[Source]:
     """The code of a script, or of a notebook and of the scripts that it writes."""
     if path.suffix == ".ipynb":
         yield from _notebook(path)

@@ -7,8 +7,8 @@ import functools
 import sys
 from typing import Literal, NamedTuple
 
-from unisono._src.tf_check._reading import Use
-from unisono._src.tf_check._resolving import find, is_itself, parameters, refusal
+from unisono._src.tf_check._name_resolution import has_identity, keyword_parameters, refusal_reason, resolve
+from unisono._src.tf_check._script_reader import NameUse
 from unisono.tf._differences import DIFFERENCES
 from unisono.tf._missing import PAGE, MissingNameError, what_is_missing
 from unisono.tf._not_there import NEED_MORE, PACKAGES
@@ -29,40 +29,40 @@ class Verdict(NamedTuple):
         return self.text.removeprefix(f"{self.name} is not there: ").removesuffix(f" {PAGE}")
 
 
-def verdict(name: str) -> Verdict:
+def assess_name(name: str) -> Verdict:
     """What is said of a dotted name.
 
-    >>> verdict("tf.constant")
+    >>> assess_name("tf.constant")
     Verdict(name='tf.constant', status='supported', text='')
-    >>> verdict("tf.Session").status
+    >>> assess_name("tf.Session").status
     'missing'
     """
     if name in PACKAGES:
         return Verdict(name, "missing", what_is_missing(name))
     try:
-        found = find(name)
+        found = resolve(name)
     except MissingNameError as error:
         return Verdict(name, "missing", str(error))
     name_in_tf = f"tf.{name}" if name.startswith("keras.") else name
-    refused = refusal(found) or NEED_MORE.get(name_in_tf)
+    refused = refusal_reason(found) or NEED_MORE.get(name_in_tf)
     if refused is not None:
         return Verdict(name, "missing", refused)
     difference = DIFFERENCES.get(name) or _differences_of(len(sys.modules)).get(id(found))
     return Verdict(name, "differs", difference) if difference else Verdict(name, "supported")
 
 
-def verdicts(use: Use) -> list[Verdict]:
+def assess_use(use: NameUse) -> list[Verdict]:
     """What is said of a name that a script uses, then of each keyword argument that it does not take."""
-    first = verdict(use.name)
+    first = assess_name(use.name)
     if first.status == "missing":
         # An object of a class of the script may have members that nobody but the script knows.
         return [first] if use.certain or _is_refused(use.name) else []
     return [first, *_unknown_keywords(use)]
 
 
-def _unknown_keywords(use: Use) -> list[Verdict]:
+def _unknown_keywords(use: NameUse) -> list[Verdict]:
     # A class of the script may have its own `compile`, with other arguments.
-    known = parameters(find(use.name)) if use.keywords and use.certain else None
+    known = keyword_parameters(resolve(use.name)) if use.keywords and use.certain else None
     if known is None:
         return []
     unknown = [keyword for keyword in use.keywords if keyword not in known]
@@ -77,7 +77,7 @@ def _no_argument(keyword: str, known: list[str]) -> str:
 
 def _is_refused(name: str) -> bool:
     try:
-        return refusal(find(name)) is not None
+        return refusal_reason(resolve(name)) is not None
     except MissingNameError:
         return False
 
@@ -88,9 +88,9 @@ def _differences_of(modules: int) -> dict[int, str]:
     found: dict[int, str] = {}
     for name, difference in DIFFERENCES.items():
         try:
-            value = find(name)
+            value = resolve(name)
         except MissingNameError:
             continue
-        if is_itself(value):
+        if has_identity(value):
             found[id(value)] = difference
     return found

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import keras
 
 from unisono._src import keras_hooks
-from unisono._src.core import environment
+from unisono._src.core import read_environment
 from unisono._src.devices import sync_check
 from unisono._src.processes import processes
 from unisono._src.state.store import Stored
@@ -132,7 +132,7 @@ def _train(
     model, cursor, callbacks, validation = session.model, training.cursor, training.callbacks, training.validation
     saved = keeper.saved if keeper else None
     model.stop_training = False
-    if saved or (keeper and environment().attempt):
+    if saved or (keeper and read_environment().attempt):
         reached = (saved.state["epoch"], saved.state["step"]) if saved else (0, 0)
         for callback in callbacks.callbacks:
             keras_hooks.prepare_for_resume(callback, *reached)

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.core import Hook
+from unisono._src.core import Override
 from unisono._src.replicas import context
 from unisono._src.replicas.context import Replica
 from unisono._src.tracing.functions import check_trace
@@ -42,7 +42,7 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-converted_step: Final[Hook[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Hook(_as_it_is)
+converted_step: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Override(_as_it_is)
 """What is called in place of a user's step."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from unisono._src.core import environment
+from unisono._src.core import read_environment
 from unisono._src.state.checkpoint import EverySeconds, SavePolicy
 from unisono._src.training.callbacks import BackupAndRestore
 
@@ -62,7 +62,7 @@ def resume_of(argument: Any, callbacks: Any) -> Resume | None:
     if isinstance(argument, Resume):
         return argument
     if argument is True:
-        run_dir = environment().run_dir
+        run_dir = read_environment().run_dir
         if run_dir is None:
             raise ValueError(NO_RUN)
         return Resume(run_dir)

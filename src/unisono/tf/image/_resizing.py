@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono._src.data.files._resize import METHODS, _taps
-from unisono._src.data.files._resize import resize as resize_on_host
+from unisono._src.data.files import RESIZE_METHODS, interpolation_taps
+from unisono._src.data.files import resize as resize_on_host
 from unisono.tf._op import op
 from unisono.tf._operands import sizes, whole
 from unisono.tf._tensors import as_array
@@ -46,8 +46,8 @@ def resize(
     """
     array = pixels(images, "tf.image.resize")
     method = str(method).lower()
-    if method not in METHODS:
-        raise ValueError(UNKNOWN.format(method=method, known=", ".join(METHODS)))
+    if method not in RESIZE_METHODS:
+        raise ValueError(UNKNOWN.format(method=method, known=", ".join(RESIZE_METHODS)))
     height, width = (int(each) for each in array.shape[-3:-1])
     wanted = sizes(size)
     if len(wanted) != 2:
@@ -101,7 +101,7 @@ def crop_and_resize(
 
 def _along(array: Any, length: int, axis: int, method: str) -> Any:
     """The sum of the pixels that go into each new one, along one dim."""
-    taps = _taps(int(array.shape[axis]), length, method)
+    taps = interpolation_taps(int(array.shape[axis]), length, method)
     if method == "nearest":
         return jnp.take(array, taps.indices[0], axis)
     floats = array.astype(jnp.float32)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.files import byte_string
+from unisono._src.data.files import bytes_scalar
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
 from unisono.tf._operands import known, text
@@ -72,4 +72,4 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
         raise ValueError(f"tf.strings.format: {len(pieces) - 1} places for {len(values)} values in {template!r}.")
     shown = [formatted(text(each) if is_text(each) else known(as_array(each), "It"), summarize) for each in values]
     joined = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
-    return on_host(byte_string(joined.encode()))
+    return on_host(bytes_scalar(joined.encode()))

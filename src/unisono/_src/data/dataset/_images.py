@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from unisono._src.data.dataset._folder_dataset import datasets_of_folder, one_of
 from unisono._src.data.dataset._folder_files import FileKind
-from unisono._src.data.files import ImageError, decode_image, read_file
-from unisono._src.data.files._resize import METHODS, resize
+from unisono._src.data.files import RESIZE_METHODS, ImageError, decode_image, read_file, resize
 
 _CALL: Final = "image_dataset_from_directory"
 KIND: Final = FileKind(_CALL, "image", (".bmp", ".gif", ".jpeg", ".jpg", ".png"))
@@ -63,7 +62,7 @@ def image_dataset_from_directory(
     [(96, [0, 1])]
     """
     one_of(_CALL, "color_mode", color_mode, tuple(_CHANNELS))
-    one_of(_CALL, "interpolation", interpolation, METHODS)
+    one_of(_CALL, "interpolation", interpolation, RESIZE_METHODS)
     one_of(_CALL, "data_format", data_format, ("channels_last", "channels_first"))
     load = _loading(
         _CHANNELS[color_mode],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from unisono._src.core import Hook, out_of_range
+from unisono._src.core import Override, out_of_range_error
 from unisono._src.data.plans import Elements, Nest, Plan, State
 from unisono._src.keras_hooks import pulling_data
 
@@ -27,7 +27,7 @@ def _as_it_is(element: Nest) -> Nest:
     return element
 
 
-presented: Final[Hook[Callable[[Nest], Nest]]] = Hook(_as_it_is)
+presented: Final[Override[Callable[[Nest], Nest]]] = Override(_as_it_is)
 """What iterating over a dataset gives of an element: for those who want arrays of another kind."""
 
 
@@ -92,7 +92,7 @@ class DatasetIterator:
         try:
             return next(self)
         except StopIteration:
-            raise out_of_range.current(ENDED.format(plan=self._dataset.plan)) from None
+            raise out_of_range_error.current(ENDED.format(plan=self._dataset.plan)) from None
 
     def get_next_as_optional(self) -> Optional:
         """The next element, if there is one."""

@@ -1,6 +1,6 @@
 """Files: TFRecords, the Examples in them, and images. NumPy only; no JAX, no Keras and no TensorFlow here."""
 
-from unisono._src.data.files._byte_string import byte_string
+from unisono._src.data.files._byte_string import bytes_scalar
 from unisono._src.data.files._encode import encode_example
 from unisono._src.data.files._event import plugin_metadata, summary_event, tensor_event, version_event
 from unisono._src.data.files._example import BytesList, Example, Feature, Features, FloatList, Int64List
@@ -19,46 +19,8 @@ from unisono._src.data.files._images import (
 from unisono._src.data.files._parse import decode_raw, parse_example, parse_single_example
 from unisono._src.data.files._record_writer import TFRecordOptions, TFRecordWriter
 from unisono._src.data.files._records import RecordFile
+from unisono._src.data.files._resize import RESIZE_METHODS, interpolation_taps, resize
 from unisono._src.data.files._sequence_example import FeatureList, FeatureLists, SequenceExample
 from unisono._src.data.files._tensor_proto import parse_tensor, serialize_tensor
 from unisono._src.data.files._text import TextFile
 from unisono._src.data.files._wire import ExampleError
-
-__all__ = [
-    "BytesList",
-    "Example",
-    "ExampleError",
-    "Feature",
-    "FeatureList",
-    "FeatureLists",
-    "Features",
-    "FixedLenFeature",
-    "FixedLengthFile",
-    "FloatList",
-    "ImageError",
-    "Int64List",
-    "RecordError",
-    "RecordFile",
-    "SequenceExample",
-    "TFRecordOptions",
-    "TFRecordWriter",
-    "TextFile",
-    "VarLenFeature",
-    "byte_string",
-    "decode_image",
-    "decode_jpeg",
-    "decode_png",
-    "decode_raw",
-    "encode_example",
-    "encode_jpeg",
-    "encode_png",
-    "parse_example",
-    "parse_single_example",
-    "parse_tensor",
-    "plugin_metadata",
-    "read_file",
-    "serialize_tensor",
-    "summary_event",
-    "tensor_event",
-    "version_event",
-]

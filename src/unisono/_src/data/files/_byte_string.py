@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def byte_string(value: bytes) -> NDArray[Any]:
+def bytes_scalar(value: bytes) -> NDArray[Any]:
     """An array without dimensions that holds `value`. NumPy's own type for bytes would lose zeros at the end.
 
-    >>> byte_string(b"ab\\0")
+    >>> bytes_scalar(b"ab\\0")
     array(b'ab\\x00', dtype=object)
     """
     array: NDArray[Any] = np.empty((), object)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._byte_string import byte_string
+from unisono._src.data.files._byte_string import bytes_scalar
 from unisono._src.data.files._codecs import pillow, simplejpeg
 
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "BMP")
@@ -39,7 +39,7 @@ def read_file(path: Any) -> NDArray[Any]:
             f"For many files write Dataset.from_tensor_slices(names).map(read_file)."
         )
     try:
-        return byte_string(_contents(name))
+        return bytes_scalar(_contents(name))
     except FileNotFoundError:
         raise FileNotFoundError(
             f"read_file: there is no file {os.fsdecode(name)!r}, seen from {os.getcwd()!r}. Check the name."

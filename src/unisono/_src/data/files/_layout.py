@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._asked import Asked
+from unisono._src.data.files._feature_request import FeatureRequest
 from unisono._src.data.files._stored import BYTES, FLOAT, Stored
 from unisono._src.data.files._wire import ExampleError, varints_of
 
@@ -28,7 +28,7 @@ _Take = Callable[[tuple[bytes, ...]], NDArray[Any]]
 class Layout:
     """Where the values lie in all records with this frame."""
 
-    def __init__(self, data: bytes, asked: Sequence[Asked], features: dict[str, Stored]) -> None:
+    def __init__(self, data: bytes, asked: Sequence[FeatureRequest], features: dict[str, Stored]) -> None:
         self._wanted = [(each, features.get(each.name, Stored())) for each in asked]
         wanted = {span for _, stored in self._wanted for span in stored.spans}
         runs = sorted(span for stored in features.values() for span in stored.spans)
@@ -89,7 +89,7 @@ class Layout:
         return np.frombuffer(b"".join(self._frame), np.uint8)
 
 
-def _taker(each: Asked, stored: Stored, place: dict[tuple[int, int], int]) -> _Take:
+def _taker(each: FeatureRequest, stored: Stored, place: dict[tuple[int, int], int]) -> _Take:
     """What makes the array of one feature from the pieces of a record."""
     places = [place[span] for span in stored.spans]
     if not stored.kind:
@@ -103,7 +103,9 @@ def _taker(each: Asked, stored: Stored, place: dict[tuple[int, int], int]) -> _T
     return lambda pieces: make(pieces[only])
 
 
-def _column(each: Asked, stored: Stored, records: Sequence[bytes], matrix: NDArray[np.uint8]) -> NDArray[Any] | None:
+def _column(
+    each: FeatureRequest, stored: Stored, records: Sequence[bytes], matrix: NDArray[np.uint8]
+) -> NDArray[Any] | None:
     """The values of one feature of all records."""
     if stored.kind == BYTES:
         strings: NDArray[Any] = np.empty(len(records) * each.num_values, object)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._asked import Asked
+from unisono._src.data.files._feature_request import FeatureRequest
 from unisono._src.data.files._features import FixedLenFeature, VarLenFeature
 from unisono._src.data.files._layout import Layout, Parsed
 from unisono._src.data.files._stored import Stored, find_features
@@ -26,7 +26,7 @@ class Parser:
 
     def __init__(self, features: Mapping[str, FixedLenFeature | VarLenFeature]) -> None:
         self.specs = list(features.values())
-        self._asked = [Asked(name, feature) for name, feature in features.items()]
+        self._asked = [FeatureRequest(name, feature) for name, feature in features.items()]
         self._layouts: dict[int, tuple[Layout, ...]] = {}
 
     def one(self, data: bytes) -> Parsed:

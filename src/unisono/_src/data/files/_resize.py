@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-METHODS: Final = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
+RESIZE_METHODS: Final = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 
 _STRIP_BYTES: Final = 1 << 20  # of rows at a time, so that a large image needs little memory besides
 
@@ -28,13 +28,16 @@ def resize(image: NDArray[Any], size: tuple[int, int], method: str = "bilinear")
     array([  0.,  25.,  75., 100.], dtype=float32)
     """
     height, width, num_channels = image.shape
-    if method not in METHODS:
-        raise ValueError(f"resize: method is {method!r}. Expected one of {', '.join(METHODS)}.")
+    if method not in RESIZE_METHODS:
+        raise ValueError(f"resize: method is {method!r}. Expected one of {', '.join(RESIZE_METHODS)}.")
     if 0 in image.shape or min(size) < 1:
         raise ValueError(
             f"resize: an image of shape {image.shape} cannot have size {size}. Both need a pixel at least."
         )
-    rows, columns = _taps(height, size[0], method), _taps(width, size[1], method, num_channels)
+    rows, columns = (
+        interpolation_taps(height, size[0], method),
+        interpolation_taps(width, size[1], method, num_channels),
+    )
     result = np.empty((size[0], size[1] * num_channels), np.float32)
     pixels = image.reshape(height, width * num_channels)
     strip = max(1, _STRIP_BYTES // (4 * pixels.shape[1]))
@@ -95,7 +98,7 @@ def _sum_columns(strip: NDArray[np.float32], columns: _Taps, total: NDArray[np.f
 
 
 @lru_cache(maxsize=4096)
-def _taps(length: int, new_length: int, method: str, num_channels: int = 1) -> _Taps:
+def interpolation_taps(length: int, new_length: int, method: str, num_channels: int = 1) -> _Taps:
     """Along one dim, from `length` pixels to `new_length`. Channels that lie side by side are outputs of their own."""
     scale = np.float32(length) / np.float32(new_length)
     centres = _centres(new_length, scale)

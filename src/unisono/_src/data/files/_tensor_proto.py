@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._byte_string import byte_string
+from unisono._src.data.files._byte_string import bytes_scalar
 from unisono._src.data.files._wire import (
     ExampleError,
     decode_fields,
@@ -53,7 +53,7 @@ def serialize_tensor(array: Any) -> bytes:
     >>> serialize_tensor(np.float32(1.5))
     b'\\x08\\x01\\x12\\x00"\\x04\\x00\\x00\\xc0?'
     """
-    array = byte_string(array) if isinstance(array, bytes) else np.asarray(array)
+    array = bytes_scalar(array) if isinstance(array, bytes) else np.asarray(array)
     is_text = array.dtype.kind in "OSUT"
     if not is_text and array.dtype not in _BY_DTYPE:
         raise TypeError(f"serialize_tensor: there is no TensorProto of dtype {array.dtype}. Cast it before.")

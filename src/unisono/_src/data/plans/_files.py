@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, byte_string
+from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, bytes_scalar
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono._src.data.plans._identity import Computed, epoch_of, identify
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
@@ -113,7 +113,7 @@ class _ByteStrings(Elements):
                 value, self._offset = found
                 identify(self._epoch, self._number)
                 self._number += 1
-                return Computed(byte_string(value))
+                return Computed(bytes_scalar(value))
             self._strings, self._file, self._offset = None, self._file + 1, 0
         raise StopIteration
 

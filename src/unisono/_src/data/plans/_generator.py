@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.files import byte_string
+from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono._src.data.plans._identity import Computed, epoch_of, identify
 from unisono._src.data.plans._map import function_name
@@ -106,7 +106,7 @@ def signature_of(element: Nest) -> Signature:
 
 def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
     # A copy: generators like to fill one buffer again and again.
-    return byte_string(leaf) if isinstance(leaf, bytes) else np.array(leaf)
+    return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
 def _conformed(value: Nest, signature: Signature, source: Generated, position: int) -> Nest:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.files import byte_string
+from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._identity import drawing
 from unisono._src.data.plans._nest import Nest, map_leaves
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
@@ -67,7 +67,7 @@ def as_arrays(result: Nest, operation: object) -> Nest:
         if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
             return leaf
         if isinstance(leaf, bytes):
-            return byte_string(leaf)
+            return bytes_scalar(leaf)
         _refuse_sparse(leaf, operation)
         array = np.asarray(leaf)
         if array.dtype.hasobject and not _is_byte_strings(array):

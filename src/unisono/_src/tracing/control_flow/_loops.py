@@ -100,9 +100,9 @@ class _Loop:
             return one_row(operands[len(operands) - len(rows.arrays) :])
 
         kinds = [jax.ShapeDtypeStruct(array.shape[1:], array.dtype) for array in rows.arrays]
-        if not self._stops or tape.tapes_recording():
+        if not self._stops or tape.is_any_tape_recording():
             body = self._body(0, one_turn, kinds, at_least_once=True, same_for_all=True)
-            if not self._stops or tape.tapes_recording():
+            if not self._stops or tape.is_any_tape_recording():
                 carry = [*self._flag(), *self._carry.arrays()]
                 after = scanned(self._outer, body, carry, rows.arrays, rows.length, may_stop=self._stops)
                 return self._finish(after)
@@ -136,7 +136,7 @@ class _Loop:
         if test_body.written:
             names = ", ".join(variable.path for variable in test_body.written.values())
             raise self._place.error(TEST_ASSIGNS.format(names=names))
-        refusal = (lambda: self._place.error(NO_GRADIENT)) if tape.tapes_recording() else None
+        refusal = (lambda: self._place.error(NO_GRADIENT)) if tape.is_any_tape_recording() else None
         after = turned_while(self._outer, test_body, body, carry, refusal)
         return self._finish(after[counters:])
 

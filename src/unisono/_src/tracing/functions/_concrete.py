@@ -79,7 +79,7 @@ class ConcreteFunction:
 
     def __call__(self, arrays: list[Any]) -> Any:
         """Runs the program, which returns before it has ended; variables have their new values."""
-        if tape.tapes_recording():
+        if tape.is_any_tape_recording():
             keras_hooks.note_reads(self.variables)
             return self._run(
                 self._without_donation(), [keras_hooks.stored(variable) for variable in self._written], arrays

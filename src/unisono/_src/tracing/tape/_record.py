@@ -98,9 +98,9 @@ class Record:
         """From now on follows ``variable``, whose value is ``value``."""
         if is_differentiable(value):
             self._variables.setdefault(id(variable), (variable, self.new_number()))
-            self.note_read(variable, value)
+            self.record_variable_read(variable, value)
 
-    def note_read(self, variable: Any, value: Any) -> None:
+    def record_variable_read(self, variable: Any, value: Any) -> None:
         """``variable`` was read and gave ``value``: if it is followed, using that is using the variable.
 
         One number for whatever values a variable has, so that gradients add up over them. The last to be read has the

@@ -13,13 +13,13 @@ from unisono._src.tracing.tape._record import Record
 
 class _Open(threading.local):
     def __init__(self) -> None:
-        self.sessions: list[Session] = []
+        self.sessions: list[RecordingSession] = []
 
 
 _open = _Open()
 
 
-class Session:
+class RecordingSession:
     """One block in which a tape records: opened when it is made, innermost of its thread's.
 
     The order matters: what is computed for the gradients of a tape, the tapes around it see; those inside of it do not,
@@ -52,33 +52,33 @@ class Session:
         _open.sessions.remove(self)
         self._trace.leave()
 
-    def note_read(self, variable: Any, value: Any) -> None:
+    def record_variable_read(self, variable: Any, value: Any) -> None:
         """Tells the record that ``variable`` was read."""
         if not self.recording:
             return
         if self._watches_reads and variable.trainable:
             self._record.watch_variable(variable, value)
         else:
-            self._record.note_read(variable, value)
+            self._record.record_variable_read(variable, value)
 
     def hides_from_others(self) -> bool:
         """Whether a tape records that does not see what was computed for the gradients of this one."""
         return any(session.recording for session in _open.sessions[_open.sessions.index(self) :])
 
 
-def note_read(variable: Any, value: Any) -> None:
+def record_variable_read(variable: Any, value: Any) -> None:
     """Tells the tapes of this thread that ``variable`` was read, and which array it gave."""
     for session in _open.sessions:
-        session.note_read(variable, value)
+        session.record_variable_read(variable, value)
 
 
-def tapes_recording() -> bool:
+def is_any_tape_recording() -> bool:
     """Whether a tape records in this thread."""
     return any(session.recording for session in _open.sessions)
 
 
 @contextlib.contextmanager
-def not_recording() -> Iterator[None]:
+def pause_recording() -> Iterator[None]:
     """What runs in this block, no tape of this thread sees."""
     paused = [session for session in _open.sessions if session.recording]
     for session in paused:

@@ -13,7 +13,7 @@ from unisono._src import keras_hooks
 from unisono._src.tracing.tape._arguments import flattened, is_variable, output_cotangents
 from unisono._src.tracing.tape._jacobian import batch_jacobian, jacobians
 from unisono._src.tracing.tape._record import Record, is_differentiable
-from unisono._src.tracing.tape._sessions import Session
+from unisono._src.tracing.tape._sessions import RecordingSession
 from unisono._src.tracing.tape._sweep import gradients
 from unisono._src.tracing.tape._unconnected import UnconnectedGradients, packed
 
@@ -63,7 +63,7 @@ class GradientTape:
         self._persistent = persistent
         self._watches_reads = watch_accessed_variables
         self._record: Record | None = None
-        self._session: Session | None = None
+        self._session: RecordingSession | None = None
         self._variables: tuple[Any, ...] = ()
 
     def __enter__(self) -> Self:
@@ -71,7 +71,7 @@ class GradientTape:
             raise ValueError(STILL_RECORDING)
         if self._record is None:
             self._record = Record(self._persistent)
-        self._session = Session(self._record, self._watches_reads)
+        self._session = RecordingSession(self._record, self._watches_reads)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -252,7 +252,7 @@ class GradientTape:
             found = batch_jacobian(record, target, source, anew, parallel_iterations, experimental_use_pfor)
         return jnp.zeros((*target.shape, *source.shape[1:]), target.dtype) if found is None else found
 
-    def _recording_session(self, method: str) -> Session:
+    def _recording_session(self, method: str) -> RecordingSession:
         if self._session is None or not self._session.recording:
             raise ValueError(NOT_RECORDING.format(method=method))
         return self._session

@@ -23,10 +23,10 @@ _REFUSED: Final = "Refused. "  # how the docstrings of _refused.py begin
 _HIDDEN: Final = object()  # what instances have and their class does not show
 
 
-def find(name: str) -> Any:
+def resolve(name: str) -> Any:
     """The object: a module, a class, a function, a member of a class; MissingNameError if it is not there.
 
-    >>> find("tf.data.Dataset.batch").__name__
+    >>> resolve("tf.data.Dataset.batch").__name__
     'batch'
     """
     root, *parts = name.split(".")
@@ -38,51 +38,51 @@ def find(name: str) -> Any:
     return found
 
 
-def refusal(value: Any) -> str | None:
+def refusal_reason(value: Any) -> str | None:
     """Why an object refuses to be called; None if it does not."""
     text = getattr(value, "__doc__", None) if callable(value) else None
     return text.removeprefix(_REFUSED) if isinstance(text, str) and text.startswith(_REFUSED) else None
 
 
-def is_itself(value: Any) -> bool:
+def has_identity(value: Any) -> bool:
     """Whether an object is one thing, by whatever name it is reached: not a number or a text that others have too."""
     return value is not _HIDDEN and not isinstance(value, str | bytes | int | float | tuple | list | dict | None)
 
 
-def is_open(name: str) -> bool:
+def may_have_members(name: str) -> bool:
     """Whether names go on after this one: a module, a class, or something that is not there."""
     try:
-        return isinstance(find(name), ModuleType | type)
+        return isinstance(resolve(name), ModuleType | type)
     except MissingNameError:
         return True
 
 
-def class_of_result(name: str) -> str | None:
+def result_class_name(name: str) -> str | None:
     """The name of the class of what calling it gives, as far as the class or the annotation says.
 
-    >>> class_of_result("tf.data.Dataset.from_tensors")
+    >>> result_class_name("tf.data.Dataset.from_tensors")
     'tf.data.Dataset'
     """
     try:
-        called = find(name)
+        called = resolve(name)
     except MissingNameError:
         return None
     return name if isinstance(called, type) else _class_said(called, name)
 
 
-def class_of_value(name: str) -> str | None:
+def property_class_name(name: str) -> str | None:
     """The name of the class of what a property gives, as far as its annotation says."""
     try:
-        found = find(name)
+        found = resolve(name)
     except MissingNameError:
         return None
     return _class_said(found.fget, name) if isinstance(found, property) else None
 
 
-def classes_for_callback(name: str, place: int | str) -> list[str | None]:
+def callback_argument_classes(name: str, place: int | str) -> list[str | None]:
     """The names of the classes of what a function is called with that is passed as this argument, as far as known.
 
-    >>> classes_for_callback("tf.distribute.Strategy.distribute_datasets_from_function", 0)
+    >>> callback_argument_classes("tf.distribute.Strategy.distribute_datasets_from_function", 0)
     ['tf.distribute.InputContext']
 
     Args:
@@ -90,19 +90,19 @@ def classes_for_callback(name: str, place: int | str) -> list[str | None]:
         place: the number of the argument, or its keyword.
     """
     try:
-        called = find(name)
+        called = resolve(name)
         hints = typing.get_type_hints(called)
     except (AttributeError, NameError, TypeError):
         return []
     if isinstance(place, int):
-        names = [each for each in parameters(called) or [] if each != "self"]
+        names = [each for each in keyword_parameters(called) or [] if each != "self"]
         place = names[place] if place < len(names) else ""
     arguments = typing.get_args(hints.get(place))
     given = arguments[0] if arguments and isinstance(arguments[0], list) else []
     return [_public_name(each) for each in given]
 
 
-def parameters(value: Any) -> list[str] | None:
+def keyword_parameters(value: Any) -> list[str] | None:
     """The names of the keyword arguments it takes; None if it takes any, or that cannot be known."""
     wrapped = getattr(value, "__wrapped__", None)
     of_keras = getattr(wrapped, "__module__", "").startswith("keras.")
@@ -145,7 +145,7 @@ def _member(owner: Any, name: str, path: str) -> Any:
     except MissingNameError as error:  # what the module or the class says of the name itself
         said = error
     except AttributeError:
-        if isinstance(owner, type) and refusal(owner) is None:
+        if isinstance(owner, type) and refusal_reason(owner) is None:
             made = _made_by(owner)
             if made is not owner:
                 return _HIDDEN if made is Any or not isinstance(made, type) else _member(made, name, path)
@@ -155,8 +155,8 @@ def _member(owner: Any, name: str, path: str) -> Any:
                 return _HIDDEN
             if owner is keras.Model:
                 return _member(_functional(), name, path)
-        elif refusal(owner) is not None:
-            said = MissingNameError(f"{path} is not there: {refusal(owner)}")
+        elif refusal_reason(owner) is not None:
+            said = MissingNameError(f"{path} is not there: {refusal_reason(owner)}")
         elif not isinstance(owner, ModuleType):
             return _HIDDEN
     if isinstance(owner, ModuleType):

@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 _T = TypeVar("_T")
 
 
-class Hook(Generic[_T]):
+class Override(Generic[_T]):
     """Something with a default that a layer above may exchange, for all of the process.
 
     What was set last holds: a second `set` takes the place of the first. `reset` brings the default back.
 
-    >>> spell = Hook(str.upper)
+    >>> spell = Override(str.upper)
     >>> spell.set(str.title)
     >>> spell.current("all voices")
     'All Voices'

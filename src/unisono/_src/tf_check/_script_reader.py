@@ -11,8 +11,15 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from unisono._src.tf_check._meanings import Known, Place, Scope, Thing
-from unisono._src.tf_check._resolving import ROOTS, class_of_result, class_of_value, classes_for_callback, find, is_open
+from unisono._src.tf_check._name_resolution import (
+    ROOTS,
+    callback_argument_classes,
+    may_have_members,
+    property_class_name,
+    resolve,
+    result_class_name,
+)
+from unisono._src.tf_check._scopes import Location, ResolvedName, Scope, ScriptFunctions
 from unisono.tf._not_there import PACKAGES
 
 _IMPORTED_AS: Final = {
@@ -28,7 +35,7 @@ _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.Generator
 
 
 @dataclasses.dataclass(frozen=True)
-class Use:
+class NameUse:
     """A name that a script uses."""
 
     name: str  # "tf.data.Dataset.batch"
@@ -37,9 +44,9 @@ class Use:
     certain: bool = True  # not a member of an object of the script's own class, which may have more
 
 
-def read(tree: ast.Module) -> list[Use]:
+def find_name_uses(tree: ast.Module) -> list[NameUse]:
     """The names in the order of their lines."""
-    known = Known()
+    known = ScriptFunctions()
     for _ in range(2):  # the second time it is known what functions of the script get and return
         reader = _Reader(known)
         reader.block(tree.body, Scope())
@@ -49,9 +56,9 @@ def read(tree: ast.Module) -> list[Use]:
 
 
 class _Reader:
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ScriptFunctions) -> None:
         self.known = known
-        self.uses: list[Use] = []
+        self.uses: list[NameUse] = []
         self.later: list[Callable[[], None]] = []  # bodies of functions: they run when the names after them are known
 
     def block(self, statements: Iterable[ast.stmt], scope: Scope) -> None:
@@ -110,8 +117,8 @@ class _Reader:
                 self.foreign(alias.name, node.lineno)
                 scope.names[bound] = None
                 continue
-            self.use(Thing(name), node.lineno)
-            scope.names[bound] = Thing(name if alias.asname else _canonical(bound) or bound)
+            self.use(ResolvedName(name), node.lineno)
+            scope.names[bound] = ResolvedName(name if alias.asname else _canonical(bound) or bound)
 
     def imported_from(self, node: ast.ImportFrom, scope: Scope) -> None:
         if node.level or node.module is None:
@@ -123,23 +130,23 @@ class _Reader:
             if alias.name == "*":
                 self.all_of(_canonical(node.module), node.lineno, scope)
                 continue
-            scope.names[alias.asname or alias.name] = None if name is None else Thing(name)
+            scope.names[alias.asname or alias.name] = None if name is None else ResolvedName(name)
             if name is not None:
-                self.use(Thing(name), node.lineno)
+                self.use(ResolvedName(name), node.lineno)
 
     def all_of(self, module: str | None, line: int, scope: Scope) -> None:
         if module is None or module == "unisono":
             return
-        self.use(Thing(module), line)
-        found = find(module) if _has(module) else None
+        self.use(ResolvedName(module), line)
+        found = resolve(module) if _has(module) else None
         for name in getattr(found, "__all__", dir(found)):
             if not name.startswith("_"):
-                scope.names[name] = Thing(f"{module}.{name}")
+                scope.names[name] = ResolvedName(f"{module}.{name}")
 
     def foreign(self, module: str, line: int) -> None:
         root = module.partition(".")[0]
         if root in PACKAGES and not module.startswith("tensorflow_probability.substrates"):
-            self.uses.append(Use(root, line))
+            self.uses.append(NameUse(root, line))
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, outer: Scope) -> None:
         """``outer`` is where its body looks names up: for a method not the class, but what is around it."""
@@ -150,10 +157,10 @@ class _Reader:
         for argument in _arguments(node.args):
             said = self.expression(argument.annotation, scope) if argument.annotation else None
             if said is not None and said.kind == "object":
-                inside.names[argument.arg] = Thing(said.name, "instance", False)
+                inside.names[argument.arg] = ResolvedName(said.name, "instance", False)
         if node.returns is not None:
             self.expression(node.returns, scope)
-        scope.names[node.name] = Thing(node.name, "own function", place=_place(node))
+        scope.names[node.name] = ResolvedName(node.name, "own function", place=_place(node))
         this = scope.names.get(" self")
         if this is not None and node.args.args:
             inside.names[node.args.args[0].arg] = inside.names[" self"] = this
@@ -164,7 +171,7 @@ class _Reader:
         inside.names.update({argument.arg: None for argument in _arguments(node.args)})
         given = self.known.given.get(_place(node), [])
         for argument, name in zip(_arguments(node.args), given, strict=False):
-            inside.names[argument.arg] = None if name is None else Thing(name, "instance")
+            inside.names[argument.arg] = None if name is None else ResolvedName(name, "instance")
 
     def own_class(self, node: ast.ClassDef, scope: Scope) -> None:
         bases = [self.expression(base, scope) for base in node.bases]
@@ -173,15 +180,15 @@ class _Reader:
         base = next((each for each in bases if each is not None and each.kind in ("object", "own class")), None)
         inside = Scope(scope, {})
         if base is not None:
-            inside.names[" self"] = Thing(base.name, "instance", False)
+            inside.names[" self"] = ResolvedName(base.name, "instance", False)
         for statement in node.body:
             if isinstance(statement, _FUNCTIONS):
                 self.function(statement, inside, scope)
                 if base is not None and not statement.name.startswith("__") and _has(f"{base.name}.{statement.name}"):
-                    self.use(Thing(f"{base.name}.{statement.name}", "member", False), statement.lineno)
+                    self.use(ResolvedName(f"{base.name}.{statement.name}", "member", False), statement.lineno)
             else:
                 self.statement(statement, inside)
-        scope.names[node.name] = None if base is None else Thing(base.name, "own class", False)
+        scope.names[node.name] = None if base is None else ResolvedName(base.name, "own class", False)
 
     # Assignments
 
@@ -193,7 +200,7 @@ class _Reader:
         else:
             self.bind(target, self.expression(node, scope), scope)
 
-    def bind(self, target: ast.expr, value: Thing | None, scope: Scope) -> None:
+    def bind(self, target: ast.expr, value: ResolvedName | None, scope: Scope) -> None:
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
@@ -208,14 +215,14 @@ class _Reader:
 
     # Expressions
 
-    def expression(self, node: ast.expr, scope: Scope) -> Thing | None:
+    def expression(self, node: ast.expr, scope: Scope) -> ResolvedName | None:
         """What it means; names in it are noted."""
         value = self.value(node, scope)
         if value is not None and isinstance(node, ast.Name | ast.Attribute):
             self.use(value, node.lineno)
         return value
 
-    def value(self, node: ast.expr, scope: Scope) -> Thing | None:
+    def value(self, node: ast.expr, scope: Scope) -> ResolvedName | None:
         """What it means. Names are noted as far as they do not go on outside of the node."""
         if isinstance(node, ast.Name):
             return scope.look_up(node.id)
@@ -227,7 +234,7 @@ class _Reader:
             inside = Scope(scope)
             self.arguments(node, inside)
             self.expression(node.body, inside)
-            return Thing("", "own function", place=_place(node))
+            return ResolvedName("", "own function", place=_place(node))
         if isinstance(node, ast.IfExp):
             self.expression(node.test, scope)
             first, second = self.expression(node.body, scope), self.expression(node.orelse, scope)
@@ -246,7 +253,7 @@ class _Reader:
         self.children(node, scope)
         return None
 
-    def attribute(self, node: ast.Attribute, scope: Scope) -> Thing | None:
+    def attribute(self, node: ast.Attribute, scope: Scope) -> ResolvedName | None:
         if isinstance(node.value, ast.Name) and node.value.id == "self" and node.attr in scope.on_self:
             return scope.on_self[node.attr]
         owner = self.value(node.value, scope)
@@ -254,16 +261,16 @@ class _Reader:
             return None
         if owner.name == "unisono":
             name = _canonical(f"unisono.{node.attr}")
-            return None if name is None else Thing(name)
-        if owner.kind == "object" and is_open(owner.name):
-            return Thing(f"{owner.name}.{node.attr}", "object", owner.certain)
+            return None if name is None else ResolvedName(name)
+        if owner.kind == "object" and may_have_members(owner.name):
+            return ResolvedName(f"{owner.name}.{node.attr}", "object", owner.certain)
         if owner.kind in ("instance", "own class"):
-            return Thing(f"{owner.name}.{node.attr}", "member", owner.certain)
+            return ResolvedName(f"{owner.name}.{node.attr}", "member", owner.certain)
         self.use(owner, node.lineno)
-        inside = class_of_value(owner.name) if owner.kind == "member" else None
-        return None if inside is None else Thing(f"{inside}.{node.attr}", "member")
+        inside = property_class_name(owner.name) if owner.kind == "member" else None
+        return None if inside is None else ResolvedName(f"{inside}.{node.attr}", "member")
 
-    def call(self, node: ast.Call, scope: Scope) -> Thing | None:
+    def call(self, node: ast.Call, scope: Scope) -> ResolvedName | None:
         called = self.value(node.func, scope)
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         if called is not None:
@@ -275,7 +282,7 @@ class _Reader:
                 return scope.look_up(" self")
             first = arguments[0] if arguments else None
             if node.func.id == "iter" and first is not None and first.kind == "instance":
-                called = Thing(f"{first.name}.__iter__", "member")
+                called = ResolvedName(f"{first.name}.__iter__", "member")
         if called is None or called.kind == "instance":
             return None
         if called.kind == "own function":
@@ -283,20 +290,20 @@ class _Reader:
         if called.kind == "own class":
             return dataclasses.replace(called, kind="instance")
         self.callbacks(called.name, node, arguments)
-        result = class_of_result(called.name)
-        return None if result is None else Thing(result, "instance")
+        result = result_class_name(called.name)
+        return None if result is None else ResolvedName(result, "instance")
 
-    def callbacks(self, name: str, node: ast.Call, arguments: list[Thing | None]) -> None:
+    def callbacks(self, name: str, node: ast.Call, arguments: list[ResolvedName | None]) -> None:
         """Notes what functions of the script will be called with that are passed here."""
         places: list[int | str] = [*range(len(node.args)), *(keyword.arg or "" for keyword in node.keywords)]
         for place, argument in zip(places, arguments, strict=True):
             if argument is not None and argument.kind == "own function" and argument.place is not None:
-                self.known.given[argument.place] = classes_for_callback(name, place)
+                self.known.given[argument.place] = callback_argument_classes(name, place)
 
-    def use(self, thing: Thing, line: int, keywords: tuple[str, ...] = ()) -> None:
+    def use(self, thing: ResolvedName, line: int, keywords: tuple[str, ...] = ()) -> None:
         dull = thing.name in (*ROOTS, "unisono") or (thing.kind == "member" and thing.name.endswith("__"))
         if thing.kind in ("object", "member") and not dull:
-            self.uses.append(Use(thing.name, line, keywords, thing.certain))
+            self.uses.append(NameUse(thing.name, line, keywords, thing.certain))
 
 
 def _canonical(module: str) -> str | None:
@@ -313,13 +320,13 @@ def _canonical(module: str) -> str | None:
 
 def _has(name: str) -> bool:
     try:
-        find(name)
+        resolve(name)
     except AttributeError:
         return False
     return True
 
 
-def _place(node: ast.AST) -> Place:
+def _place(node: ast.AST) -> Location:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 

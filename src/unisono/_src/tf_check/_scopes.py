@@ -1,21 +1,21 @@
-"""What the names of a script mean, as far as reading it tells: for `_reading.py`."""
+"""What the names of a script mean, as far as reading it tells: for `_script_reader.py`."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Literal
 
-Place = tuple[int, int]  # a line and a column
+Location = tuple[int, int]  # a line and a column
 
 
 @dataclasses.dataclass(frozen=True)
-class Thing:
+class ResolvedName:
     """What an expression means: the object of that name, an instance of it, or a member of an instance."""
 
     name: str
     kind: Literal["object", "instance", "member", "own class", "own function"] = "object"
     certain: bool = True
-    place: Place | None = None  # of the definition, if it is a function of the script
+    place: Location | None = None  # of the definition, if it is a function of the script
 
 
 class Scope:
@@ -24,17 +24,17 @@ class Scope:
     def __init__(
         self,
         parent: Scope | None = None,
-        on_self: dict[str, Thing | None] | None = None,
-        body_of: Place | None = None,
+        on_self: dict[str, ResolvedName | None] | None = None,
+        body_of: Location | None = None,
     ) -> None:
         self.parent = parent
         self.body_of = body_of  # the function whose body this is
-        self.names: dict[str, Thing | None] = {}
-        self.on_self: dict[str, Thing | None] = {} if parent is None else parent.on_self
+        self.names: dict[str, ResolvedName | None] = {}
+        self.on_self: dict[str, ResolvedName | None] = {} if parent is None else parent.on_self
         if on_self is not None:
             self.on_self = on_self
 
-    def look_up(self, name: str) -> Thing | None:
+    def look_up(self, name: str) -> ResolvedName | None:
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
@@ -43,9 +43,9 @@ class Scope:
         return None
 
 
-class Known:
+class ScriptFunctions:
     """What is known of functions of the script, by their place: what they return, and what others call them with."""
 
     def __init__(self) -> None:
-        self.returned: dict[Place, Thing] = {}
-        self.given: dict[Place, list[str | None]] = {}
+        self.returned: dict[Location, ResolvedName] = {}
+        self.given: dict[Location, list[str | None]] = {}

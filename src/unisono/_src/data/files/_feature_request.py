@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._byte_string import byte_string
+from unisono._src.data.files._byte_string import bytes_scalar
 from unisono._src.data.files._features import FixedLenFeature, VarLenFeature
 from unisono._src.data.files._stored import BYTES, FLOAT, KIND_NAMES, Stored
 from unisono._src.data.files._wire import ExampleError, decode_varints
@@ -15,7 +15,7 @@ from unisono._src.data.files._wire import ExampleError, decode_varints
 _FLOAT = np.dtype("<f4")
 
 
-class Asked:
+class FeatureRequest:
     """A name, and the FixedLenFeature or VarLenFeature that stands under it."""
 
     __slots__ = ("_absent", "_flat", "feature", "fixed", "kind", "name", "num_values", "shape")
@@ -69,7 +69,7 @@ class Asked:
         if len(values) != num_values and num_values >= 0:
             raise self._wrong_number(len(values))
         if not self.shape:
-            return byte_string(values[0])
+            return bytes_scalar(values[0])
         array: NDArray[Any] = np.empty(len(values), object)
         array[:] = values
         return array if self._flat else array.reshape(self.shape)
