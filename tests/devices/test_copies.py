@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from unisono._src.devices import Placement
-from unisono._src.devices._shared import give_back, shared_copy
+from unisono._src.devices._shared import release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
 
@@ -15,7 +15,7 @@ def placement() -> Placement:
 @pytest.mark.parametrize("offset", range(0, 80, 16))
 def test_cpu_devices_share_one_piece_of_memory(placement: Placement, offset: int) -> None:
     array = np.arange(4096, dtype="float32")[offset // 4 :]
-    shared = shared_copy(array, placement.replicated).array
+    shared = share_host_memory(array, placement.replicated).array
     assert shared.is_fully_replicated
     assert len({shard.data.unsafe_buffer_pointer() for shard in shared.addressable_shards}) == 1
     np.testing.assert_array_equal(shared, array)
@@ -24,14 +24,14 @@ def test_cpu_devices_share_one_piece_of_memory(placement: Placement, offset: int
 @pytest.mark.parametrize("dtype", ["float64", "int64", "uint8", "bool"])
 def test_shared_copies_have_the_dtype_that_jax_gives_them(placement: Placement, dtype: str) -> None:
     array = np.ones((3, 5), dtype)
-    shared = shared_copy(array[:, ::2], placement.replicated).array
+    shared = share_host_memory(array[:, ::2], placement.replicated).array
     assert shared.dtype == jax.numpy.asarray(array).dtype
     np.testing.assert_array_equal(shared, array[:, ::2])
 
 
 def test_shared_memory_that_is_donated_stays_as_it_was(placement: Placement) -> None:
     array = np.zeros(4096, "float32")
-    jax.jit(lambda x: x + 1, donate_argnums=0)(shared_copy(array, placement.replicated).array).block_until_ready()
+    jax.jit(lambda x: x + 1, donate_argnums=0)(share_host_memory(array, placement.replicated).array).block_until_ready()
     np.testing.assert_array_equal(array, 0)
 
 
@@ -56,10 +56,10 @@ def beside_the_grid(value: float) -> np.ndarray:
 
 
 def test_memory_that_was_given_back_serves_the_next_copy(placement: Placement) -> None:
-    first = shared_copy(beside_the_grid(1), placement.replicated)
-    give_back(first)
-    second = shared_copy(beside_the_grid(2), placement.replicated)
-    third = shared_copy(beside_the_grid(3), placement.replicated)
+    first = share_host_memory(beside_the_grid(1), placement.replicated)
+    release_memory(first)
+    second = share_host_memory(beside_the_grid(2), placement.replicated)
+    third = share_host_memory(beside_the_grid(3), placement.replicated)
     assert first.memory is not None
     assert second.memory is first.memory
     assert third.memory is not first.memory

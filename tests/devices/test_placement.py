@@ -30,7 +30,7 @@ def test_constrained_rows_give_exact_sums_and_gradients_whatever_their_number(pl
     x = np.random.default_rng(0).normal(size=(rows, 3)).astype("float32")
 
     def loss(w: jax.Array, x: jax.Array) -> jax.Array:
-        return jax.numpy.mean((placement.constrain(x) @ w) ** 2)
+        return jax.numpy.mean((placement.constrain_rows(x) @ w) ** 2)
 
     w = placement.place_variable(jax.numpy.ones(3))
     value, gradient = jax.jit(jax.value_and_grad(loss))(w, placement.place_rows(x))

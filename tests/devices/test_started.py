@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from unisono._src.devices import has_started
-from unisono._src.devices._started import check_not_started
+from unisono._src.devices import has_jax_started
+from unisono._src.devices._started import check_jax_not_started
 
 ASKING = """
 import jax
@@ -26,10 +26,10 @@ print(has_started(), len(jax.devices()), has_started())
 def test_after_the_first_array_jax_has_started() -> None:
     jnp.zeros(1)
     before = jax.config.values["jax_num_cpu_devices"]
-    assert has_started()
+    assert has_jax_started()
     assert jax.config.values["jax_num_cpu_devices"] == before
     with pytest.raises(RuntimeError, match="too late"):
-        check_not_started("too late")
+        check_jax_not_started("too late")
 
 
 @pytest.mark.slow

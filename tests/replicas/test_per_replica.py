@@ -9,7 +9,7 @@ import pytest
 import unisono
 import unisono._src.replicas.values
 from unisono._src.data.plans import flatten
-from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec, on_devices, regroup
+from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec, put_on_devices, regroup
 
 
 class Batch(NamedTuple):
@@ -47,7 +47,7 @@ def test_nests_of_replicas_become_one_nest_of_the_same_kind() -> None:
 def test_numbers_and_arrays_move_to_their_device_and_strings_and_objects_do_not() -> None:
     thing = object()
     devices = jax.devices("cpu")[1:3]
-    placed = on_devices([(np.ones(2), 3, "a", np.array(["b"]), thing, None)] * 2, devices)
+    placed = put_on_devices([(np.ones(2), 3, "a", np.array(["b"]), thing, None)] * 2, devices)
     for (array, number, *rest), device in zip(placed, devices, strict=True):
         assert array.devices() == number.devices() == {device}
         assert rest == ["a", np.array(["b"]), thing, None]
@@ -55,5 +55,5 @@ def test_numbers_and_arrays_move_to_their_device_and_strings_and_objects_do_not(
 
 def test_a_random_key_moves_too() -> None:
     device = jax.devices("cpu")[1]
-    (key,) = on_devices([jax.random.key(0)], [device])
+    (key,) = put_on_devices([jax.random.key(0)], [device])
     assert key.devices() == {device}

@@ -34,7 +34,7 @@ def alone() -> Strategy:
     return unisono.OneDeviceStrategy("cpu:3")
 
 
-def rows(leaf: Any) -> list[Any]:
+def row_layout(leaf: Any) -> list[Any]:
     return [np.asarray(value).tolist() for value in leaf.values]
 
 
@@ -112,7 +112,7 @@ def test_the_spec_is_that_of_the_values_64_bits_become_32_on_devices(pair: Strat
 
 def test_the_strategys_values_go_into_a_computation_over_its_devices(pair: Strategy) -> None:
     (step,) = pair.experimental_distribute_dataset(Dataset.range(4).batch(4))
-    whole = jax.make_array_from_single_device_arrays((4,), pair.placement.rows((4,)), list(step.values))
+    whole = jax.make_array_from_single_device_arrays((4,), pair.placement.row_layout((4,)), list(step.values))
     assert int(jax.jit(lambda x: x.sum())(whole)) == 6
 
 

@@ -262,10 +262,10 @@ def test_the_memory_of_one_training_serves_the_next_with_other_data(make_model: 
 
 
 def test_a_training_that_failed_keeps_its_memory_to_itself(make_model: Any, monkeypatch: Any) -> None:
-    from unisono._src.devices import Copies
+    from unisono._src.devices import ReleasableArrays
 
     given_back: list[Any] = []
-    monkeypatch.setattr(Copies, "give_back", lambda self: given_back.append(self))
+    monkeypatch.setattr(ReleasableArrays, "give_back", lambda self: given_back.append(self))
 
     class Failing(keras.callbacks.Callback):
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

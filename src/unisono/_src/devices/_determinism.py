@@ -8,7 +8,7 @@ from typing import Final
 
 import jax
 
-from unisono._src.devices._started import check_not_started
+from unisono._src.devices._started import check_jax_not_started
 
 _FLAG: Final = "--xla_gpu_deterministic_ops=true"
 
@@ -32,7 +32,7 @@ def deterministic() -> None:
     ```
     """
     global _asked
-    check_not_started(TOO_LATE)
+    check_jax_not_started(TOO_LATE)
     if _FLAG not in os.environ.get("XLA_FLAGS", "").split():
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAG}".strip()
     _asked = True
@@ -43,7 +43,7 @@ def is_deterministic() -> bool:
     return _asked
 
 
-def keep_programs(folder: Path) -> None:
+def cache_compiled_programs(folder: Path) -> None:
     """Compiled programs are stored there, and found again by later processes."""
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import jax
 
-from unisono._src.devices._started import has_started
+from unisono._src.devices._started import has_jax_started
 from unisono_launch.cluster import visible_gpus
 
 
 def num_gpus() -> int:
     """How many GPUs this process has. Before JAX has started: how many the driver shows, if JAX can use any."""
-    if has_started():
+    if has_jax_started():
         return _num_found("gpu")
     platforms = [name for name in (jax.config.values["jax_platforms"] or "").split(",") if name]
     allowed = not platforms or any(name in ("cuda", "gpu", "rocm") for name in platforms)
@@ -23,10 +23,10 @@ def num_gpus() -> int:
 
 def num_cpu_devices() -> int:
     """How many CPU devices this process has, or will have."""
-    return _num_found("cpu") if has_started() else max(1, jax.config.values["jax_num_cpu_devices"])
+    return _num_found("cpu") if has_jax_started() else max(1, jax.config.values["jax_num_cpu_devices"])
 
 
-def show_gpus(indices: list[int]) -> None:
+def restrict_gpus(indices: list[int]) -> None:
     """Lets JAX see these GPUs of those that `num_gpus` counts, and no others. Only before it has started."""
     if not indices:
         jax.config.update("jax_platforms", "cpu")

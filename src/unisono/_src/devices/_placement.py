@@ -14,23 +14,23 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono._src.devices._devices import device_name
-from unisono._src.devices._shared import SharedCopy, give_back, shared_copy
+from unisono._src.devices._shared import SharedArray, release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
 _AXIS = "replica"
 
 
 @dataclass(frozen=True, eq=False)
-class Copies:
+class ReleasableArrays:
     """A nest of arrays, whole on every device."""
 
     arrays: Any
-    _shared: tuple[SharedCopy, ...]
+    _shared: tuple[SharedArray, ...]
 
-    def give_back(self) -> None:
+    def release_memory(self) -> None:
         """Nobody reads them any more, and no program that does is in flight: others may have their memory."""
         for copy in self._shared:
-            give_back(copy)
+            release_memory(copy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Placement:
         return {}
 
     @property
-    def packs_sums(self) -> bool:
+    def needs_merged_sums(self) -> bool:
         """Whether several arrays are better summed over the replicas as one.
 
         Between processes on CPUs XLA has gloo sum one array after the other, and small ones take longest: 25 ms for the
@@ -109,7 +109,7 @@ class Placement:
         return _AXIS
 
     @functools.cached_property
-    def one_for_each(self) -> NamedSharding:
+    def sharded_rows(self) -> NamedSharding:
         """An array cut along its first dimension, a part for every replica."""
         return NamedSharding(self.mesh, PartitionSpec(_AXIS))
 
@@ -118,15 +118,15 @@ class Placement:
         held = {shard.device: shard.data for shard in array.addressable_shards}
         return tuple(held[device] for device in self.devices if device in held)
 
-    def variable(self, shape: tuple[int, ...]) -> NamedSharding:
+    def layout(self, shape: tuple[int, ...]) -> NamedSharding:
         """How a variable of this shape is laid out."""
         del shape
         return self.replicated
 
-    def rows(self, shape: tuple[int, ...], row_dim: int = 0) -> NamedSharding:
+    def row_layout(self, shape: tuple[int, ...], row_dim: int = 0) -> NamedSharding:
         """How an array that arrives from the host is laid out: cut along ``row_dim`` if that divides evenly.
 
-        Rows that do not divide arrive whole on every device; :meth:`constrain` cuts them inside the program.
+        Rows that do not divide arrive whole on every device; :meth:`constrain_rows` cuts them inside the program.
         """
         if row_dim < len(shape) and shape[row_dim] % self.num_replicas == 0:
             return NamedSharding(self.mesh, PartitionSpec(*[None] * row_dim, _AXIS))
@@ -135,21 +135,21 @@ class Placement:
     def place_variable(self, value: Any) -> jax.Array:
         """A copy of ``value`` for a variable: never the caller's own buffer, since variables are donated."""
         if self.spans_processes:
-            return self._cut(np.array(value), self.variable(value.shape))
+            return self._cut(np.array(value), self.layout(value.shape))
         # device_put alone would use the caller's buffer for the copy on its device, may_alias=False or not.
-        placed: jax.Array = jax.device_put(jnp.array(value, copy=True), self.variable(value.shape))
+        placed: jax.Array = jax.device_put(jnp.array(value, copy=True), self.layout(value.shape))
         return placed
 
     def place_rows(self, nest: Any, row_dim: int = 0) -> Any:
-        """Sends a nest of arrays to the devices, cut along ``row_dim`` where :meth:`rows` says so.
+        """Sends a nest of arrays to the devices, cut along ``row_dim`` where :meth:`row_layout` says so.
 
         If other processes take part, all of them have the same arrays, and each sends its devices their part.
         """
         if self.spans_processes:
-            return jax.tree.map(lambda leaf: self._cut(leaf, self.rows(leaf.shape, row_dim)), nest)
-        return jax.device_put(nest, jax.tree.map(lambda leaf: self.rows(leaf.shape, row_dim), nest))
+            return jax.tree.map(lambda leaf: self._cut(leaf, self.row_layout(leaf.shape, row_dim)), nest)
+        return jax.device_put(nest, jax.tree.map(lambda leaf: self.row_layout(leaf.shape, row_dim), nest))
 
-    def place_read(
+    def place_from_reader(
         self, shape: tuple[int, ...], read: Callable[[tuple[slice, ...]], Any], row_dim: int = 1
     ) -> jax.Array:
         """An array of ``shape``, cut along ``row_dim``, of which only the parts for devices of this process are read.
@@ -166,21 +166,21 @@ class Placement:
                 parts[key] = found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
             return parts[key]
 
-        return jax.make_array_from_callback(shape, self.rows(shape, row_dim), part)
+        return jax.make_array_from_callback(shape, self.row_layout(shape, row_dim), part)
 
-    def place_copies(self, nest: Any) -> Any:
+    def place_replicated(self, nest: Any) -> Any:
         """Sends a nest of arrays to every device whole. The caller must not write into them while they are used."""
-        return self.lend_copies(nest).arrays
+        return self.place_releasable(nest).arrays
 
-    def lend_copies(self, nest: Any) -> Copies:
+    def place_releasable(self, nest: Any) -> ReleasableArrays:
         """The same, with a way to say that they are not needed any more."""
         if self.platform == "cpu":
-            shared = jax.tree.map(lambda leaf: shared_copy(leaf, self.replicated), nest)
+            shared = jax.tree.map(lambda leaf: share_host_memory(leaf, self.replicated), nest)
             leaves, tree = jax.tree.flatten(shared)
-            return Copies(jax.tree.unflatten(tree, [leaf.array for leaf in leaves]), tuple(leaves))
+            return ReleasableArrays(jax.tree.unflatten(tree, [leaf.array for leaf in leaves]), tuple(leaves))
         if self.spans_processes:
-            return Copies(jax.tree.map(lambda leaf: self._cut(leaf, self.replicated), nest), ())
-        return Copies(jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest), ())
+            return ReleasableArrays(jax.tree.map(lambda leaf: self._cut(leaf, self.replicated), nest), ())
+        return ReleasableArrays(jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest), ())
 
     def _cut(self, array: Any, sharding: NamedSharding) -> jax.Array:
         """An array that all processes have, as one array over the devices of all: each sends its own their part."""
@@ -188,10 +188,10 @@ class Placement:
         host = host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
         return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
 
-    def constrain(self, batch: Any) -> Any:
+    def constrain_rows(self, batch: Any) -> Any:
         """Inside a program: the rows of ``batch`` belong to the replicas, evenly or not.
 
         XLA pads and masks a number of rows that does not divide, exactly: nothing is dropped or repeated.
         """
-        rows = self.one_for_each
+        rows = self.sharded_rows
         return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, rows) if leaf.ndim else leaf, batch)

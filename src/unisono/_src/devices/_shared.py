@@ -19,14 +19,14 @@ _MOST_KEPT: Final = 2**28
 
 
 @dataclass(frozen=True, eq=False)
-class SharedCopy:
+class SharedArray:
     """An array on every device, and the memory that was taken for it, if any was."""
 
     array: jax.Array
     memory: np.ndarray[Any, Any] | None
 
 
-def shared_copy(array: Any, sharding: NamedSharding) -> SharedCopy:
+def share_host_memory(array: Any, sharding: NamedSharding) -> SharedArray:
     """``array`` whole on every CPU device of ``sharding`` that is this process's, in one piece of memory.
 
     One plain copy at most: for 40 MB on four devices 6 ms, where `device_put` takes 22 ms and 40 MB for each.
@@ -38,10 +38,10 @@ def shared_copy(array: Any, sharding: NamedSharding) -> SharedCopy:
         host = _copied(host, memory)
     here = jax.process_index()
     shards = [jax.device_put(host, device) for device in sharding.mesh.devices.flat if device.process_index == here]
-    return SharedCopy(jax.make_array_from_single_device_arrays(host.shape, sharding, shards), memory)
+    return SharedArray(jax.make_array_from_single_device_arrays(host.shape, sharding, shards), memory)
 
 
-def give_back(copy: SharedCopy) -> None:
+def release_memory(copy: SharedArray) -> None:
     """Lets the next copy use the memory of this one, which nobody must read any more: no program in flight either."""
     if copy.memory is not None:
         _spare.keep(copy.memory)

@@ -9,7 +9,7 @@ import jax
 _OPTION: Final = "jax_num_cpu_devices"
 
 
-def has_started() -> bool:
+def has_jax_started() -> bool:
     """Whether JAX has started in this process. Does not start it."""
     before = getattr(jax.config, _OPTION)
     try:
@@ -20,7 +20,7 @@ def has_started() -> bool:
     return False
 
 
-def check_not_started(message: str) -> None:
+def check_jax_not_started(message: str) -> None:
     """Raises ``RuntimeError`` with this message if JAX has started in this process."""
-    if has_started():
+    if has_jax_started():
         raise RuntimeError(message)

@@ -14,7 +14,7 @@ import jax
 from jax.core import eval_jaxpr
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
-from unisono._src.replicas.values import packed
+from unisono._src.replicas.values import apply_packed
 
 
 def with_merged_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
@@ -84,6 +84,6 @@ def _evaluated(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
         known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
         operands = [of(atom) for equation in sums for atom in equation.invars]
         results = [variable for equation in sums for variable in equation.outvars]
-        summed = _sum(operands, axis) if len(operands) == 1 else packed(operands, lambda vector: _sum(vector, axis))
+        summed = _sum(operands, axis) if len(operands) == 1 else apply_packed(operands, lambda vector: _sum(vector, axis))
         known.update(zip(results, summed, strict=True))
     return [of(atom) for atom in jaxpr.outvars]

@@ -13,7 +13,7 @@ from typing import Any
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks._owner import owner_of
 from unisono._src.replicas import context
-from unisono._src.replicas.values import placed_parts, placed_whole
+from unisono._src.replicas.values import spread_on_devices, aggregate_on_devices
 
 # By identity: variables cannot be hashed, since == compares their values.
 _known: dict[int, weakref.ref[Any]] = {}
@@ -51,7 +51,7 @@ def parts_of(variable: Any) -> Any:
     """The parts, with the replicas as their first dimension, each on its device."""
     state = variable.__dict__
     if state.get("_parts") is None:
-        state["_parts"] = placed_parts(state["_whole"], variable.aggregation, _placement(variable))
+        state["_parts"] = spread_on_devices(state["_whole"], variable.aggregation, _placement(variable))
     return state["_parts"]
 
 
@@ -92,7 +92,7 @@ def _set_state(self: Any, state: dict[str, Any]) -> None:
 def _whole(self: Any) -> Any:
     state = self.__dict__
     if state.get("_whole") is None and state.get("_parts") is not None:
-        state["_whole"] = placed_whole(state["_parts"], self.aggregation, self.path, _placement(self))
+        state["_whole"] = aggregate_on_devices(state["_parts"], self.aggregation, self.path, _placement(self))
     return state.get("_whole")
 
 

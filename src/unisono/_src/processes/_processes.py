@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import jax
 
-from unisono._src.devices._started import check_not_started
+from unisono._src.devices._started import check_jax_not_started
 from unisono._src.processes._progress import report_failure
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
 from unisono_launch.worker import ExitCode
@@ -91,7 +91,7 @@ def join_processes(
         raise RuntimeError(OTHER_JOB.format(number=_joined.count, name=_joined.names[_joined.index]))
     if processes.count == 1 or coordinator is None:
         return
-    check_not_started(TOO_LATE)
+    check_jax_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
     address = wait_for_workers(Rendezvous(coordinator, processes.index, processes.names, seconds), alike)
     listen_at(address)

@@ -17,11 +17,11 @@ from unisono._src.replicas import context
 from unisono._src.replicas.values import (
     DistributedValues,
     PerReplica,
-    Rows,
-    Together,
-    for_program,
-    leaves_and_tree,
-    packed,
+    Sharded,
+    Unsplit,
+    as_program_input,
+    flatten_with_none,
+    apply_packed,
 )
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.strategy._reduce_op import ReduceOp
@@ -56,7 +56,7 @@ def gather(placement: Placement, value: Any, axis: int) -> Any:
 
 def local_results(value: Any, number: int) -> tuple[Any, ...]:
     """A nest for each replica of this process, out of one nest for all of them."""
-    leaves, tree = leaves_and_tree(value)
+    leaves, tree = flatten_with_none(value)
     if not any(isinstance(leaf, DistributedValues) for leaf in leaves):
         if isinstance(value, keras.Variable) and number > 1:
             return value.values  # type: ignore[no-any-return]
@@ -82,10 +82,10 @@ def _reduced(placement: Placement, operation: ReduceOp, leaf: Any, axis: Any) ->
         if placement.num_replicas > 1 and operation is ReduceOp.SUM and axis is None and not _is_zero(leaf):
             raise ValueError(NOT_DISTRIBUTED.format(value=leaf))
         return leaf if axis is None else _over(operation, axis)(jnp.asarray(leaf))
-    held = for_program(leaf, placement)
-    if isinstance(held, Rows) and held.total is not None and axis is None:
+    held = as_program_input(leaf, placement)
+    if isinstance(held, Sharded) and held.total is not None and axis is None:
         return held.total if operation is ReduceOp.SUM else held.total / held.number
-    if isinstance(held, Rows):
+    if isinstance(held, Sharded):
         return _rows_program(operation, axis, held.scalars, placement)(held.array)
     if axis is None and held.is_batch:
         raise ValueError(UNLIKE_LENGTHS.format(shares=held.shares))
@@ -105,13 +105,13 @@ def _over(operation: ReduceOp, axis: Any) -> Callable[[Any], Any]:
 @functools.lru_cache(256)
 def _rows_program(operation: ReduceOp, axis: Any, scalars: bool, placement: Placement) -> Callable[[Any], Any]:
     def program(array: Any) -> Any:
-        stacked = Rows(array, scalars, placement).stacked
+        stacked = Sharded(array, scalars, placement).stacked
         axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
         inner = tuple(each + 1 if each >= 0 else each for each in axes)
-        if not placement.packs_sums:
+        if not placement.needs_merged_sums:
             return _over(operation, (0, *inner))(stacked)
         own = _over(operation, inner)(stacked) if inner else stacked
-        return packed(own, functools.partial(jnp.sum if operation is ReduceOp.SUM else jnp.mean, axis=0), lead=1)
+        return apply_packed(own, functools.partial(jnp.sum if operation is ReduceOp.SUM else jnp.mean, axis=0), lead=1)
 
     return jax.jit(program, out_shardings=placement.replicated)
 
@@ -130,9 +130,9 @@ def _gathered(placement: Placement, leaf: Any, axis: int) -> Any:
     if len({(len(shape), *shape[:axis], *shape[axis:][1:]) for shape in shapes}) > 1:
         raise ValueError(UNLIKE_SHAPES.format(shapes=shapes, axis=axis))
     held = leaf.held
-    if isinstance(held, Together) and held.has_rows and axis == 0:
+    if isinstance(held, Unsplit) and held.has_rows and axis == 0:
         return held.value
-    if isinstance(held, Rows):
+    if isinstance(held, Sharded):
         return _gather_program(axis, held.number, placement)(held.array)
     if any(isinstance(value, jax.core.Tracer) for value in values):
         return jnp.concatenate(values, axis)

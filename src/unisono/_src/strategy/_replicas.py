@@ -13,15 +13,15 @@ from unisono._src.data.dataset import DatasetSpec, TensorSpec
 from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
 from unisono._src.replicas.values import (
-    Each,
+    Separate,
     PerReplica,
     PerReplicaSpec,
-    Rows,
-    Together,
-    moves,
-    on_devices,
+    Sharded,
+    Unsplit,
+    can_be_on_device,
+    put_on_devices,
     regroup,
-    stays_on_host,
+    is_host_only,
 )
 
 
@@ -47,7 +47,7 @@ class Replicas:
         """Sends each replica its nest: one nest of PerReplica, or the nest itself if there is one replica."""
         if self.on_host:
             return regroup(nests, self.placement)
-        return regroup(on_devices(nests, self.placement.local_devices), self.placement)
+        return regroup(put_on_devices(nests, self.placement.local_devices), self.placement)
 
     def give_rows(self, batch: Nest, shares: Sequence[slice]) -> Nest:
         """Sends each replica its share of the rows of a batch, of which all have equally many."""
@@ -66,8 +66,8 @@ class Replicas:
         def together(leaf: Any) -> PerReplica | None:
             if leaf is None or not self._moves(leaf):
                 return self._rows(leaf, None, shares)
-            copies = self.placement.place_copies(np.asarray(leaf))
-            return PerReplica.holding(Together(copies, sizes, self.placement, is_batch=True))
+            copies = self.placement.place_replicated(np.asarray(leaf))
+            return PerReplica.holding(Unsplit(copies, sizes, self.placement, is_batch=True))
 
         return map_leaves(together, batch)
 
@@ -75,7 +75,7 @@ class Replicas:
         """What a leaf looks like of which every replica gets such a one."""
         if not isinstance(leaf, TensorSpec):
             return leaf
-        if not self.on_host and not stays_on_host(leaf.dtype):
+        if not self.on_host and not is_host_only(leaf.dtype):
             # JAX has no 64 bits unless jax_enable_x64 is set.
             leaf = TensorSpec(leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype))
         return leaf if self.number == 1 else PerReplicaSpec(*[leaf] * self.number)
@@ -84,8 +84,8 @@ class Replicas:
         if leaf is None:
             return None
         if self._moves(leaf):
-            return PerReplica.holding(Rows(next(arrays), False, self.placement))
-        return PerReplica.holding(Each(tuple(leaf[shares[number]] for number in self.local), self.placement))
+            return PerReplica.holding(Sharded(next(arrays), False, self.placement))
+        return PerReplica.holding(Separate(tuple(leaf[shares[number]] for number in self.local), self.placement))
 
     def _moves(self, leaf: Any) -> bool:
-        return not self.on_host and leaf is not None and moves(leaf)
+        return not self.on_host and leaf is not None and can_be_on_device(leaf)

@@ -20,7 +20,7 @@ from unisono._src import jax_hooks, keras_hooks
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.replicas.context import Placed, Replica
-from unisono._src.replicas.values import PerReplica, Rows, Together, for_program, leaves_and_tree
+from unisono._src.replicas.values import PerReplica, Sharded, Unsplit, as_program_input, flatten_with_none
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.tracing import functions, tape
 
@@ -102,15 +102,15 @@ def _run_alone(strategy: Placed, function: Callable[..., Any], args: Any, kwargs
 
 def _run_traced(strategy: Placed, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     placement = strategy.placement
-    leaves, tree = leaves_and_tree((args, kwargs))
-    held = [for_program(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
-    uneven = next((leaf for leaf in held if isinstance(leaf, Together)), None)
+    leaves, tree = flatten_with_none((args, kwargs))
+    held = [as_program_input(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
+    uneven = next((leaf for leaf in held if isinstance(leaf, Unsplit)), None)
     if uneven is None:
         return _run_on_each(strategy, lambda leaves: _called(function, tree, leaves), held)
     _scope().placement = placement
     result = _run_alone(strategy, lambda: _called(function, tree, [_for_all(leaf) for leaf in held]), (), {})
     return jax.tree.map(
-        lambda leaf: PerReplica.holding(Together(_result(leaf), uneven.shares, placement, is_batch=False)), result
+        lambda leaf: PerReplica.holding(Unsplit(_result(leaf), uneven.shares, placement, is_batch=False)), result
     )
 
 
@@ -122,13 +122,13 @@ def _run_on_each(strategy: Placed, function: Callable[[list[Any]], Any], held: l
     traced = _OneReplica(strategy, function, held, parted, outer)
     each, same = PartitionSpec(placement.axis), PartitionSpec()
     program = jax.shard_map(
-        jax_hooks.with_merged_sums(traced, placement.axis) if placement.packs_sums else traced,
+        jax_hooks.with_merged_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
         mesh=placement.mesh,
         in_specs=(each, each),
         out_specs=(each, same, each, same),
         check_vma=False,
     )
-    rows = [leaf.array for leaf in held if isinstance(leaf, Rows)]
+    rows = [leaf.array for leaf in held if isinstance(leaf, Sharded)]
     arrays, mirrored, parts, totals = program(rows, [outer.raw(variable) for variable in parted])
     for variable, value in zip(traced.mirrored, mirrored, strict=True):
         outer.set_raw(variable, value)
@@ -186,7 +186,7 @@ class _OneReplica:
         scope = functions.ReplicaScope(replica, self._outer, own, jax_hooks.current_trace())
         with context.running_on(replica), scope:
             result = self._function(leaves)
-            self._leaves, self._tree = leaves_and_tree(jax.tree.map(_result, result))
+            self._leaves, self._tree = flatten_with_none(jax.tree.map(_result, result))
         self._outer.used.update(scope.used)
         written = scope.written.values()
         self.mirrored = [variable for variable in written if not keras_hooks.is_on_read(variable)]
@@ -201,7 +201,7 @@ class _OneReplica:
         )
 
     def _totals(self, replica: Replica, results: list[Any], parts: list[Any]) -> _Totals:
-        if not self._strategy.placement.packs_sums:
+        if not self._strategy.placement.needs_merged_sums:
             return _Totals([None] * len(results), [None] * len(parts))
         summed = [variable.aggregation == "sum" for variable in self.parted]
         return replica.sum(  # type: ignore[no-any-return]
@@ -226,7 +226,7 @@ class _OneReplica:
 
 
 def _rows(array: Any, total: Any, scalars: bool, placement: Placement) -> PerReplica:
-    return PerReplica.holding(Rows(array, scalars, placement, total))
+    return PerReplica.holding(Sharded(array, scalars, placement, total))
 
 
 def _is_number(leaf: Any) -> bool:
@@ -240,7 +240,7 @@ def _called(function: Callable[..., Any], tree: Any, leaves: list[Any]) -> Any:
 
 def _of_one(leaf: Any, following: Iterator[Any]) -> Any:
     """The argument of one replica."""
-    if not isinstance(leaf, Rows):
+    if not isinstance(leaf, Sharded):
         return leaf
     rows = next(following)
     return rows[0] if leaf.scalars else rows
@@ -248,9 +248,9 @@ def _of_one(leaf: Any, following: Iterator[Any]) -> Any:
 
 def _for_all(leaf: Any) -> Any:
     """The argument of one replica that does the work of all."""
-    if isinstance(leaf, Together):
+    if isinstance(leaf, Unsplit):
         return leaf.value
-    if not isinstance(leaf, Rows):
+    if not isinstance(leaf, Sharded):
         return leaf
     if leaf.scalars:
         raise ValueError(NOT_FOR_ALL.format(number=leaf.number))

@@ -31,7 +31,7 @@ class EpochStart:
             self._model.reset_metrics()
             if keras_hooks.only_stock_metrics(self._model):
                 self._make_values = self._maker([variable._value for variable in variables])
-            watch: jax.Array = self._placement.place_copies(new_watch())
+            watch: jax.Array = self._placement.place_replicated(new_watch())
             return watch
         values, watch = self._make_values()
         for variable, value in zip(variables, values, strict=True):

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.devices import is_deterministic, keep_programs
+from unisono._src.devices import is_deterministic, cache_compiled_programs
 from unisono._src.keras_hooks import StepGrid
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
 from unisono._src.state.checkpoint import (
@@ -71,7 +71,7 @@ class Keeper:
     def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
-            keep_programs(Path(resume.directory).absolute() / "programs")
+            cache_compiled_programs(Path(resume.directory).absolute() / "programs")
         self._shelf = Shelf(folder_of_next_fit(resume), "save")
         self.saved: Stored | None = loaded_by_chief(lambda: newest_good(self._shelf))
         self._memory = Memory() if self.saved is None else Memory.from_json(self.saved.state["memory"])

@@ -22,7 +22,7 @@ class Lent:
     def take(self, variable: Any, placement: Placement) -> None:
         """Puts it on the devices of ``placement``, in all processes with the value of the chief."""
         value = variable._value
-        there = value.committed and value.sharding.is_equivalent_to(placement.variable(value.shape), value.ndim)
+        there = value.committed and value.sharding.is_equivalent_to(placement.layout(value.shape), value.ndim)
         if not there:  # else a fit whose callback runs this one has taken it, and still needs it
             self._variables.append(variable)
         # Always: a process that drew for itself meanwhile, for a plot, say, would go on with seeds of its own.

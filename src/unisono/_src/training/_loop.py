@@ -20,7 +20,7 @@ from typing import Any, Final
 import jax
 
 from unisono._src.data.feed import Window
-from unisono._src.devices import Launches, Placement
+from unisono._src.devices import LaunchQueue, Placement
 from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
 from unisono._src.processes import report_progress
 from unisono._src.training._cursor import Cursor
@@ -59,7 +59,7 @@ class Loop:
     ):
         self._model, self._kind, self._placement = model, kind, placement
         self._variables, self._pace, self._grids = variables, pace, grids
-        self._launches = Launches()
+        self._launches = LaunchQueue()
         self._steps = done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._clock: float | None = None

@@ -67,7 +67,7 @@ def _run(session: Session, kind: Kind, feed: Any) -> Any:
     variables = variables_of(session.model, kind)
     session.adopt(variables)
     window = feed.open().window(1, 1)
-    watch = session.placement.place_copies(new_watch()) if kind == "train" else None
+    watch = session.placement.place_replicated(new_watch()) if kind == "train" else None
     result, _ = Loop(session.model, kind, session.placement, variables, Pace(1)).run(window, watch)
     return result
 

@@ -61,7 +61,7 @@ def make_step(
 
     def cut(batch: Any) -> Any:
         # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.
-        return placement.constrain(batch) if compiled else batch
+        return placement.constrain_rows(batch) if compiled else batch
 
     run = getattr(model, f"{kind}_step")
     if is_own(model, kind):

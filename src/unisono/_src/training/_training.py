@@ -120,7 +120,7 @@ class Training:
         self.logs, self.earlier = state["logs"], list(state["earlier"])
         # One that had come to its end goes on if more epochs are asked for.
         self.model.stop_training = state["stopped"] and state["finished"] is None
-        self.watch = None if state["watch"] is None else self.placement.place_copies(np.int32(state["watch"]))
+        self.watch = None if state["watch"] is None else self.placement.place_replicated(np.int32(state["watch"]))
         callbacks = self._callbacks()
         for name, kept in state["callbacks"].items():
             prefix = f"callbacks/{name}/"

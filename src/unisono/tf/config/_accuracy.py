@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax
 
-from unisono._src.devices import deterministic, has_started, num_gpus
+from unisono._src.devices import deterministic, has_jax_started, num_gpus
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
@@ -22,5 +22,5 @@ def enable_op_determinism() -> None:
 
     Seeds are yours to set: `tf.keras.utils.set_random_seed(seed)`.
     """
-    if not has_started() or num_gpus():
+    if not has_jax_started() or num_gpus():
         deterministic()

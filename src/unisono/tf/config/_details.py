@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from unisono._src.devices import gpu_model, has_started
+from unisono._src.devices import gpu_model, has_jax_started
 from unisono.tf.config._devices import PhysicalDevice
 
 
@@ -17,7 +17,7 @@ def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
     if device.device_type != "GPU":
         return {}
     index = int(device.name.rpartition(":")[2])
-    if not has_started():
+    if not has_jax_started():
         model = gpu_model(index)
         return {} if model is None else {"device_name": model}
     found = jax.local_devices(backend="gpu")[index]

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unisono._src.devices import has_started, set_cpu_devices
+from unisono._src.devices import has_jax_started, set_cpu_devices
 from unisono.tf.config._devices import PhysicalDevice, list_physical_devices
 
 ONE_PER_GPU = """{number} logical devices on {name}: JAX makes one device of a GPU. To try several replicas out, use CPU
@@ -65,7 +65,7 @@ def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDevi
 
 def grow_memory() -> bool:
     """Lets JAX take memory of GPUs as it needs it. False if that is too late."""
-    if has_started():
+    if has_jax_started():
         return False
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unisono._src.devices import has_started, show_gpus
+from unisono._src.devices import has_jax_started, restrict_gpus
 from unisono.tf.config._devices import PhysicalDevice, chosen, list_physical_devices
 
 TOO_LATE = """Visible devices cannot be changed any more: JAX has started. Call set_visible_devices before arrays,
@@ -27,9 +27,9 @@ def set_visible_devices(devices: PhysicalDevice | Sequence[PhysicalDevice], devi
     gpus = [device for device in known if device.device_type == "GPU"]
     numbers = [gpus.index(device) for device in wanted if device.device_type == "GPU"]
     if device_type in (None, "GPU") and numbers != _used(gpus):
-        if has_started():
+        if has_jax_started():
             raise RuntimeError(TOO_LATE)
-        show_gpus(numbers)
+        restrict_gpus(numbers)
         chosen.gpus, chosen.of = numbers, len(gpus)
 
 

@@ -19,7 +19,7 @@ from unisono._src.data.feed._feed import Feed, Pass, Window
 from unisono._src.data.feed._order import NumberedRows, PassOrder
 from unisono._src.data.feed._readers import Reader, RowsReader, StackReader
 from unisono._src.data.plans import PassRows, State, lengthened, read_only
-from unisono._src.devices import Copies, Placement, copies_fit, residency
+from unisono._src.devices import ReleasableArrays, Placement, copies_fit, residency
 
 
 class IndexedFeed(Feed):
@@ -64,12 +64,12 @@ class IndexedFeed(Feed):
         # Rows gathered in the program and rows gathered before it make two programs, whose sums may differ in a bit.
         self._resident = _lives_on_device(arrays, placement) if place is None else place["resident"]
         self._first_rows: NumberedRows | None = None
-        self._copies: Copies | None = None
+        self._copies: ReleasableArrays | None = None
         if self._resident:
             # The order of the first pass is made while the data travels: some milliseconds each.
             with ThreadPoolExecutor(1, thread_name_prefix="unisono-first-pass") as thread:
                 first_rows = thread.submit(order.next)
-                self._copies = placement.lend_copies(jax.tree.map(_whole, arrays))
+                self._copies = placement.place_releasable(jax.tree.map(_whole, arrays))
             self._arrays = self._copies.arrays
             self._first_rows = first_rows.result()
         else:
@@ -129,7 +129,7 @@ class IndexedFeed(Feed):
     def give_back(self) -> None:
         copies, self._copies, self._arrays = self._copies, None, None
         if copies is not None:
-            copies.give_back()
+            copies.release()
 
 
 class _Batches:
@@ -236,7 +236,7 @@ class _HostPass(Pass):
         if not self._placement.spans_processes:
             return self._placement.place_rows(jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs]), 1)
         placed = [
-            self._placement.place_read((*which.shape, *leaf.shape[1:]), functools.partial(_read, leaf, which))
+            self._placement.place_from_reader((*which.shape, *leaf.shape[1:]), functools.partial(_read, leaf, which))
             for leaf, which in pairs
         ]
         return jax.tree.unflatten(tree, placed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from unisono._src.replicas.values import packed
+from unisono._src.replicas.values import apply_packed
 
 if TYPE_CHECKING:
     from unisono._src.replicas.context._stack import Placed
@@ -51,8 +51,8 @@ class Replica:
             return nest
         self.check_together()
         axis = self.axis
-        if self.strategy.placement.packs_sums:
-            return packed(nest, lambda vector: jax.lax.psum(vector, axis))
+        if self.strategy.placement.needs_merged_sums:
+            return apply_packed(nest, lambda vector: jax.lax.psum(vector, axis))
         return jax.lax.psum(nest, axis)
 
     def mean(self, nest: Any) -> Any:
@@ -61,8 +61,8 @@ class Replica:
             return nest
         self.check_together()
         axis = self.axis
-        if self.strategy.placement.packs_sums:
-            return packed(nest, lambda vector: jax.lax.pmean(vector, axis))
+        if self.strategy.placement.needs_merged_sums:
+            return apply_packed(nest, lambda vector: jax.lax.pmean(vector, axis))
         return jax.lax.pmean(nest, axis)
 
     def first(self, nest: Any) -> Any:

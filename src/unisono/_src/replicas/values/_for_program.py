@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values._held import Each, Held, Rows, Together
-from unisono._src.replicas.values._on_devices import stays_on_host
+from unisono._src.replicas.values._held import Separate, Storage, Sharded, Unsplit
+from unisono._src.replicas.values._on_devices import is_host_only
 from unisono._src.replicas.values._per_replica import PerReplica
 
 _UNLIKE = """The replicas have values that one program cannot take: shapes {shapes}, dtypes {dtypes}.
@@ -24,27 +24,27 @@ _NO_ARRAYS = """The replicas have values that are no arrays: {values}.
 Only numbers can be computed with on devices. Encode strings as integers first, or take them out with map."""
 
 
-def for_program(value: PerReplica, placement: Placement) -> Rows | Together:
+def as_program_input(value: PerReplica, placement: Placement) -> Sharded | Unsplit:
     """``value`` as one array: cut along its rows, or whole on every device if replicas have unequally many."""
-    held: Held = value.held
+    held: Storage = value.held
     theirs = held.placement
     if theirs is not None and theirs is not placement and theirs.devices != placement.devices:
         raise ValueError(OF_ANOTHER.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
-    if not isinstance(held, Each):
+    if not isinstance(held, Separate):
         return held
     values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in held.values]
     _check(values, placement)
     if len({leaf.shape for leaf in values}) == 1:
-        return Rows(_joined(values, placement), values[0].ndim == 0, placement)
+        return Sharded(_joined(values, placement), values[0].ndim == 0, placement)
     traced = any(isinstance(leaf, jax.core.Tracer) for leaf in values)
     whole: Any = jnp.concatenate(values) if traced else np.concatenate([np.asarray(leaf) for leaf in values])
     shares = tuple(leaf.shape[0] for leaf in values)
-    return Together(whole if traced else jax.device_put(whole, placement.replicated), shares, placement, is_batch=True)
+    return Unsplit(whole if traced else jax.device_put(whole, placement.replicated), shares, placement, is_batch=True)
 
 
-def fits_program(value: PerReplica) -> bool:
+def fits_one_program(value: PerReplica) -> bool:
     """Whether the values differ in their number of rows at most."""
-    if not isinstance(value.held, Each):
+    if not isinstance(value.held, Separate):
         return True
     return _differ_in_rows_only([np.shape(leaf) for leaf in value.values])
 
@@ -64,10 +64,10 @@ def _joined(values: list[Any], placement: Placement) -> Any:
     if not in_place or scalars:
         hosts = [np.asarray(leaf)[None] if scalars else np.asarray(leaf) for leaf in values]
         if not placement.spans_processes:
-            return jax.device_put(np.concatenate(hosts), placement.one_for_each)
+            return jax.device_put(np.concatenate(hosts), placement.sharded_rows)
         values = [jax.device_put(host, device) for host, device in zip(hosts, placement.local_devices, strict=True)]
     shape = (values[0].shape[0] * placement.num_replicas, *values[0].shape[1:])
-    return jax.make_array_from_single_device_arrays(shape, placement.one_for_each, values)
+    return jax.make_array_from_single_device_arrays(shape, placement.sharded_rows, values)
 
 
 def _check(values: list[Any], placement: Placement) -> None:
@@ -77,7 +77,7 @@ def _check(values: list[Any], placement: Placement) -> None:
             f"This PerReplica has {len(values)} values, the strategy {number} replicas in this process. "
             f"It belongs to another strategy."
         )
-    if any(stays_on_host(leaf.dtype) for leaf in values):
+    if any(is_host_only(leaf.dtype) for leaf in values):
         raise TypeError(_NO_ARRAYS.format(values=values))
     shapes, dtypes = [leaf.shape for leaf in values], [str(leaf.dtype) for leaf in values]
     if len(set(dtypes)) > 1 or not _differ_in_rows_only(shapes):

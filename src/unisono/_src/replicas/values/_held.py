@@ -14,7 +14,7 @@ from unisono._src.devices import Placement
 
 
 @dataclass(frozen=True, eq=False)
-class Each:
+class Separate:
     """Anything, one for each replica.
 
     Attributes:
@@ -26,7 +26,7 @@ class Each:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Sharded:
     """Values of equal shape as one array that is cut along its rows: what a compiled program takes and gives.
 
     Attributes:
@@ -65,7 +65,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class Unsplit:
     """One value that was made for all replicas at once, since their batches were of different sizes.
 
     Attributes:
@@ -100,4 +100,4 @@ class Together:
         return self.is_batch or (bool(shape) and shape[0] == sum(self.shares))
 
 
-Held = Each | Rows | Together
+Storage = Separate | Sharded | Unsplit

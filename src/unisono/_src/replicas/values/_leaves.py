@@ -7,6 +7,6 @@ from typing import Any
 import jax
 
 
-def leaves_and_tree(nest: Any) -> tuple[list[Any], Any]:
+def flatten_with_none(nest: Any) -> tuple[list[Any], Any]:
     """The leaves of ``nest``, None among them, and what `jax.tree.unflatten` makes it of again."""
     return jax.tree.flatten(nest, is_leaf=lambda leaf: leaf is None)

@@ -14,7 +14,7 @@ import numpy as np
 _LEAST_BYTES: Final = 16384
 
 
-def packed(nest: Any, function: Callable[[Any], Any], *, lead: int = 0) -> Any:
+def apply_packed(nest: Any, function: Callable[[Any], Any], *, lead: int = 0) -> Any:
     """``function`` of the leaves, as it acts element by element: called once for each dtype, with all leaves of that
     dtype in one vector, which is filled up with zeros if it is short.
 

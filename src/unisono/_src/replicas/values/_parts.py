@@ -15,18 +15,18 @@ NO_AGGREGATION = """The variable {name!r} has a value of its own on every replic
 way to make one of them. Make it with aggregation="sum", "mean" or "only_first_replica", or read it inside `run`."""
 
 
-def whole(parts: Any, aggregation: str, name: str) -> Any:
+def aggregate(spread: Any, aggregation: str, name: str) -> Any:
     """One value out of ``parts``, which has the replicas as its first dimension."""
     if aggregation == "sum":
-        return jnp.sum(parts, 0, dtype=parts.dtype)
+        return jnp.sum(spread, 0, dtype=spread.dtype)
     if aggregation == "mean":
-        return jnp.mean(parts, 0).astype(parts.dtype)
+        return jnp.mean(spread, 0).astype(spread.dtype)
     if aggregation == "only_first_replica":
-        return parts[0]
+        return spread[0]
     raise ValueError(NO_AGGREGATION.format(name=name))
 
 
-def parts(value: Any, aggregation: str, number: int) -> Any:
+def spread(value: Any, aggregation: str, number: int) -> Any:
     """``value`` as parts whose whole it is, to the bit: of a sum the first replica has all of it."""
     value = jnp.asarray(value)
     if aggregation == "sum":
@@ -34,13 +34,13 @@ def parts(value: Any, aggregation: str, number: int) -> Any:
     return jnp.broadcast_to(value, (number, *value.shape))
 
 
-def placed_whole(parts: jax.Array, aggregation: str, name: str, placement: Placement) -> jax.Array:
+def aggregate_on_devices(spread: jax.Array, aggregation: str, name: str, placement: Placement) -> jax.Array:
     """:func:`whole` of arrays, where variables live."""
     with jax.ensure_compile_time_eval():
-        return _whole_program(aggregation, name, placement)(parts)
+        return _whole_program(aggregation, name, placement)(spread)
 
 
-def placed_parts(value: jax.Array, aggregation: str, placement: Placement) -> jax.Array:
+def spread_on_devices(value: jax.Array, aggregation: str, placement: Placement) -> jax.Array:
     """:func:`parts` of arrays, each on the device of its replica."""
     with jax.ensure_compile_time_eval():
         return _parts_program(aggregation, placement)(value)
@@ -48,10 +48,10 @@ def placed_parts(value: jax.Array, aggregation: str, placement: Placement) -> ja
 
 @functools.lru_cache(64)
 def _whole_program(aggregation: str, name: str, placement: Placement) -> Callable[[jax.Array], jax.Array]:
-    return jax.jit(lambda value: whole(value, aggregation, name), out_shardings=placement.replicated)
+    return jax.jit(lambda value: aggregate(value, aggregation, name), out_shardings=placement.replicated)
 
 
 @functools.lru_cache(64)
 def _parts_program(aggregation: str, placement: Placement) -> Callable[[jax.Array], jax.Array]:
     number = placement.num_replicas
-    return jax.jit(lambda value: parts(value, aggregation, number), out_shardings=placement.one_for_each)
+    return jax.jit(lambda value: spread(value, aggregation, number), out_shardings=placement.sharded_rows)

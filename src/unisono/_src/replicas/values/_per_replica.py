@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from unisono._src.replicas.values._held import Each, Held
+from unisono._src.replicas.values._held import Separate, Storage
 
 
 class DistributedValues(ABC):
@@ -33,17 +33,17 @@ class PerReplica(DistributedValues):
     __slots__ = ("_held",)
 
     def __init__(self, values: Iterable[Any]) -> None:
-        self._held: Held = Each(tuple(values))
+        self._held: Storage = Separate(tuple(values))
 
     @classmethod
-    def holding(cls, held: Held) -> PerReplica:
+    def holding(cls, held: Storage) -> PerReplica:
         """The same with values that are held in another way."""
         made = cls(())
         made._held = held
         return made
 
     @property
-    def held(self) -> Held:
+    def held(self) -> Storage:
         """How the values are held: for those who compute with them."""
         return self._held
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from unisono._src.data.plans import Nest, flatten, unflatten
 from unisono._src.devices import Placement
-from unisono._src.replicas.values._held import Each
+from unisono._src.replicas.values._held import Separate
 from unisono._src.replicas.values._per_replica import PerReplica
 
 
@@ -32,4 +32,4 @@ def regroup(nests: Sequence[Nest], placement: Placement | None = None) -> Nest:
 def _joined(leaves: tuple[Any, ...], placement: Placement | None) -> PerReplica | None:
     if all(leaf is None for leaf in leaves):
         return None
-    return PerReplica.holding(Each(leaves, placement))
+    return PerReplica.holding(Separate(leaves, placement))

@@ -40,7 +40,7 @@ def restore_parts(name: str, variable: Any, arrays: Mapping[str, Any]) -> None:
     if parts is None or not is_on_read(variable) or parts.shape != (num_parts(variable), *variable.shape):
         return
     host = np.array(parts)
-    store(variable, jax.make_array_from_callback(host.shape, _placement(variable).one_for_each, lambda at: host[at]))
+    store(variable, jax.make_array_from_callback(host.shape, _placement(variable).sharded_rows, lambda at: host[at]))
 
 
 def _everywhere(variable: Any) -> jax.Array:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono._src.replicas.values import stays_on_host
+from unisono._src.replicas.values import is_host_only
 from unisono._src.tracing.control_flow._forms import Form, taken_apart
 
 
@@ -98,7 +98,7 @@ def _leaf(leaf: Any, arrays: list[Any] | None) -> Leaf:
         return Number(leaf)
     if isinstance(leaf, keras.Variable):
         array = leaf.value
-    elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not stays_on_host(leaf.dtype):
+    elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not is_host_only(leaf.dtype):
         array = jnp.asarray(leaf)
     else:
         return Thing(leaf)

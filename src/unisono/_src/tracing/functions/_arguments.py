@@ -14,14 +14,14 @@ from unisono._src.data.dataset import TensorSpec
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.replicas.values import (
-    Each,
+    Separate,
     PerReplica,
-    Rows,
-    Together,
-    fits_program,
-    for_program,
-    leaves_and_tree,
-    stays_on_host,
+    Sharded,
+    Unsplit,
+    fits_one_program,
+    as_program_input,
+    flatten_with_none,
+    is_host_only,
 )
 from unisono._src.tracing.functions._slots import ARRAY, Constant, emptied, filled
 
@@ -63,7 +63,7 @@ class Arguments:
 
 def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     """From a call's arguments to :class:`Arguments`."""
-    leaves, tree = leaves_and_tree((args, kwargs))
+    leaves, tree = flatten_with_none((args, kwargs))
     arrays: list[Any] = []
     keys: list[Hashable] = []
     slots: list[Any] = []
@@ -73,11 +73,11 @@ def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
             placement = _placement_of(leaf)
             kept, inside = _of_replicas(leaf, placement)
             shapes = tuple((array.shape, array.dtype) for array in inside)
-            how = kept.scalars if isinstance(kept, Rows) else kept.shares if isinstance(kept, Together) else None
+            how = kept.scalars if isinstance(kept, Sharded) else kept.shares if isinstance(kept, Unsplit) else None
             keys.append((PerReplica, shapes, type(kept), how, placement))
             arrays += inside
             slots.append(kept)
-        elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not stays_on_host(leaf.dtype):
+        elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not is_host_only(leaf.dtype):
             keys.append((jax.Array, leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)))
             arrays.append(leaf)
             slots.append(ARRAY)
@@ -94,13 +94,13 @@ def described(key: Any) -> list[str]:
     return [f"{_name(path)}: {_in_words(leaf)}" for (path, _), leaf in zip(paths, leaves, strict=True)]
 
 
-def _of_replicas(value: PerReplica, placement: Placement) -> tuple[Rows | Together | Each, list[Any]]:
+def _of_replicas(value: PerReplica, placement: Placement) -> tuple[Sharded | Unsplit | Separate, list[Any]]:
     """How the values of replicas go into the program, and as which arrays."""
-    if not fits_program(value):
+    if not fits_one_program(value):
         # Nothing that replicas could compute with, but something that can be joined: each whole on every device.
         whole = [jax.device_put(np.asarray(each), placement.replicated) for each in value.values]
-        return Each((ARRAY,) * len(whole), placement), whole
-    slot, array = emptied(for_program(value, placement))
+        return Separate((ARRAY,) * len(whole), placement), whole
+    slot, array = emptied(as_program_input(value, placement))
     return slot, [array]
 
 

@@ -52,7 +52,7 @@ class CaptureScope(keras_hooks.StateScope):
         if not keras_hooks.is_on_read(variable):
             return raw
         known = self.known_whole(variable)
-        return values.whole(raw, variable.aggregation, variable.path) if known is None else known
+        return values.aggregate(raw, variable.aggregation, variable.path) if known is None else known
 
     def known_whole(self, variable: Any) -> Any:
         """The whole of a variable with parts, where the program that wrote the parts has made it as well; else None."""
@@ -70,7 +70,7 @@ class CaptureScope(keras_hooks.StateScope):
         check_aggregation(variable)
         self.raw(variable)
         if keras_hooks.is_on_read(variable):
-            value = values.parts(value, variable.aggregation, keras_hooks.num_parts(variable))
+            value = values.spread(value, variable.aggregation, keras_hooks.num_parts(variable))
         self.set_raw(variable, value)
 
     def made(self, variable: Any) -> None:

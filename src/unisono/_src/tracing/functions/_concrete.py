@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.devices import Launches, Placement
+from unisono._src.devices import LaunchQueue, Placement
 from unisono._src.processes import report_progress
 from unisono._src.replicas import context, values
 from unisono._src.tracing import tape
@@ -37,7 +37,7 @@ _OWN_REFERENCES: Final = 3
 # More launches with collectives than these in flight can wedge XLA:CPU.
 _IN_FLIGHT: Final = 8
 
-_launches = Launches()
+_launches = LaunchQueue()
 
 
 class ConcreteFunction:
@@ -121,7 +121,7 @@ class ConcreteFunction:
         if not isinstance(operand, jax.Array) or operand.sharding.device_set == home.device_set:
             return operand
         if self._placement.spans_processes:
-            return self._placement.place_copies(operand)
+            return self._placement.place_replicated(operand)
         return jax.device_put(operand, home) if operand.committed else operand
 
     def _jit(self, traced: _Traced, *, donate: bool) -> Any:
@@ -145,9 +145,9 @@ class ConcreteFunction:
         layouts = None
         if self._placement is not None:
             states = [
-                self._placement.one_for_each
+                self._placement.sharded_rows
                 if keras_hooks.is_on_read(variable)
-                else self._placement.variable(variable.shape)
+                else self._placement.layout(variable.shape)
                 for variable in self._written
             ]
             everywhere = self._placement.replicated
@@ -210,13 +210,13 @@ def _wholes(parted: list[tuple[Any, Any]], known: dict[int, Any]) -> list[Any]:
 
     # In a list: all processes have to put them into the vector in the same order, and identities differ.
     sums = [parts for parts, variable in parted if is_to_be_summed(variable)]
-    summed = iter(values.packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1))
+    summed = iter(values.apply_packed(sums, lambda parts: jnp.sum(parts, 0, dtype=parts.dtype), lead=1))
     return [
         known[id(variable)]
         if id(variable) in known
         else next(summed)
         if is_to_be_summed(variable)
-        else values.whole(parts, variable.aggregation, variable.path)
+        else values.aggregate(parts, variable.aggregation, variable.path)
         for parts, variable in parted
     ]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono._src.data.dataset import TensorSpec
-from unisono._src.replicas.values import leaves_and_tree
+from unisono._src.replicas.values import flatten_with_none
 from unisono._src.tracing.functions._arguments import Arguments
 
 
@@ -43,4 +43,4 @@ class ForArguments:
 
 def has_specs(arguments: Any) -> bool:
     """Whether a `TensorSpec` is among the arguments."""
-    return any(isinstance(leaf, TensorSpec) for leaf in leaves_and_tree(arguments)[0])
+    return any(isinstance(leaf, TensorSpec) for leaf in flatten_with_none(arguments)[0])

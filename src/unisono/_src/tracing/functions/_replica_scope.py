@@ -44,7 +44,7 @@ class ReplicaScope(keras_hooks.StateScope):
         own = self._own(variable)
         if context.merged() is None or not keras_hooks.is_on_read(variable):
             return own
-        return values.whole(self._replica.stacked(own), variable.aggregation, variable.path)
+        return values.aggregate(self._replica.stacked(own), variable.aggregation, variable.path)
 
     def _own(self, variable: Any) -> Any:
         key = id(variable)

@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values import Each, PerReplica, Rows, Together, leaves_and_tree
+from unisono._src.replicas.values import Separate, PerReplica, Sharded, Unsplit, flatten_with_none
 from unisono._src.tracing.functions._slots import ARRAY, Constant, emptied, filled
 
 
@@ -31,7 +31,7 @@ class Results:
     @classmethod
     def of(cls, nest: Any) -> Results:
         """Takes ``nest`` apart. Variables give their values."""
-        leaves, tree = leaves_and_tree(nest)
+        leaves, tree = flatten_with_none(nest)
         arrays: list[Any] = []
         return cls(arrays, tree, [_slot(leaf, arrays) for leaf in leaves])
 
@@ -41,11 +41,11 @@ class Results:
             return [None] * len(self.arrays)
         layouts: list[NamedSharding | None] = []
         for slot in self._slots:
-            if isinstance(slot, Each):
+            if isinstance(slot, Separate):
                 layouts += [placement.replicated for kind in slot.values if kind is ARRAY]
-            elif isinstance(slot, Rows):
-                layouts.append(placement.one_for_each)
-            elif slot is ARRAY or isinstance(slot, Together):
+            elif isinstance(slot, Sharded):
+                layouts.append(placement.sharded_rows)
+            elif slot is ARRAY or isinstance(slot, Unsplit):
                 layouts.append(placement.replicated)
         return layouts
 
@@ -63,8 +63,8 @@ def _slot(leaf: Any, arrays: list[Any]) -> Any:
     """How to make the leaf again; its arrays go to ``arrays``."""
     if isinstance(leaf, PerReplica):
         held = leaf.held
-        if isinstance(held, Each):
-            return Each(tuple(_slot(value, arrays) for value in held.values), held.placement)
+        if isinstance(held, Separate):
+            return Separate(tuple(_slot(value, arrays) for value in held.values), held.placement)
         slot, array = emptied(held)
         arrays.append(array)
         return slot

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
 
-from unisono._src.replicas.values import Each, PerReplica, Rows, Together
+from unisono._src.replicas.values import Separate, PerReplica, Sharded, Unsplit
 
 ARRAY: Final = object()
 """Stands for an array."""
@@ -19,9 +19,9 @@ class Constant:
     value: Any
 
 
-def emptied(held: Rows | Together) -> tuple[Rows | Together, Any]:
+def emptied(held: Sharded | Unsplit) -> tuple[Sharded | Unsplit, Any]:
     """The same without its array, and the array."""
-    if isinstance(held, Rows):
+    if isinstance(held, Sharded):
         return dataclasses.replace(held, array=None, total=None), held.array
     return dataclasses.replace(held, value=None), held.value
 
@@ -30,11 +30,11 @@ def filled(slot: Any, arrays: Iterator[Any]) -> Any:
     """The leaf, with the next arrays in it."""
     if isinstance(slot, Constant):
         return slot.value
-    if isinstance(slot, Each):
-        return PerReplica.holding(Each(tuple(filled(value, arrays) for value in slot.values), slot.placement))
+    if isinstance(slot, Separate):
+        return PerReplica.holding(Separate(tuple(filled(value, arrays) for value in slot.values), slot.placement))
     array = next(arrays)
-    if isinstance(slot, Rows):
+    if isinstance(slot, Sharded):
         return PerReplica.holding(dataclasses.replace(slot, array=array))
-    if isinstance(slot, Together):
+    if isinstance(slot, Unsplit):
         return PerReplica.holding(dataclasses.replace(slot, value=array))
     return array
