@@ -190,7 +190,7 @@ from unisono.tf.math._arithmetic import (
     truncatediv,
     truncatemod,
 )
-from unisono.tf.math._comparing import (
+from unisono.tf.math._comparisons import (
     equal,
     greater,
     greater_equal,
@@ -201,21 +201,8 @@ from unisono.tf.math._comparing import (
     logical_or,
     not_equal,
 )
-from unisono.tf.math._counting import histogram_fixed_width, histogram_fixed_width_bins
-from unisono.tf.math._reductions import (
-    argmax,
-    argmin,
-    cumsum,
-    reduce_all,
-    reduce_any,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from unisono.tf.math._special import (
+from unisono.tf.math._counts_and_top_k import histogram_fixed_width, histogram_fixed_width_bins
+from unisono.tf.math._elementary_and_special import (
     acos,
     acosh,
     asin,
@@ -232,6 +219,19 @@ from unisono.tf.math._special import (
     sinh,
     tan,
     tanh,
+)
+from unisono.tf.math._reductions import (
+    argmax,
+    argmin,
+    cumsum,
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
 )
 
 newaxis = None

@@ -26,6 +26,6 @@ from unisono.tf._dtypes import (
 )
 from unisono.tf._dtypes import bool_ as bool
 from unisono.tf._missing import missing_in
-from unisono.tf.math._special import complex
+from unisono.tf.math._elementary_and_special import complex
 
 __getattr__ = missing_in("tf.dtypes")

@@ -2,6 +2,6 @@
 
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.autograph import experimental
-from unisono.tf.autograph._converting import set_verbosity, to_code, to_graph, trace
+from unisono.tf.autograph._conversion import set_verbosity, to_code, to_graph, trace
 
 __getattr__ = _missing_in("tf.autograph")

@@ -11,6 +11,6 @@ from unisono.tf.compat._numbers import (
     integral_types,
     real_types,
 )
-from unisono.tf.compat._text import as_bytes, as_str, as_str_any, as_text, path_to_str
+from unisono.tf.compat._text_and_types import as_bytes, as_str, as_str_any, as_text, path_to_str
 
 __getattr__ = _missing_in("tf.compat")

@@ -1,24 +1,7 @@
 """`tf.debugging`: what has to be true of tensors."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.debugging._kinds import (
-    assert_integer,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
-    assert_same_float_dtype,
-    assert_scalar,
-    assert_shapes,
-    assert_type,
-    is_numeric_tensor,
-)
-from unisono.tf.debugging._switches import (
-    disable_check_numerics,
-    enable_check_numerics,
-    get_log_device_placement,
-    set_log_device_placement,
-)
-from unisono.tf.debugging._values import (
+from unisono.tf.debugging._assertions import (
     Assert,
     assert_all_finite,
     assert_equal,
@@ -33,6 +16,23 @@ from unisono.tf.debugging._values import (
     assert_none_equal,
     assert_positive,
     check_numerics,
+)
+from unisono.tf.debugging._numerics import (
+    disable_check_numerics,
+    enable_check_numerics,
+    get_log_device_placement,
+    set_log_device_placement,
+)
+from unisono.tf.debugging._static_assertions import (
+    assert_integer,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_shapes,
+    assert_type,
+    is_numeric_tensor,
 )
 
 __getattr__ = _missing_in("tf.debugging")

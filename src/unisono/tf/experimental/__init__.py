@@ -2,7 +2,7 @@
 
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.experimental import dlpack, numpy
-from unisono.tf.experimental._optional import Optional
+from unisono.tf.experimental._optional_and_execution import Optional
 from unisono.tf.experimental._ways_to_run import (
     async_clear_error,
     async_scope,

@@ -1,8 +1,45 @@
 """`tf.image`: files, sizes, parts, colours of images."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.image._boxes import draw_bounding_boxes
-from unisono.tf.image._chance import (
+from unisono.tf.image._bounding_boxes import draw_bounding_boxes
+from unisono.tf.image._colors import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    per_image_standardization,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
+from unisono.tf.image._crop_pad_flip import (
+    central_crop,
+    crop_to_bounding_box,
+    extract_patches,
+    flip_left_right,
+    flip_up_down,
+    pad_to_bounding_box,
+    resize_with_crop_or_pad,
+    rot90,
+    transpose,
+)
+from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg
+from unisono.tf.image._metrics_and_gradients import (
+    image_gradients,
+    non_max_suppression,
+    psnr,
+    sobel_edges,
+    ssim,
+    total_variation,
+)
+from unisono.tf.image._pixel_values import convert_image_dtype
+from unisono.tf.image._random import (
     random_brightness,
     random_contrast,
     random_crop,
@@ -19,37 +56,7 @@ from unisono.tf.image._chance import (
     stateless_random_hue,
     stateless_random_saturation,
 )
-from unisono.tf.image._codecs import adjust_jpeg_quality, decode_and_crop_jpeg
-from unisono.tf.image._colours import (
-    adjust_brightness,
-    adjust_contrast,
-    adjust_gamma,
-    adjust_hue,
-    adjust_saturation,
-    grayscale_to_rgb,
-    hsv_to_rgb,
-    per_image_standardization,
-    rgb_to_grayscale,
-    rgb_to_hsv,
-    rgb_to_yiq,
-    rgb_to_yuv,
-    yiq_to_rgb,
-    yuv_to_rgb,
-)
-from unisono.tf.image._cropping import (
-    central_crop,
-    crop_to_bounding_box,
-    extract_patches,
-    flip_left_right,
-    flip_up_down,
-    pad_to_bounding_box,
-    resize_with_crop_or_pad,
-    rot90,
-    transpose,
-)
-from unisono.tf.image._measures import image_gradients, non_max_suppression, psnr, sobel_edges, ssim, total_variation
-from unisono.tf.image._pixels import convert_image_dtype
-from unisono.tf.image._resizing import ResizeMethod, crop_and_resize, resize, resize_with_pad
+from unisono.tf.image._resize import ResizeMethod, crop_and_resize, resize, resize_with_pad
 from unisono.tf.io._images import (
     decode_bmp,
     decode_image,

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 
 from unisono.tf._op import op
 from unisono.tf._operands import floating, operands
-from unisono.tf.linalg._products import turned
+from unisono.tf.linalg._products import maybe_transpose
 
 
 @op
 def inv(input: Any, adjoint: bool = False) -> Any:
     """The inverse matrices."""
-    return jnp.linalg.inv(turned(floating(input), False, adjoint))
+    return jnp.linalg.inv(maybe_transpose(floating(input), False, adjoint))
 
 
 @op
@@ -47,7 +47,7 @@ def logdet(matrix: Any) -> Any:
 def solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
     """The `x` of `matrix @ x = rhs`."""
     matrix, rhs = operands(matrix, rhs)
-    return jnp.linalg.solve(turned(matrix, False, adjoint), rhs)
+    return jnp.linalg.solve(maybe_transpose(matrix, False, adjoint), rhs)
 
 
 @op
@@ -63,10 +63,10 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True) -> Any:
     """The `x` for which `matrix @ x` is nearest to ``rhs``."""
     matrix, rhs = operands(matrix, rhs)
-    turned = jnp.swapaxes(matrix, -1, -2).conj()
+    adjoint = jnp.swapaxes(matrix, -1, -2).conj()
     if matrix.shape[-2] >= matrix.shape[-1]:
-        return jnp.linalg.solve(turned @ matrix + l2_regularizer * jnp.eye(matrix.shape[-1]), turned @ rhs)
-    return turned @ jnp.linalg.solve(matrix @ turned + l2_regularizer * jnp.eye(matrix.shape[-2]), rhs)
+        return jnp.linalg.solve(adjoint @ matrix + l2_regularizer * jnp.eye(matrix.shape[-1]), adjoint @ rhs)
+    return adjoint @ jnp.linalg.solve(matrix @ adjoint + l2_regularizer * jnp.eye(matrix.shape[-2]), rhs)
 
 
 @op

@@ -38,7 +38,7 @@ def matmul(
             f"tf.matmul: the shapes are {tuple(a.shape)} and {tuple(b.shape)}. Expected matrices, with two dims at "
             f"least; for a vector write tf.linalg.matvec(a, b), or b[:, tf.newaxis]."
         )
-    product = jnp.matmul(turned(a, transpose_a, adjoint_a), turned(b, transpose_b, adjoint_b))
+    product = jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), maybe_transpose(b, transpose_b, adjoint_b))
     return product if output_type is None else product.astype(for_jax(output_type))
 
 
@@ -53,7 +53,7 @@ def matvec(
 ) -> Any:
     """The product of matrices and vectors."""
     a, b = operands(a, b)
-    return jnp.matmul(turned(a, transpose_a, adjoint_a), b[..., None])[..., 0]
+    return jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), b[..., None])[..., 0]
 
 
 @op
@@ -81,13 +81,13 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 def matrix_transpose(a: Any, conjugate: bool = False) -> Any:
     """The last two dims exchanged."""
     array = as_array(a)
-    return turned(array, not conjugate, conjugate)
+    return maybe_transpose(array, not conjugate, conjugate)
 
 
 @op
 def adjoint(matrix: Any) -> Any:
     """The last two dims exchanged, of the conjugate."""
-    return turned(as_array(matrix), False, True)
+    return maybe_transpose(as_array(matrix), False, True)
 
 
 @op
@@ -96,7 +96,7 @@ def cross(a: Any, b: Any) -> Any:
     return jnp.cross(*operands(a, b))
 
 
-def turned(array: Any, transposed: bool, adjoint: bool) -> Any:
+def maybe_transpose(array: Any, transposed: bool, adjoint: bool) -> Any:
     if transposed and adjoint:
         raise ValueError("A matrix cannot be transposed and adjoint at once. Use one of the two.")
     if transposed or adjoint:

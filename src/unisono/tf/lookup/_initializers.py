@@ -36,7 +36,7 @@ class KeyValueTensorInitializer:
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None
     ) -> None:
-        self.keys, self.values = as_column(keys, key_dtype), as_column(values, value_dtype)
+        self.keys, self.values = to_host_array(keys, key_dtype), to_host_array(values, value_dtype)
         if self.keys.shape != self.values.shape:
             raise ValueError(
                 f"KeyValueTensorInitializer: there are keys of shape {self.keys.shape} and values of shape "
@@ -94,7 +94,7 @@ class TextFileInitializer(KeyValueTensorInitializer):
         super().__init__(keys, values, key_dtype, value_dtype)
 
 
-def as_column(values: Any, dtype: Any = None) -> Array:
+def to_host_array(values: Any, dtype: Any = None) -> Array:
     """Numbers or text as an array on the host; text as bytes."""
     plain = isinstance(values, np.ndarray)
     found = np.asarray(values if plain else convert_to_tensor(values, None if dtype is None else _kept(dtype)))

@@ -33,7 +33,7 @@ from unisono.tf.math._arithmetic import (
     subtract,
     truediv,
 )
-from unisono.tf.math._comparing import (
+from unisono.tf.math._comparisons import (
     equal,
     greater,
     greater_equal,
@@ -50,7 +50,7 @@ from unisono.tf.math._comparing import (
     logical_xor,
     not_equal,
 )
-from unisono.tf.math._counting import (
+from unisono.tf.math._counts_and_top_k import (
     approx_max_k,
     approx_min_k,
     bincount,
@@ -59,40 +59,7 @@ from unisono.tf.math._counting import (
     invert_permutation,
     top_k,
 )
-from unisono.tf.math._reductions import (
-    argmax,
-    argmin,
-    count_nonzero,
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
-    reduce_all,
-    reduce_any,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_std,
-    reduce_sum,
-    reduce_variance,
-    zero_fraction,
-)
-from unisono.tf.math._segments import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    unsorted_segment_max,
-    unsorted_segment_mean,
-    unsorted_segment_min,
-    unsorted_segment_prod,
-    unsorted_segment_sqrt_n,
-    unsorted_segment_sum,
-)
-from unisono.tf.math._special import (
+from unisono.tf.math._elementary_and_special import (
     acos,
     acosh,
     angle,
@@ -139,6 +106,39 @@ from unisono.tf.math._special import (
     xlog1py,
     xlogy,
     zeta,
+)
+from unisono.tf.math._reductions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    cumulative_logsumexp,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+    zero_fraction,
+)
+from unisono.tf.math._segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
 )
 from unisono.tf.nn._activations import log_softmax, softmax
 

@@ -3,9 +3,9 @@
 from unisono._src.strategy._average_loss import compute_average_loss, scale_regularization_loss
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.linalg._norms import l2_normalize
-from unisono.tf.math._counting import approx_max_k, approx_min_k, in_top_k, top_k
+from unisono.tf.math._counts_and_top_k import approx_max_k, approx_min_k, in_top_k, top_k
+from unisono.tf.math._elementary_and_special import sigmoid, softplus, softsign, tanh
 from unisono.tf.math._reductions import zero_fraction
-from unisono.tf.math._special import sigmoid, softplus, softsign, tanh
 from unisono.tf.nn._activations import crelu, elu, gelu, leaky_relu, log_softmax, relu, relu6, selu, silu, softmax
 from unisono.tf.nn._convolutions import (
     avg_pool,
@@ -28,6 +28,15 @@ from unisono.tf.nn._convolutions import (
     separable_conv2d,
     space_to_depth,
 )
+from unisono.tf.nn._layer_ops import (
+    batch_normalization,
+    bias_add,
+    dropout,
+    embedding_lookup,
+    local_response_normalization,
+    moments,
+    weighted_moments,
+)
 from unisono.tf.nn._losses import (
     ctc_loss,
     l2_loss,
@@ -36,15 +45,6 @@ from unisono.tf.nn._losses import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
-)
-from unisono.tf.nn._normalization import (
-    batch_normalization,
-    bias_add,
-    dropout,
-    embedding_lookup,
-    local_response_normalization,
-    moments,
-    weighted_moments,
 )
 from unisono.tf.nn._sampled_losses import nce_loss, sampled_softmax_loss
 

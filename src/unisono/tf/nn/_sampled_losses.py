@@ -11,7 +11,7 @@ from unisono.tf._op import making
 from unisono.tf._operands import floating
 from unisono.tf._tensors import as_array
 from unisono.tf.nn._losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
-from unisono.tf.random._candidates import log_uniform_candidate_sampler
+from unisono.tf.random._candidate_samplers import log_uniform_candidate_sampler
 
 
 @making

@@ -2,8 +2,7 @@
 
 from unisono.tf._missing import missing_in as _missing_in
 from unisono.tf.random import experimental
-from unisono.tf.random._candidates import log_uniform_candidate_sampler, uniform_candidate_sampler
-from unisono.tf.random._draws import categorical, gamma, normal, poisson, shuffle, truncated_normal, uniform
+from unisono.tf.random._candidate_samplers import log_uniform_candidate_sampler, uniform_candidate_sampler
 from unisono.tf.random._generator import (
     Algorithm,
     Generator,
@@ -11,7 +10,8 @@ from unisono.tf.random._generator import (
     get_global_generator,
     set_global_generator,
 )
-from unisono.tf.random._seeds import set_seed
+from unisono.tf.random._seed_generators import set_seed
+from unisono.tf.random._stateful import categorical, gamma, normal, poisson, shuffle, truncated_normal, uniform
 from unisono.tf.random._stateless import (
     fold_in,
     split,

@@ -15,8 +15,14 @@ from unisono._src.replicas import context
 from unisono.tf._module import Module
 from unisono.tf._operands import whole
 from unisono.tf._tensors import as_array
-from unisono.tf.random._distributions import binomial_of, full_int_of, normal_of, truncated_normal_of, uniform_of
-from unisono.tf.random._seeds import as_key, counting_on
+from unisono.tf.random._sampling import (
+    sample_binomial,
+    sample_full_int,
+    sample_normal,
+    sample_truncated_normal,
+    sample_uniform,
+)
+from unisono.tf.random._seed_generators import check_state_advances, key_from_pair
 
 _BITS: Final = 2**32
 
@@ -108,29 +114,29 @@ class Generator(Module):
 
     def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: Any = None) -> Any:
         """Numbers of a normal distribution."""
-        return normal_of(self._next(), shape, mean, stddev, dtype)
+        return sample_normal(self._next(), shape, mean, stddev, dtype)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: Any = None
     ) -> Any:
         """Numbers of a normal distribution, none further from the mean than two deviations."""
-        return truncated_normal_of(self._next(), shape, mean, stddev, dtype)
+        return sample_truncated_normal(self._next(), shape, mean, stddev, dtype)
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", name: Any = None) -> Any:
         """Numbers from ``minval`` to below ``maxval``, all as likely; whole ones if the dtype is."""
-        return uniform_of(self._next(), shape, minval, maxval, dtype, "Generator.uniform")
+        return sample_uniform(self._next(), shape, minval, maxval, dtype, "Generator.uniform")
 
     def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: Any = None) -> Any:
         """Whole numbers of the whole range of the dtype."""
-        return full_int_of(self._next(), shape, dtype)
+        return sample_full_int(self._next(), shape, dtype)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: Any = None) -> Any:
         """How many of ``counts`` trials succeed."""
-        return binomial_of(self._next(), shape, counts, probs, dtype)
+        return sample_binomial(self._next(), shape, counts, probs, dtype)
 
     def make_seeds(self, count: Any = 1) -> Any:
         """Seeds for the stateless functions, of the shape (2, count)."""
-        return full_int_of(self._next(), (2, whole(count)), "int64")
+        return sample_full_int(self._next(), (2, whole(count)), "int64")
 
     def split(self, count: Any = 1) -> list[Generator]:
         """So many generators with numbers of their own."""
@@ -138,7 +144,7 @@ class Generator(Module):
         return [Generator(state=pair) for pair in keys]
 
     def _next(self) -> Any:
-        return as_key(counting_on(self._seeds).next())
+        return key_from_pair(check_state_advances(self._seeds).next())
 
 
 def create_rng_state(seed: Any, alg: Any = None) -> Any:

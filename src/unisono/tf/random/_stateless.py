@@ -12,22 +12,22 @@ from unisono.tf._dtypes import for_jax
 from unisono.tf._op import making
 from unisono.tf._operands import whole
 from unisono.tf._tensors import as_array
-from unisono.tf.random._distributions import (
-    categorical_of,
-    full_int_of,
-    normal_of,
-    truncated_normal_of,
-    uniform_of,
-    within,
+from unisono.tf.random._sampling import (
+    broadcast_shape,
+    sample_categorical,
+    sample_full_int,
+    sample_normal,
+    sample_truncated_normal,
+    sample_uniform,
 )
-from unisono.tf.random._seeds import as_key
+from unisono.tf.random._seed_generators import key_from_pair
 
 
 def _key(seed: Any) -> Any:
     pair = as_array(seed)
     if tuple(pair.shape) != (2,):
         raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two whole numbers: seed=[1, 2], say.")
-    return as_key(pair)
+    return key_from_pair(pair)
 
 
 @making
@@ -40,7 +40,7 @@ def stateless_normal(
     alg: Any = "auto_select",
 ) -> Any:
     """Numbers of a normal distribution."""
-    return normal_of(_key(seed), shape, mean, stddev, dtype)
+    return sample_normal(_key(seed), shape, mean, stddev, dtype)
 
 
 @making
@@ -53,7 +53,7 @@ def stateless_truncated_normal(
     alg: Any = "auto_select",
 ) -> Any:
     """Numbers of a normal distribution, none further from the mean than two deviations."""
-    return truncated_normal_of(_key(seed), shape, mean, stddev, dtype)
+    return sample_truncated_normal(_key(seed), shape, mean, stddev, dtype)
 
 
 @making
@@ -67,8 +67,8 @@ def stateless_uniform(
 ) -> Any:
     """Numbers from ``minval`` to below ``maxval``; whole ones of the whole range if both are None."""
     if minval is None and maxval is None and jnp.issubdtype(for_jax(dtype), jnp.integer):
-        return full_int_of(_key(seed), shape, dtype)
-    return uniform_of(_key(seed), shape, minval, maxval, dtype, "tf.random.stateless_uniform")
+        return sample_full_int(_key(seed), shape, dtype)
+    return sample_uniform(_key(seed), shape, minval, maxval, dtype, "tf.random.stateless_uniform")
 
 
 @making
@@ -76,7 +76,7 @@ def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = "int64", alg: Any = "auto_select"
 ) -> Any:
     """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
-    return categorical_of(_key(seed), logits, num_samples, dtype)
+    return sample_categorical(_key(seed), logits, num_samples, dtype)
 
 
 @making
@@ -86,7 +86,7 @@ def stateless_gamma(
     """Numbers of gamma distributions, all together in ``shape``."""
     wanted = for_jax(dtype)
     alpha, beta = as_array(alpha, wanted), as_array(1 if beta is None else beta, wanted)
-    drawn = jax.random.gamma(_key(seed), jnp.broadcast_to(alpha, within(shape, alpha, beta)), dtype=wanted)
+    drawn = jax.random.gamma(_key(seed), jnp.broadcast_to(alpha, broadcast_shape(shape, alpha, beta)), dtype=wanted)
     return drawn / beta
 
 
@@ -94,7 +94,7 @@ def stateless_gamma(
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", alg: Any = "auto_select") -> Any:
     """Counts of Poisson distributions, all together in ``shape``."""
     lam = as_array(lam)
-    return jax.random.poisson(_key(seed), lam, within(shape, lam)).astype(for_jax(dtype))
+    return jax.random.poisson(_key(seed), lam, broadcast_shape(shape, lam)).astype(for_jax(dtype))
 
 
 @making
@@ -103,7 +103,7 @@ def stateless_binomial(
 ) -> Any:
     """How many of ``counts`` trials succeed."""
     counts, probs = as_array(counts).astype(jnp.float32), as_array(probs).astype(jnp.float32)
-    drawn = jax.random.binomial(_key(seed), counts, probs, within(shape, counts, probs))
+    drawn = jax.random.binomial(_key(seed), counts, probs, broadcast_shape(shape, counts, probs))
     return drawn.astype(for_jax(output_dtype))
 
 

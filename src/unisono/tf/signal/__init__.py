@@ -15,6 +15,6 @@ from unisono.tf.signal._fourier import (
     rfft,
     rfft2d,
 )
-from unisono.tf.signal._frames import frame, hamming_window, hann_window, stft
+from unisono.tf.signal._windows_and_frames import frame, hamming_window, hann_window, stft
 
 __getattr__ = _missing_in("tf.signal")

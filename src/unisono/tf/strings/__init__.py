@@ -1,7 +1,7 @@
 """`tf.strings`: text, on the host. Text is bytes, as in TensorFlow; results are tensors of the host."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.strings._letters import (
+from unisono.tf.strings._case_regex_hash import (
     length,
     lower,
     regex_full_match,
@@ -10,8 +10,8 @@ from unisono.tf.strings._letters import (
     to_hash_bucket_fast,
     upper,
 )
-from unisono.tf.strings._numbers import as_string, format, to_number
-from unisono.tf.strings._parts import (
+from unisono.tf.strings._number_conversion import as_string, format, to_number
+from unisono.tf.strings._split_join import (
     bytes_split,
     join,
     reduce_join,

@@ -1,7 +1,7 @@
 """`tf.test`: what tests ask of the machine, and a test case that compares arrays."""
 
 from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf.test._machine import (
+from unisono.tf.test._build_info import (
     gpu_device_name,
     is_built_with_cuda,
     is_built_with_gpu_support,

@@ -7,7 +7,7 @@ from typing import Any
 from unisono._src.data.plans import map_leaves
 from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
-from unisono.tf.compat.v1._names import fallen_back
+from unisono.tf.compat.v1._tf2_names import fallen_back
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:

@@ -16,7 +16,7 @@ from unisono.tf._tensors import as_array, on_host
 NEEDS_IMAGE = "{name}: expected an image (height, width, channels) or a batch of them, got the shape {shape}."
 
 
-def pixels(image: Any, name: str) -> Any:
+def to_image_array(image: Any, name: str) -> Any:
     """The image as an array: NumPy's if it is one, JAX's otherwise."""
     array = np.asarray(image) if isinstance(image, np.ndarray) else as_array(image)
     if array.ndim not in (3, 4):
@@ -50,7 +50,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False) -> Any:
     return (jnp.clip(scaled, want.min, want.max) if saturate else scaled).astype(wanted)
 
 
-def as_floats(image: Any, compute: Callable[[Any], Any]) -> Any:
+def compute_in_float(image: Any, compute: Callable[[Any], Any]) -> Any:
     """``compute`` of the image in floats from 0 to 1, and back in the dtype that it had."""
     array = image.value if isinstance(image, keras.Variable) else as_array(image)
     if jnp.issubdtype(array.dtype, jnp.floating):

@@ -51,14 +51,14 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None
     """Raises unless the tensor has this dtype."""
     found = as_dtype(text_or_array(tensor).dtype)
     if found != as_dtype(tf_type):
-        raise TypeError(f"{prefix(message)}the tensor has the dtype {found!r}, expected {as_dtype(tf_type)!r}.")
+        raise TypeError(f"{message_prefix(message)}the tensor has the dtype {found!r}, expected {as_dtype(tf_type)!r}.")
 
 
 def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the tensor is of whole numbers."""
     found = as_dtype(text_or_array(x).dtype)
     if not found.is_integer:
-        raise TypeError(f"{prefix(message)}the tensor has the dtype {found!r}, expected whole numbers.")
+        raise TypeError(f"{message_prefix(message)}the tensor has the dtype {found!r}, expected whole numbers.")
 
 
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None) -> None:
@@ -96,8 +96,8 @@ def _check_shape(found: tuple[int, ...], expected: Any, known: dict[Any, int], m
 
 
 def _fail_statically(message: Any, what: str) -> NoReturn:
-    raise ValueError(f"{prefix(message)}{what}.")
+    raise ValueError(f"{message_prefix(message)}{what}.")
 
 
-def prefix(message: Any) -> str:
+def message_prefix(message: Any) -> str:
     return f"{message} " if message else ""

@@ -10,8 +10,8 @@ import numpy as np
 from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._tensors import HostTensor, on_host
-from unisono.tf.lookup._initializers import Array, as_column
-from unisono.tf.lookup._static import checked_keys
+from unisono.tf.lookup._initializers import Array, to_host_array
+from unisono.tf.lookup._static_tables import check_keys
 
 ON_THE_HOST = """A {table} lives on the host: it cannot be used with values of a compiled function. Use it outside of
 tf.function, or in the map of a dataset."""
@@ -44,7 +44,7 @@ class MutableHashTable:
         experimental_is_anonymous: bool = False,
     ) -> None:
         self._key_dtype, self._value_dtype, self._name = as_dtype(key_dtype), as_dtype(value_dtype), name
-        self._default = as_column(default_value, value_dtype)
+        self._default = to_host_array(default_value, value_dtype)
         self._values: dict[Any, Array] = {}
 
     @property
@@ -70,7 +70,7 @@ class MutableHashTable:
         """Puts values in, over those that were there."""
         given = self._given(keys)
         wanted = (*given.shape, *self._default.shape)
-        new = as_column(values, self._value_dtype)
+        new = to_host_array(values, self._value_dtype)
         if new.shape != wanted:
             said = f"{self._name}.insert: the values have shape {new.shape}. Expected {wanted}."
             raise errors.InvalidArgumentError(None, None, said)
@@ -80,7 +80,7 @@ class MutableHashTable:
     def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> HostTensor:
         """The value of each key."""
         given = self._given(keys)
-        default = self._default if dynamic_default_values is None else as_column(dynamic_default_values)
+        default = self._default if dynamic_default_values is None else to_host_array(dynamic_default_values)
         defaults = np.broadcast_to(default, (*given.shape, *self._default.shape)).reshape(-1, *self._default.shape)
         found = np.empty(defaults.shape, self._value_dtype.dtype)
         for row, key in enumerate(given.ravel().tolist()):
@@ -106,7 +106,7 @@ class MutableHashTable:
     def _given(self, keys: Any) -> Array:
         if isinstance(keys, jax.core.Tracer):
             raise TypeError(ON_THE_HOST.format(table=type(self).__name__))
-        return checked_keys(keys, self._key_dtype, self._name)
+        return check_keys(keys, self._key_dtype, self._name)
 
 
 class DenseHashTable(MutableHashTable):
@@ -137,7 +137,7 @@ class DenseHashTable(MutableHashTable):
         experimental_is_anonymous: bool = False,
     ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
-        self._refused = {as_column(key, key_dtype).item() for key in (empty_key, deleted_key)}
+        self._refused = {to_host_array(key, key_dtype).item() for key in (empty_key, deleted_key)}
 
     def erase(self, keys: Any, name: str | None = None) -> None:
         """The same as `remove`."""

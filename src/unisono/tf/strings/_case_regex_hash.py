@@ -11,7 +11,7 @@ from unisono.tf._fingerprint import fingerprint
 from unisono.tf._op import op
 from unisono.tf._operands import text, whole
 from unisono.tf._tensors import as_array, as_bytes, on_host
-from unisono.tf.strings._each import of_each, single
+from unisono.tf.strings._string_arrays import map_strings, scalar_value
 
 
 @op
@@ -25,32 +25,35 @@ def length(input: Any, unit: str = "BYTE") -> Any:
 @op
 def lower(input: Any, encoding: str = "") -> Any:
     """In small letters; other than ASCII's for encoding "utf-8"."""
-    return of_each(lambda each: each.decode().lower().encode() if encoding else each.lower(), text(input))
+    return map_strings(lambda each: each.decode().lower().encode() if encoding else each.lower(), text(input))
 
 
 @op
 def upper(input: Any, encoding: str = "") -> Any:
     """In capitals; other than ASCII's for encoding "utf-8"."""
-    return of_each(lambda each: each.decode().upper().encode() if encoding else each.upper(), text(input))
+    return map_strings(lambda each: each.decode().upper().encode() if encoding else each.upper(), text(input))
 
 
 @op
 def strip(input: Any) -> Any:
     """Without white space at both ends."""
-    return of_each(lambda each: each.strip(), text(input))
+    return map_strings(lambda each: each.strip(), text(input))
 
 
 @op
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True) -> Any:
     """What matches a pattern replaced, everywhere or once."""
-    compiled, other = re.compile(as_bytes(single(pattern))), as_bytes(single(rewrite)).replace(b"\\0", b"\\g<0>")
-    return of_each(lambda each: compiled.sub(other, each, count=0 if replace_global else 1), text(input))
+    compiled, other = (
+        re.compile(as_bytes(scalar_value(pattern))),
+        as_bytes(scalar_value(rewrite)).replace(b"\\0", b"\\g<0>"),
+    )
+    return map_strings(lambda each: compiled.sub(other, each, count=0 if replace_global else 1), text(input))
 
 
 @op
 def regex_full_match(input: Any, pattern: Any) -> Any:
     """Whether the pattern matches all of the text."""
-    compiled = re.compile(as_bytes(single(pattern)))
+    compiled = re.compile(as_bytes(scalar_value(pattern)))
     array = text(input)
     matches = [compiled.fullmatch(each) is not None for each in array.reshape(-1)]
     return on_host(np.array(matches, bool).reshape(array.shape))

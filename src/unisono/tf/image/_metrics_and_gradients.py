@@ -11,7 +11,7 @@ import numpy as np
 from unisono.tf._op import op
 from unisono.tf._operands import known, whole
 from unisono.tf._tensors import as_array
-from unisono.tf.image._pixels import convert_image_dtype
+from unisono.tf.image._pixel_values import convert_image_dtype
 
 HOW_MANY = "tf.image.non_max_suppression: how many boxes are left depends on the boxes and scores, which"
 

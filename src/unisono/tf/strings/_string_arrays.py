@@ -14,12 +14,12 @@ RAGGED = """tf.strings.{name}: the rows have {counts} parts, which makes no tens
 one text at a time, dataset.map(...) before dataset.batch(...), or on rows with equally many parts."""
 
 
-def of_each(function: Callable[..., bytes], *arrays: Any) -> Any:
+def map_strings(function: Callable[..., bytes], *arrays: Any) -> Any:
     """What a function makes of each text, or of each of several in the same place."""
-    return on_host(filled(arrays[0].shape, lambda index: function(*(array[index] for array in arrays))))
+    return on_host(build_string_array(arrays[0].shape, lambda index: function(*(array[index] for array in arrays))))
 
 
-def filled(shape: Any, value: Callable[[Any], bytes]) -> Any:
+def build_string_array(shape: Any, value: Callable[[Any], bytes]) -> Any:
     """An array of the texts that belong to the places."""
     made = np.empty(tuple(shape), object)
     for index in np.ndindex(made.shape):
@@ -27,7 +27,7 @@ def filled(shape: Any, value: Callable[[Any], bytes]) -> Any:
     return made
 
 
-def parts(input: Any, function: Callable[[bytes], list[bytes]], name: str) -> Any:
+def split_each(input: Any, function: Callable[[bytes], list[bytes]], name: str) -> Any:
     """The parts of each text along a new last dim, if all have as many."""
     array = text(input)
     rows = [function(each) for each in array.reshape(-1)]
@@ -40,6 +40,6 @@ def parts(input: Any, function: Callable[[bytes], list[bytes]], name: str) -> An
     return on_host(made.reshape(*array.shape, *counts))
 
 
-def single(value: Any) -> Any:
+def scalar_value(value: Any) -> Any:
     """The text that an array without dims holds."""
     return np.asarray(value).item() if isinstance(value, np.ndarray) else value

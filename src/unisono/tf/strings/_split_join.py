@@ -10,7 +10,7 @@ from unisono.tf._op import op
 from unisono.tf._operands import axes, known, text, whole
 from unisono.tf._tensors import as_array, as_bytes, on_host
 from unisono.tf.errors import InvalidArgumentError
-from unisono.tf.strings._each import filled, of_each, parts, single
+from unisono.tf.strings._string_arrays import build_string_array, map_strings, scalar_value, split_each
 
 
 @op
@@ -20,21 +20,21 @@ def join(inputs: Any, separator: Any = "") -> Any:
     >>> join(["a", ["x", "y"]], "-").numpy().tolist()
     [b'a-x', b'a-y']
     """
-    between = as_bytes(single(separator))
+    between = as_bytes(scalar_value(separator))
     arrays = np.broadcast_arrays(*(text(each) for each in inputs))
-    return of_each(lambda *each: between.join(each), *arrays)
+    return map_strings(lambda *each: between.join(each), *arrays)
 
 
 @op
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Any:
     """Texts joined along dims; all of them if ``axis`` is None."""
-    array, between = text(inputs), as_bytes(single(separator))
+    array, between = text(inputs), as_bytes(scalar_value(separator))
     where = axes(axis)
     order = tuple(range(array.ndim)) if where is None else (where,) if isinstance(where, int) else where
     order = tuple(each % array.ndim for each in order)
     left = [each for each in range(array.ndim) if each not in order]
     rows = array.transpose([*left, *order]).reshape([*(array.shape[each] for each in left), -1])
-    joined = filled(rows.shape[:-1], lambda index: between.join(rows[index]))
+    joined = build_string_array(rows.shape[:-1], lambda index: between.join(rows[index]))
     if keepdims:
         joined = joined.reshape([1 if each in order else array.shape[each] for each in range(array.ndim)])
     return on_host(joined)
@@ -47,27 +47,27 @@ def split(input: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     >>> split("a b c").numpy().tolist()
     [b'a', b'b', b'c']
     """
-    between = None if sep is None else as_bytes(single(sep)) or None
-    return parts(input, lambda each: each.split(between, whole(maxsplit)), "split")
+    between = None if sep is None else as_bytes(scalar_value(sep)) or None
+    return split_each(input, lambda each: each.split(between, whole(maxsplit)), "split")
 
 
 @op
 def bytes_split(input: Any) -> Any:
     """The single bytes of a text."""
-    return parts(input, lambda each: [each[place : place + 1] for place in range(len(each))], "bytes_split")
+    return split_each(input, lambda each: [each[place : place + 1] for place in range(len(each))], "bytes_split")
 
 
 @op
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
     """So many bytes, or letters, from a place on; a negative place counts from the end."""
     arrays = np.broadcast_arrays(text(input), known(pos, "pos"), known(len, "len"))
-    return of_each(lambda each, place, count: _part(each, int(place), int(count), unit), *arrays)
+    return map_strings(lambda each, place, count: _part(each, int(place), int(count), unit), *arrays)
 
 
 @op
 def unicode_split(input: Any, input_encoding: str = "UTF-8") -> Any:
     """The single letters of a text."""
-    return parts(input, lambda each: [letter.encode() for letter in each.decode(input_encoding)], "unicode_split")
+    return split_each(input, lambda each: [letter.encode() for letter in each.decode(input_encoding)], "unicode_split")
 
 
 @op
@@ -83,7 +83,9 @@ def unicode_decode(input: Any, input_encoding: str = "UTF-8") -> Any:
 def unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
     """The text of numbers of letters, along the last dim."""
     numbers = known(input, "tf.strings.unicode_encode: the numbers")
-    return on_host(filled(numbers.shape[:-1], lambda index: "".join(map(chr, numbers[index])).encode(output_encoding)))
+    return on_host(
+        build_string_array(numbers.shape[:-1], lambda index: "".join(map(chr, numbers[index])).encode(output_encoding))
+    )
 
 
 def _part(each: bytes, place: int, count: int, unit: str) -> bytes:

@@ -15,20 +15,20 @@ from unisono.tf._tensors import as_array
 NEEDS_MAXVAL = "{name}: whole numbers need maxval, one more than the largest: maxval=10, say."
 
 
-def normal_of(key: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def sample_normal(key: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
     """Numbers of a normal distribution."""
     wanted = for_jax(dtype)
     return as_array(mean, wanted) + as_array(stddev, wanted) * jax.random.normal(key, sizes(shape), wanted)
 
 
-def truncated_normal_of(key: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def sample_truncated_normal(key: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
     """Numbers of a normal distribution, none further from the mean than two deviations."""
     wanted = for_jax(dtype)
     drawn = jax.random.truncated_normal(key, -2.0, 2.0, sizes(shape), wanted)
     return as_array(mean, wanted) + as_array(stddev, wanted) * drawn
 
 
-def uniform_of(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any, name: str) -> Any:
+def sample_uniform(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any, name: str) -> Any:
     """Numbers from minval to below maxval, all as likely; whole ones if the dtype is."""
     wanted = for_jax(dtype)
     if jnp.issubdtype(wanted, jnp.integer):
@@ -41,33 +41,33 @@ def uniform_of(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any, name:
     return low + (high - low) * drawn
 
 
-def full_int_of(key: Any, shape: Any, dtype: Any) -> Any:
+def sample_full_int(key: Any, shape: Any, dtype: Any) -> Any:
     """Whole numbers of the whole range of the dtype."""
     wanted = for_jax(dtype)
     unsigned = np.dtype(f"uint{8 * wanted.itemsize}")
     return jax.lax.bitcast_convert_type(jax.random.bits(key, sizes(shape), unsigned), wanted)
 
 
-def gamma_of(key: Any, shape: Any, alpha: Any, beta: Any, dtype: Any) -> Any:
+def sample_gamma(key: Any, shape: Any, alpha: Any, beta: Any, dtype: Any) -> Any:
     """Numbers of gamma distributions: ``shape`` of them all together, the parameters' dims last."""
     wanted = for_jax(dtype)
     alpha, beta = as_array(alpha, wanted), as_array(1 if beta is None else beta, wanted)
-    return jax.random.gamma(key, jnp.broadcast_to(alpha, _whole_shape(shape, alpha, beta)), dtype=wanted) / beta
+    return jax.random.gamma(key, jnp.broadcast_to(alpha, _sample_shape(shape, alpha, beta)), dtype=wanted) / beta
 
 
-def poisson_of(key: Any, shape: Any, lam: Any, dtype: Any) -> Any:
+def sample_poisson(key: Any, shape: Any, lam: Any, dtype: Any) -> Any:
     """Counts of Poisson distributions."""
     lam = as_array(lam)
-    return jax.random.poisson(key, lam, _whole_shape(shape, lam)).astype(for_jax(dtype))
+    return jax.random.poisson(key, lam, _sample_shape(shape, lam)).astype(for_jax(dtype))
 
 
-def binomial_of(key: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Any:
+def sample_binomial(key: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Any:
     """How many of ``counts`` trials succeed."""
     counts, probs = as_array(counts).astype(jnp.float32), as_array(probs).astype(jnp.float32)
     return jax.random.binomial(key, counts, probs, sizes(shape)).astype(for_jax(dtype))
 
 
-def categorical_of(key: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
+def sample_categorical(key: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
     """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
     scores = as_array(logits)
     (count,) = sizes(num_samples)
@@ -75,11 +75,11 @@ def categorical_of(key: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
     return drawn.T.astype(for_jax("int64" if dtype is None else dtype))
 
 
-def _whole_shape(shape: Any, *parameters: Any) -> tuple[int, ...]:
+def _sample_shape(shape: Any, *parameters: Any) -> tuple[int, ...]:
     inner = np.broadcast_shapes(*(tuple(parameter.shape) for parameter in parameters))
     return (*sizes(shape), *inner)
 
 
-def within(shape: Any, *parameters: Any) -> tuple[int, ...]:
+def broadcast_shape(shape: Any, *parameters: Any) -> tuple[int, ...]:
     """The shape that was asked for, checked against that of the parameters."""
     return tuple(np.broadcast_shapes(sizes(shape), *(tuple(parameter.shape) for parameter in parameters)))

@@ -12,7 +12,7 @@ from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype, for_jax, int64, string
 from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import HostTensor, on_host
-from unisono.tf.lookup._initializers import Array, as_column
+from unisono.tf.lookup._initializers import Array, to_host_array
 
 TRACED_TEXT = """A table of text was asked for a value of a compiled function. Text stays on the host: look it up in
 the map of a dataset, or before the function is called."""
@@ -36,7 +36,7 @@ class StaticHashTable:
     ) -> None:
         self._keys, self._values = initializer.keys.ravel(), initializer.values.ravel()
         self._name = name or "hash_table"
-        self._default = as_column(default_value, self.value_dtype)
+        self._default = to_host_array(default_value, self.value_dtype)
         self._rows = _rows_by_key(self._keys, self._values)
         self._order = None if self.key_dtype == string else np.argsort(self._keys, kind="stable")
 
@@ -84,7 +84,7 @@ class StaticHashTable:
 
     def rows(self, keys: Any) -> Array:
         """Where each key stands; -1 for those that are not there."""
-        given = checked_keys(keys, self.key_dtype, type(self).__name__)
+        given = check_keys(keys, self.key_dtype, type(self).__name__)
         return np.array([self._rows.get(key, -1) for key in given.ravel().tolist()], np.int64).reshape(given.shape)
 
     def _lookup_traced(self, keys: Any) -> Any:
@@ -151,7 +151,7 @@ class StaticVocabularyTable:
         """The number of each word."""
         if isinstance(keys, jax.core.Tracer):
             raise TypeError(TRACED_TEXT)
-        given = checked_keys(keys, self._key_dtype, "StaticVocabularyTable")
+        given = check_keys(keys, self._key_dtype, "StaticVocabularyTable")
         known = np.full(given.shape, -1, np.int64) if self._table is None else np.asarray(self._table.lookup(given))
         found = known.copy()
         for index in np.ndindex(given.shape):
@@ -167,9 +167,9 @@ class StaticVocabularyTable:
         return 0 if self._table is None else int(self._table.size())
 
 
-def checked_keys(keys: Any, dtype: DType, table: str) -> Array:
+def check_keys(keys: Any, dtype: DType, table: str) -> Array:
     """The keys as an array on the host; an error if they are of another dtype."""
-    given = as_column(keys)
+    given = to_host_array(keys)
     if dtype != string and given.dtype.kind in "iu" and dtype.is_integer:
         given = given.astype(dtype.dtype)  # on devices 64-bit numbers are 32 bits wide
     if as_dtype(given.dtype) != dtype:

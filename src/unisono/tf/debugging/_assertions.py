@@ -15,7 +15,7 @@ import numpy as np
 from unisono.tf._operands import operands, text_or_array
 from unisono.tf._print import formatted
 from unisono.tf._tensors import as_array, is_text
-from unisono.tf.debugging._kinds import prefix
+from unisono.tf.debugging._static_assertions import message_prefix
 from unisono.tf.errors import InvalidArgumentError
 
 
@@ -112,7 +112,7 @@ def _check(condition: Any, what: str, message: Any, data: Any, summarize: int) -
         texts = [
             formatted(value, summarize) if isinstance(value, np.ndarray | jax.Array) else str(value) for value in values
         ]
-        raise InvalidArgumentError(None, None, f"{prefix(message)}{what}: {' and '.join(texts)}")
+        raise InvalidArgumentError(None, None, f"{message_prefix(message)}{what}: {' and '.join(texts)}")
 
     if not isinstance(condition, jax.core.Tracer):
         if not bool(np.all(condition)):

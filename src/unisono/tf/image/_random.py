@@ -10,101 +10,101 @@ import jax.numpy as jnp
 from unisono.tf._op import making
 from unisono.tf._operands import sizes
 from unisono.tf._tensors import as_array
-from unisono.tf.image._codecs import adjust_jpeg_quality
-from unisono.tf.image._colours import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
-from unisono.tf.image._cropping import flip_left_right, flip_up_down
-from unisono.tf.random._seeds import as_key, key_for
+from unisono.tf.image._colors import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
+from unisono.tf.image._crop_pad_flip import flip_left_right, flip_up_down
+from unisono.tf.image._jpeg import adjust_jpeg_quality
+from unisono.tf.random._seed_generators import key_from_pair, next_key
 
 
 @making
 def random_flip_left_right(image: Any, seed: Any = None) -> Any:
     """Left and right exchanged, or not; each image of a batch by itself."""
-    return _flipped(image, key_for(seed), flip_left_right)
+    return _flipped(image, next_key(seed), flip_left_right)
 
 
 @making
 def random_flip_up_down(image: Any, seed: Any = None) -> Any:
     """Up and down exchanged, or not; each image of a batch by itself."""
-    return _flipped(image, key_for(seed), flip_up_down)
+    return _flipped(image, next_key(seed), flip_up_down)
 
 
 @making
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """Brighter or darker, by ``max_delta`` at most."""
-    return adjust_brightness(image, _between(key_for(seed), *_around(max_delta, "random_brightness")))
+    return adjust_brightness(image, _between(next_key(seed), *_around(max_delta, "random_brightness")))
 
 
 @making
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With more or less contrast, by a factor between these."""
-    return adjust_contrast(image, _between(key_for(seed), *_range(lower, upper, "random_contrast")))
+    return adjust_contrast(image, _between(next_key(seed), *_range(lower, upper, "random_contrast")))
 
 
 @making
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With stronger or weaker colours, by a factor between these."""
-    return adjust_saturation(image, _between(key_for(seed), *_range(lower, upper, "random_saturation")))
+    return adjust_saturation(image, _between(next_key(seed), *_range(lower, upper, "random_saturation")))
 
 
 @making
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """With other hues, by ``max_delta`` at most."""
-    return adjust_hue(image, _between(key_for(seed), *_around(max_delta, "random_hue")))
+    return adjust_hue(image, _between(next_key(seed), *_around(max_delta, "random_hue")))
 
 
 @making
 def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: Any = None) -> Any:
     """After it has been a JPEG file of a quality between these."""
-    quality = jax.random.randint(key_for(seed), (), min_jpeg_quality, max_jpeg_quality)
+    quality = jax.random.randint(next_key(seed), (), min_jpeg_quality, max_jpeg_quality)
     return adjust_jpeg_quality(image, int(quality))
 
 
 @making
 def random_crop(value: Any, size: Any, seed: Any = None) -> Any:
     """A part of this size, from a random place."""
-    return _cropped(value, size, key_for(seed))
+    return _cropped(value, size, next_key(seed))
 
 
 @making
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     """Left and right exchanged, or not; each image of a batch by itself."""
-    return _flipped(image, as_key(seed), flip_left_right)
+    return _flipped(image, key_from_pair(seed), flip_left_right)
 
 
 @making
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     """Up and down exchanged, or not; each image of a batch by itself."""
-    return _flipped(image, as_key(seed), flip_up_down)
+    return _flipped(image, key_from_pair(seed), flip_up_down)
 
 
 @making
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
     """Brighter or darker, by ``max_delta`` at most."""
-    return adjust_brightness(image, _between(as_key(seed), *_around(max_delta, "stateless_random_brightness")))
+    return adjust_brightness(image, _between(key_from_pair(seed), *_around(max_delta, "stateless_random_brightness")))
 
 
 @making
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
     """With more or less contrast, by a factor between these."""
-    return adjust_contrast(image, _between(as_key(seed), *_range(lower, upper, "stateless_random_contrast")))
+    return adjust_contrast(image, _between(key_from_pair(seed), *_range(lower, upper, "stateless_random_contrast")))
 
 
 @making
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With stronger or weaker colours, by a factor between these."""
-    return adjust_saturation(image, _between(as_key(seed), *_range(lower, upper, "stateless_random_saturation")))
+    return adjust_saturation(image, _between(key_from_pair(seed), *_range(lower, upper, "stateless_random_saturation")))
 
 
 @making
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
     """With other hues, by ``max_delta`` at most."""
-    return adjust_hue(image, _between(as_key(seed), *_around(max_delta, "stateless_random_hue")))
+    return adjust_hue(image, _between(key_from_pair(seed), *_around(max_delta, "stateless_random_hue")))
 
 
 @making
 def stateless_random_crop(value: Any, size: Any, seed: Any) -> Any:
     """A part of this size, from a random place."""
-    return _cropped(value, size, as_key(seed))
+    return _cropped(value, size, key_from_pair(seed))
 
 
 def _flipped(image: Any, key: Any, flip: Any) -> Any:

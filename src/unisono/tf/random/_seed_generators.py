@@ -38,31 +38,31 @@ def set_seed(seed: Any) -> None:
     keras.utils.set_random_seed(number)
 
 
-def key_for(seed: Any) -> Any:
+def next_key(seed: Any) -> Any:
     """A new key for `jax.random`. Calls with the same ``seed`` draw from one sequence, those without from another."""
-    return as_key(generator_for(seed).next())
+    return key_from_pair(get_seed_generator(seed).next())
 
 
-def generator_for(seed: Any) -> Any:
+def get_seed_generator(seed: Any) -> Any:
     """Keras's generator of the sequence that belongs to ``seed``, made if it is the first call.
 
     Inside of a layer it is one of the layer, so that its state is part of the model's.
     """
     name = _GLOBAL if seed is None else str(int(seed))
-    found = keras_hooks.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _of_the_process(
+    found = keras_hooks.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _get_process_generator(
         name, seed
     )
-    return counting_on(found)
+    return check_state_advances(found)
 
 
-def counting_on(generator: Any) -> Any:
+def check_state_advances(generator: Any) -> Any:
     """The generator; an error if a program is being traced that would draw the same numbers from it every time."""
     if not jax_hooks.is_evaluating() and not is_tracing() and not keras_hooks.counts_on(generator):
         raise RuntimeError(ALWAYS_THE_SAME)
     return generator
 
 
-def _of_the_process(name: str, seed: Any) -> Any:
+def _get_process_generator(name: str, seed: Any) -> Any:
     if name not in _generators:
         # It serves the whole process: it belongs to no strategy, and to no function that happens to be traced.
         with keras_hooks.outside_of_traces(), context.outside_of_strategies():
@@ -70,7 +70,7 @@ def _of_the_process(name: str, seed: Any) -> Any:
     return _generators[name]
 
 
-def as_key(pair: Any) -> Any:
+def key_from_pair(pair: Any) -> Any:
     """Two whole numbers as a key for `jax.random`."""
     return jax.random.wrap_key_data(as_array(pair).astype(jnp.uint32), impl="threefry2x32")
 

@@ -10,7 +10,7 @@ import numpy as np
 from unisono.tf._op import op
 from unisono.tf._operands import floating
 from unisono.tf._tensors import as_array
-from unisono.tf.image._pixels import as_floats
+from unisono.tf.image._pixel_values import compute_in_float
 
 _GREY: Final = np.array([0.2989, 0.5870, 0.1140], np.float32)
 _YIQ: Final = np.array(
@@ -24,7 +24,7 @@ _YUV: Final = np.array(
 @op
 def rgb_to_grayscale(images: Any) -> Any:
     """Grey of red, green and blue, as bright as it looks."""
-    return as_floats(images, lambda image: jnp.sum(image * _GREY.astype(image.dtype), -1, keepdims=True))
+    return compute_in_float(images, lambda image: jnp.sum(image * _GREY.astype(image.dtype), -1, keepdims=True))
 
 
 @op
@@ -93,7 +93,7 @@ def yuv_to_rgb(images: Any) -> Any:
 @op
 def adjust_brightness(image: Any, delta: Any) -> Any:
     """So much brighter, in parts of the range."""
-    return as_floats(image, lambda floats: floats + as_array(delta, floats.dtype))
+    return compute_in_float(image, lambda floats: floats + as_array(delta, floats.dtype))
 
 
 @op
@@ -104,13 +104,15 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
         mean = jnp.mean(floats, (-3, -2), keepdims=True)
         return (floats - mean) * as_array(contrast_factor, floats.dtype) + mean
 
-    return as_floats(images, adjusted)
+    return compute_in_float(images, adjusted)
 
 
 @op
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     """`gain * image ** gamma`."""
-    return as_floats(image, lambda floats: as_array(gain, floats.dtype) * floats ** as_array(gamma, floats.dtype))
+    return compute_in_float(
+        image, lambda floats: as_array(gain, floats.dtype) * floats ** as_array(gamma, floats.dtype)
+    )
 
 
 @op
@@ -122,7 +124,7 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Any:
         strong = jnp.clip(hsv[..., 1:2] * as_array(saturation_factor, hsv.dtype), 0, 1)
         return hsv_to_rgb(jnp.concatenate([hsv[..., :1], strong, hsv[..., 2:]], -1))
 
-    return as_floats(image, adjusted)
+    return compute_in_float(image, adjusted)
 
 
 @op
@@ -134,7 +136,7 @@ def adjust_hue(image: Any, delta: Any) -> Any:
         hue = jnp.mod(hsv[..., :1] + as_array(delta, hsv.dtype), 1)
         return hsv_to_rgb(jnp.concatenate([hue, hsv[..., 1:]], -1))
 
-    return as_floats(image, adjusted)
+    return compute_in_float(image, adjusted)
 
 
 @op

@@ -11,7 +11,7 @@ from unisono.tf._op import making, op
 from unisono.tf._operands import axes as dims
 from unisono.tf._operands import floating, operands, sizes
 from unisono.tf._tensors import as_array
-from unisono.tf.random._seeds import key_for
+from unisono.tf.random._seed_generators import next_key
 
 
 @op
@@ -92,5 +92,5 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> Any
             raise ValueError(f"tf.nn.dropout: rate is {rate}. Expected a part from 0 to below 1, such as 0.2.")
         if rate == 0:
             return array
-    kept = jax.random.uniform(key_for(seed), shape, jnp.float32) >= as_array(rate)
+    kept = jax.random.uniform(next_key(seed), shape, jnp.float32) >= as_array(rate)
     return jnp.where(kept, array / (1 - as_array(rate, array.dtype)), jnp.zeros((), array.dtype))

@@ -11,7 +11,7 @@ import numpy as np
 
 from unisono.tf._op import op
 from unisono.tf._operands import library, whole
-from unisono.tf.image._pixels import given_back, pixels
+from unisono.tf.image._pixel_values import given_back, to_image_array
 
 OUTSIDE = """{name}: the image is {height} x {width}. A part of {high} x {wide} from row {top} and column {left} on
 does not lie inside."""
@@ -25,7 +25,7 @@ def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Any:
     """The part of the image of this size, from this row and column on."""
-    array = pixels(image, "tf.image.crop_to_bounding_box")
+    array = to_image_array(image, "tf.image.crop_to_bounding_box")
     height, width = array.shape[-3:-1]
     top, left, high, wide = (whole(each) for each in (offset_height, offset_width, target_height, target_width))
     if top < 0 or left < 0 or high < 1 or wide < 1 or top + high > height or left + wide > width:
@@ -39,7 +39,7 @@ def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Any:
     """The image at this row and column of a black one of this size."""
-    array = pixels(image, "tf.image.pad_to_bounding_box")
+    array = to_image_array(image, "tf.image.pad_to_bounding_box")
     height, width = array.shape[-3:-1]
     top, left, high, wide = (whole(each) for each in (offset_height, offset_width, target_height, target_width))
     below, right = high - top - height, wide - left - width
@@ -55,7 +55,7 @@ def pad_to_bounding_box(
 @op
 def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Any:
     """The middle of the image in this size; black around it where it is smaller."""
-    array = pixels(image, "tf.image.resize_with_crop_or_pad")
+    array = to_image_array(image, "tf.image.resize_with_crop_or_pad")
     height, width = (int(each) for each in array.shape[-3:-1])
     high, wide = whole(target_height), whole(target_width)
     top, left = max((height - high) // 2, 0), max((width - wide) // 2, 0)
@@ -66,7 +66,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 @op
 def central_crop(image: Any, central_fraction: Any) -> Any:
     """The middle of the image, this part of its height and width."""
-    array = pixels(image, "tf.image.central_crop")
+    array = to_image_array(image, "tf.image.central_crop")
     fraction = float(central_fraction)
     if not 0 < fraction <= 1:
         raise ValueError(f"tf.image.central_crop: central_fraction is {fraction}. Expected more than 0, 1 at most.")
@@ -78,28 +78,28 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
 @op
 def flip_left_right(image: Any) -> Any:
     """Left and right exchanged."""
-    array = pixels(image, "tf.image.flip_left_right")
+    array = to_image_array(image, "tf.image.flip_left_right")
     return given_back(library(array).flip(array, -2))
 
 
 @op
 def flip_up_down(image: Any) -> Any:
     """Up and down exchanged."""
-    array = pixels(image, "tf.image.flip_up_down")
+    array = to_image_array(image, "tf.image.flip_up_down")
     return given_back(library(array).flip(array, -3))
 
 
 @op
 def transpose(image: Any) -> Any:
     """Rows and columns exchanged."""
-    array = pixels(image, "tf.image.transpose")
+    array = to_image_array(image, "tf.image.transpose")
     return given_back(library(array).swapaxes(array, -3, -2))
 
 
 @op
 def rot90(image: Any, k: Any = 1) -> Any:
     """Turned by 90 degrees against the clock, ``k`` times."""
-    array = pixels(image, "tf.image.rot90")
+    array = to_image_array(image, "tf.image.rot90")
     if not isinstance(k, jax.core.Tracer):
         return given_back(library(array).rot90(array, whole(k) % 4, (-3, -2)))
     if array.shape[-3] != array.shape[-2]:
@@ -111,7 +111,7 @@ def rot90(image: Any, k: Any = 1) -> Any:
 @op
 def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: str) -> Any:
     """For each place the pixels around it, one after the other in the last dim."""
-    array = jnp.asarray(pixels(images, "tf.image.extract_patches"))
+    array = jnp.asarray(to_image_array(images, "tf.image.extract_patches"))
     (_, high, wide, _), (_, down, right, _), (_, row, column, _) = (map(int, each) for each in (sizes, strides, rates))
     reach = ((high - 1) * row + 1, (wide - 1) * column + 1)
     if padding.upper() == "SAME":

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from unisono.tf._op import making
 from unisono.tf._tensors import as_array
-from unisono.tf.random._seeds import key_for
+from unisono.tf.random._seed_generators import next_key
 
 _HALVINGS: Final = 40
 
@@ -64,7 +64,7 @@ def _drawn(
 ) -> Any:
     if unique and count > known:
         raise ValueError(TOO_MANY.format(name=name, wanted=count, known=known))
-    return _program(key_for(seed), as_array(true_classes), likely, int(count), bool(unique), int(known))
+    return _program(next_key(seed), as_array(true_classes), likely, int(count), bool(unique), int(known))
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))

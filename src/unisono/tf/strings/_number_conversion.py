@@ -14,7 +14,7 @@ from unisono.tf._operands import known, text
 from unisono.tf._print import formatted
 from unisono.tf._tensors import as_array, is_text, on_host
 from unisono.tf.errors import InvalidArgumentError
-from unisono.tf.strings._each import filled
+from unisono.tf.strings._string_arrays import build_string_array
 
 
 @op
@@ -60,7 +60,7 @@ def as_string(
             return plain.encode()
         return (plain.ljust(width) if fill == "-" else plain.rjust(width, fill or " ")).encode()
 
-    return on_host(filled(array.shape, lambda index: written(array[index])))
+    return on_host(build_string_array(array.shape, lambda index: written(array[index])))
 
 
 @op

@@ -10,7 +10,7 @@ from unisono._src.data import files
 from unisono.tf._op import op
 from unisono.tf._operands import known
 from unisono.tf._tensors import on_host
-from unisono.tf.image._pixels import convert_image_dtype
+from unisono.tf.image._pixel_values import convert_image_dtype
 from unisono.tf.io._images import decode_jpeg
 
 

@@ -13,8 +13,8 @@ from unisono._src.data.files import resize as resize_on_host
 from unisono.tf._op import op
 from unisono.tf._operands import sizes, whole
 from unisono.tf._tensors import as_array
-from unisono.tf.image._cropping import pad_to_bounding_box
-from unisono.tf.image._pixels import given_back, in_batches, pixels
+from unisono.tf.image._crop_pad_flip import pad_to_bounding_box
+from unisono.tf.image._pixel_values import given_back, in_batches, to_image_array
 
 _ANTIALIASED: Final = {"bilinear": "linear", "bicubic": "cubic", "lanczos3": "lanczos3", "lanczos5": "lanczos5"}
 
@@ -44,7 +44,7 @@ def resize(
     >>> resize(np.array([[[0], [100]]], np.uint8), (1, 4))[0, :, 0].tolist()
     [0.0, 25.0, 75.0, 100.0]
     """
-    array = pixels(images, "tf.image.resize")
+    array = to_image_array(images, "tf.image.resize")
     method = str(method).lower()
     if method not in RESIZE_METHODS:
         raise ValueError(UNKNOWN.format(method=method, known=", ".join(RESIZE_METHODS)))
@@ -72,7 +72,7 @@ def resize_with_pad(
     image: Any, target_height: Any, target_width: Any, method: Any = "bilinear", antialias: bool = False
 ) -> Any:
     """The whole image in its proportions, in the middle of a black one of this size."""
-    array = pixels(image, "tf.image.resize_with_pad")
+    array = to_image_array(image, "tf.image.resize_with_pad")
     height, width = (int(each) for each in array.shape[-3:-1])
     high, wide = whole(target_height), whole(target_width)
     ratio = max(width / wide, height / high)
