@@ -380,10 +380,13 @@ def test_a_generator_goes_on_and_is_named(tmp_path: Path, new_process: Callable[
     seed()
     whole.fit(batches(), **arguments)
     seed()
-    with pytest.warns(UserWarning, match="generator knows no places"), pytest.raises(InterruptedHereError):
+    with (
+        pytest.warns(UserWarning, match="generator cannot be resumed at a position"),
+        pytest.raises(InterruptedHereError),
+    ):
         broken.fit(batches(), **arguments, resume=resume, callbacks=[Interrupt(7)])
     new_process()
-    with pytest.warns(UserWarning, match="generator knows no places"):
+    with pytest.warns(UserWarning, match="generator cannot be resumed at a position"):
         again.fit(batches(), **arguments, resume=resume)
     assert_same(whole, again)
 
@@ -391,7 +394,7 @@ def test_a_generator_goes_on_and_is_named(tmp_path: Path, new_process: Callable[
 def test_other_data_is_refused(tmp_path: Path, new_process: Callable[[], None]) -> None:
     new_model().fit(X, Y, batch_size=8, verbose=0, resume=tmp_path / "run")
     new_process()
-    with pytest.raises(ValueError, match=r"(?s)not the one of the run.*batch\(8\).*batch\(9\)"):
+    with pytest.raises(ValueError, match=r"(?s)differs from the data of the run.*batch\(8\).*batch\(9\)"):
         new_model().fit(X, Y, batch_size=9, epochs=2, verbose=0, resume=tmp_path / "run")
 
 

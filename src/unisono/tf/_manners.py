@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono._src import core, jax_hooks
 from unisono._src.data import plans
-from unisono._src.data.dataset import presented
+from unisono._src.data.dataset import element_conversion
 from unisono.tf import errors
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import on_host
@@ -18,7 +18,7 @@ from unisono.tf._tensors import on_host
 def give_manners() -> None:
     """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
     jax_hooks.give_manners(TensorShape)
-    presented.set(_element)
+    element_conversion.set(_element)
     core.out_of_range_error.set(_out_of_range)
     variable = keras.Variable
     plain = variable.shape.fget

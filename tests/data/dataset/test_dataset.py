@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from unisono._src.data.plans import Batch, indexed
+from unisono._src.data.plans import Batch, index_plan
 from unisono.data import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, TensorSpec
 
 
@@ -126,7 +126,7 @@ def test_a_dataset_is_true_even_if_it_is_endless_or_empty() -> None:
 def test_the_plan_is_what_was_written() -> None:
     plan = numbers(10).shuffle(10, seed=1).batch(4).plan
     assert plan.operations[1] == Batch(4)
-    assert indexed(plan) is not None
+    assert index_plan(plan) is not None
 
 
 def test_repr_shows_the_plan_and_the_elements() -> None:

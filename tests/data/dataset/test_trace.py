@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from unisono._src.data.dataset._trace import Traced, Untraceable, struct, trace, trace_indexed, vectorised
-from unisono._src.data.plans import ArraySlices, Batch, IndexedMap, Map, Nest, Plan, indexed, map_leaves
+from unisono._src.data.dataset._trace import Traced, Untraceable, shape_struct, trace, trace_indexed_maps, vectorise
+from unisono._src.data.plans import ArraySlices, Batch, IndexedMap, Map, Nest, Plan, index_plan, map_leaves
 from unisono.data import random
 
 NAMES = np.array(["ada", "bob"])
@@ -19,7 +19,7 @@ NAMES = np.array(["ada", "bob"])
 
 def rows_of(arrays: Nest) -> Nest:
     """What one row of these arrays looks like."""
-    return map_leaves(lambda array: struct(array.shape[1:], array.dtype), arrays)
+    return map_leaves(lambda array: shape_struct(array.shape[1:], array.dtype), arrays)
 
 
 def reason(function: Callable[..., Any], element: Nest) -> str | None:
@@ -39,9 +39,9 @@ def test_a_struct_has_the_dtype_that_jax_will_make_of_it() -> None:
     row = rows_of({"x": np.zeros((5, 2), np.uint8), "y": jnp.zeros(5)})
     assert (row["x"].shape, row["x"].dtype) == ((2,), np.uint8)
     assert (row["y"].shape, row["y"].dtype) == ((), np.float32)
-    assert struct((2,), np.dtype(np.float64)).dtype == np.float32
+    assert shape_struct((2,), np.dtype(np.float64)).dtype == np.float32
     with jax.enable_x64(True):
-        assert struct((2,), np.dtype(np.float64)).dtype == np.float64
+        assert shape_struct((2,), np.dtype(np.float64)).dtype == np.float64
 
 
 def test_what_jax_computes_can_be_traced() -> None:
@@ -87,31 +87,31 @@ def test_element_maps_see_one_element_and_batch_maps_the_batch() -> None:
     def minus_batch_mean(x: jax.Array, y: jax.Array) -> dict[str, jax.Array]:
         return {"x": x - x.mean(), "y": y}
 
-    function = vectorised(of_elements(mean_of_element), of_elements(minus_batch_mean))
+    function = vectorise(of_elements(mean_of_element), of_elements(minus_batch_mean))
     result = function((np.array([[1.0, 3.0], [4.0, 8.0]], np.float32), np.array([5, 6])))
     assert result["x"].tolist() == [-2.0, 2.0]
     assert result["y"].tolist() == [5, 6]
 
 
 def test_each_map_spreads_the_element_anew() -> None:
-    function = vectorised(of_elements(lambda x: (x, x + 1), lambda a, b: {"sum": a + b}, lambda e: e["sum"] * 2), [])
+    function = vectorise(of_elements(lambda x: (x, x + 1), lambda a, b: {"sum": a + b}, lambda e: e["sum"] * 2), [])
     assert function(np.array([1, 2])).tolist() == [6, 10]
 
 
 def test_namedtuples_and_none_go_through() -> None:
     pair_class = namedtuple("Pair", ["x", "y"])
-    result = vectorised(of_elements(lambda pair: (pair.x + pair.y, None)), [])(pair_class(np.ones(2), np.ones(2)))
+    result = vectorise(of_elements(lambda pair: (pair.x + pair.y, None)), [])(pair_class(np.ones(2), np.ones(2)))
     assert result[0].tolist() == [2.0, 2.0]
     assert result[1] is None
 
 
 def test_constants_are_given_to_every_row() -> None:
-    assert vectorised(of_elements(lambda x: jnp.arange(2)), [])(np.zeros(3)).tolist() == [[0, 1]] * 3
+    assert vectorise(of_elements(lambda x: jnp.arange(2)), [])(np.zeros(3)).tolist() == [[0, 1]] * 3
 
 
 def test_without_maps_the_batch_is_returned_as_it_is() -> None:
     batch = (np.zeros(3), NAMES)
-    assert vectorised([], [])(batch) is batch
+    assert vectorise([], [])(batch) is batch
 
 
 def test_it_works_inside_jit_and_gives_what_single_elements_give() -> None:
@@ -119,20 +119,20 @@ def test_it_works_inside_jit_and_gives_what_single_elements_give() -> None:
         return jnp.flip(x, axis=0) * 2 - y, y
 
     x, y = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
-    batched = jax.jit(vectorised(of_elements(augment), []))((x, y))[0]
+    batched = jax.jit(vectorise(of_elements(augment), []))((x, y))[0]
     single = np.stack([augment(jnp.asarray(a), jnp.asarray(b))[0] for a, b in zip(x, y, strict=True)])
     np.testing.assert_array_equal(batched, single)
 
 
 def test_strings_can_be_handed_on_past_jax() -> None:
     assert reason(lambda x, name: {"name": name, "x": x * 2}, rows_of((np.ones(2), NAMES))) is None
-    result = vectorised(of_elements(lambda x, name: {"name": name, "x": x * 2}), [])((np.ones(2), NAMES))
+    result = vectorise(of_elements(lambda x, name: {"name": name, "x": x * 2}), [])((np.ones(2), NAMES))
     assert result["name"] is NAMES
     assert result["x"].tolist() == [2.0, 2.0]
 
 
 def test_strings_can_be_left_out() -> None:
-    assert vectorised(of_elements(lambda x, name: x), [])((np.ones(2), NAMES)).tolist() == [1.0, 1.0]
+    assert vectorise(of_elements(lambda x, name: x), [])((np.ones(2), NAMES)).tolist() == [1.0, 1.0]
 
 
 def test_computing_with_strings_is_a_reason() -> None:
@@ -166,9 +166,9 @@ def test_drawing_from_a_global_generator_is_a_reason(draw: Callable[..., Any]) -
 
 def test_the_maps_of_a_plan_are_traced_up_to_the_first_that_cannot_be() -> None:
     maps = (Map(lambda x: x * 2), Batch(2), Map(lambda x: x.reshape(2)), Map(lambda x: float(x)), Map(lambda x: x))
-    found = indexed(Plan(ArraySlices(np.arange(4)), maps))
+    found = index_plan(Plan(ArraySlices(np.arange(4)), maps))
     assert found is not None
-    first, second, third = trace_indexed(found[0])
+    first, second, third = trace_indexed_maps(found[0])
     assert isinstance(first, Traced)
     assert isinstance(second, Traced)
     assert second.result.shape == (2,)
@@ -176,7 +176,7 @@ def test_the_maps_of_a_plan_are_traced_up_to_the_first_that_cannot_be() -> None:
 
 
 def test_random_numbers_follow_from_epochs_and_places() -> None:
-    function = vectorised(of_elements(lambda x: jax.random.uniform(random.key())), [])
+    function = vectorise(of_elements(lambda x: jax.random.uniform(random.key())), [])
     epochs, places = np.array([[7], [7], [7], [8]], np.int32), np.array([[0], [1], [0], [0]], np.int32)
     a, b, c, d = function(np.zeros(4), (epochs, places)).tolist()
     assert a == c

@@ -16,33 +16,32 @@ from unisono._src.data.plans import (
     Batch,
     Buckets,
     Cache,
-    Choices,
-    Chosen,
+    ChosenElements,
+    ComputeAhead,
     Concatenate,
+    ConcatenateBatches,
     Counter,
+    ElementList,
     ElementWriter,
     Enumerate,
     FileCache,
     Filter,
     FixedLengthRecords,
-    Generated,
+    GeneratedElements,
     GroupByWindow,
     Interleave,
-    Join,
-    Listed,
-    Loaded,
     Map,
     Operation,
     Options,
     PaddedBatch,
-    Parallel,
     Plan,
     Prefetch,
+    RandomChoices,
     RandomNumbers,
     Range,
     Rebatch,
-    Records,
     Repeat,
+    SavedElements,
     Scan,
     Shard,
     Shuffle,
@@ -51,11 +50,12 @@ from unisono._src.data.plans import (
     Take,
     TakeWhile,
     TextLines,
+    TFRecords,
     Unbatch,
     Unique,
     Window,
     WithOptions,
-    Zipped,
+    ZippedPlans,
 )
 from unisono.io import TFRecordWriter
 
@@ -149,9 +149,9 @@ SOURCES = {
     "one element": SourceCase(lambda _: ArraySlices.of_one({"x": 3}), "1 row"),
     "range": SourceCase(lambda _: Range(range(7)), "range(7)"),
     "range down": SourceCase(lambda _: Range(range(9, 0, -3), np.dtype("int32")), "range(9, 0, -3)"),
-    "generator": SourceCase(lambda _: Generated(seven), "from_generator(seven)"),
+    "generator": SourceCase(lambda _: GeneratedElements(seven), "from_generator(seven)"),
     "generator of pairs": SourceCase(
-        lambda _: Generated(lambda: ((i, {"y": [i, i]}) for i in range(3))), "from_generator(lambda)"
+        lambda _: GeneratedElements(lambda: ((i, {"y": [i, i]}) for i in range(3))), "from_generator(lambda)"
     ),
     "text": SourceCase(lambda folder: TextLines((_text(folder),)), "TextLineDataset('FOLDER/lines.txt')"),
     "texts": SourceCase(lambda folder: TextLines((_text(folder),) * 3), "TextLineDataset(3 files)"),
@@ -160,31 +160,33 @@ SOURCES = {
         lambda folder: FixedLengthRecords((_text(folder),), record_bytes=2),
         "FixedLengthRecordDataset('FOLDER/lines.txt')",
     ),
-    "records": SourceCase(lambda folder: Records((_records(folder),)), "TFRecordDataset('FOLDER/data.tfrecord')"),
-    "zip": SourceCase(lambda _: Zipped((Plan(ROWS), {"y": Plan(Range(range(5)))})), "zip(7 rows, range(5))"),
+    "records": SourceCase(lambda folder: TFRecords((_records(folder),)), "TFRecordDataset('FOLDER/data.tfrecord')"),
+    "zip": SourceCase(lambda _: ZippedPlans((Plan(ROWS), {"y": Plan(Range(range(5)))})), "zip(7 rows, range(5))"),
     "zip of a stream": SourceCase(
-        lambda _: Zipped((Plan(ROWS, (Shuffle(7, seed=1),)), Plan(Generated(seven), (Take(4),)))),
+        lambda _: ZippedPlans((Plan(ROWS, (Shuffle(7, seed=1),)), Plan(GeneratedElements(seven), (Take(4),)))),
         "zip(7 rows -> shuffle(7), from_generator(seven) -> take(4))",
     ),
     "endless zip": SourceCase(
-        lambda _: Zipped((Plan(ROWS, (Repeat(),)), Plan(ROWS, (Shuffle(7, seed=1), Repeat())))),
+        lambda _: ZippedPlans((Plan(ROWS, (Repeat(),)), Plan(ROWS, (Shuffle(7, seed=1), Repeat())))),
         "zip(7 rows -> repeat(), 7 rows -> shuffle(7) -> repeat())",
     ),
     "choose": SourceCase(
-        lambda _: Chosen((Plan(ROWS), Plan(Generated(seven))), Plan(ArraySlices([0, 1, 1, 0, 0]))),
+        lambda _: ChosenElements((Plan(ROWS), Plan(GeneratedElements(seven))), Plan(ArraySlices([0, 1, 1, 0, 0]))),
         "choose_from_datasets([7 rows, from_generator(seven)], 5 rows)",
     ),
     "sample": SourceCase(
-        lambda _: Chosen((Plan(ROWS), Plan(Range(range(3)))), Plan(Choices((0.3, 0.7), seed=1)), stop_on_empty=False),
+        lambda _: ChosenElements(
+            (Plan(ROWS), Plan(Range(range(3)))), Plan(RandomChoices((0.3, 0.7), seed=1)), stop_on_empty=False
+        ),
         "choose_from_datasets([7 rows, range(3)], weights [0.3, 0.7])",
     ),
-    "choices": SourceCase(lambda _: Choices((1, 2), seed=3), "weights [1.0, 2.0]"),
+    "choices": SourceCase(lambda _: RandomChoices((1, 2), seed=3), "weights [1.0, 2.0]"),
     "counter": SourceCase(lambda _: Counter(5, -2, np.dtype("int32")), "counter(5, -2)"),
     "random numbers": SourceCase(lambda _: RandomNumbers(seed=4), "random()"),
     "the same random numbers": SourceCase(lambda _: RandomNumbers(seed=4, rerandomize=False), "random()"),
-    "load": SourceCase(lambda folder: Loaded(_saved(folder)), "load('FOLDER')"),
+    "load": SourceCase(lambda folder: SavedElements(_saved(folder)), "load('FOLDER')"),
     "a list of elements": SourceCase(
-        lambda _: Listed((np.zeros(1), np.zeros(2), np.zeros(0))),
+        lambda _: ElementList((np.zeros(1), np.zeros(2), np.zeros(0))),
         "3 elements",
     ),
 }
@@ -217,7 +219,7 @@ OPERATIONS = {
         lambda _: Concatenate(Plan(Range(range(4)), (Shuffle(4, seed=1),))), "concatenate(range(4) -> shuffle(4))"
     ),
     "concatenate a stream": OperationCase(
-        lambda _: Concatenate(Plan(Generated(seven))), "concatenate(from_generator(seven))"
+        lambda _: Concatenate(Plan(GeneratedElements(seven))), "concatenate(from_generator(seven))"
     ),
     "concatenate nothing": OperationCase(lambda _: Concatenate(Plan(Range(range(0)))), "concatenate(range(0))"),
     "flat_map": OperationCase(lambda _: Interleave(spread, flat=True, seed=1), "flat_map(spread)", recomputes=1),
@@ -231,7 +233,7 @@ OPERATIONS = {
     "batch": OperationCase(lambda _: Batch(3), "batch(3)"),
     "batch exactly": OperationCase(lambda _: Batch(3, drop_remainder=True), "batch(3, drop_remainder=True)"),
     "batch of all": OperationCase(lambda _: Batch(100), "batch(100)"),
-    "join": OperationCase(lambda _: Join(2), "join(2)", before=(Batch(2),)),
+    "join": OperationCase(lambda _: ConcatenateBatches(2), "join(2)", before=(Batch(2),)),
     "padded_batch": OperationCase(lambda _: PaddedBatch(3), "padded_batch(3)", before=(Map(pad_ones, seed=1),)),
     "padded_batch to a shape": OperationCase(
         lambda _: PaddedBatch(2, (4,), 7, drop_remainder=True),
@@ -281,13 +283,13 @@ OPERATIONS = {
     "prefetch some": OperationCase(lambda _: Prefetch(-1), "prefetch(AUTOTUNE)"),
     "assert_cardinality": OperationCase(lambda _: AssertCardinality(7), "assert_cardinality(7)"),
     "with_options": OperationCase(lambda _: WithOptions(Options()), "with_options(AUTO)"),
-    "one thread": OperationCase(lambda _: Parallel(1, 2), "[1 thread, 2 ahead]", recomputes=3),
-    "threads": OperationCase(lambda _: Parallel(3, 4), "[3 threads, 4 ahead]", recomputes=5),
+    "one thread": OperationCase(lambda _: ComputeAhead(1, 2), "[1 thread, 2 ahead]", recomputes=3),
+    "threads": OperationCase(lambda _: ComputeAhead(3, 4), "[3 threads, 4 ahead]", recomputes=5),
 }
 
 INPUTS: dict[str, tuple[Source, tuple[Operation, ...]]] = {
     "rows": (ROWS, ()),
-    "a stream": (Generated(seven), ()),
+    "a stream": (GeneratedElements(seven), ()),
     "filtered rows": (ArraySlices(np.arange(9)), (Filter(lambda x: bool(x % 4 != 3)),)),
 }
 """What operations are put on. Each has seven elements."""

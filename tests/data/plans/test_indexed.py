@@ -17,7 +17,7 @@ from unisono._src.data.plans import (
     Concatenate,
     Enumerate,
     Filter,
-    Generated,
+    GeneratedElements,
     IndexedPlan,
     Map,
     Operation,
@@ -30,8 +30,8 @@ from unisono._src.data.plans import (
     Skip,
     Take,
     Unbatch,
-    Zipped,
-    indexed,
+    ZippedPlans,
+    index_plan,
     iterate,
 )
 
@@ -42,7 +42,7 @@ def numbers(size: int, *operations: Operation) -> Plan:
 
 def accepted(plan: Plan) -> IndexedPlan:
     """The plan as row numbers, all of it."""
-    result = indexed(plan)
+    result = index_plan(plan)
     assert result is not None
     beginning, rest = result
     assert rest == ()
@@ -51,7 +51,7 @@ def accepted(plan: Plan) -> IndexedPlan:
 
 def taken_operations(plan: Plan) -> int:
     """How many operations were taken as row numbers."""
-    result = indexed(plan)
+    result = index_plan(plan)
     assert result is not None
     return len(plan.operations) - len(result[1])
 
@@ -64,7 +64,7 @@ def batches_by_row(plan: IndexedPlan, iteration: int, window: int = 0) -> list[A
     assert batches.offsets[0] == 0
     assert batches.offsets[-1] == len(batches.rows)
     identities = plan.pass_identities((iteration,), window)
-    assert identities.epochs.shape == identities.places.shape == (len(batches.rows), len(plan.origins))
+    assert identities.epochs.shape == identities.positions.shape == (len(batches.rows), len(plan.origins))
     return [_element(plan, batches[index]).tolist() for index in range(len(batches))]
 
 
@@ -260,7 +260,7 @@ def test_plans_that_are_taken_whole(operations: list[Operation]) -> None:
 
 def test_zipped_plans_have_a_column_each() -> None:
     left, right = numbers(4, Shuffle(4, seed=1)), numbers(6, Shuffle(6, seed=2), Take(4))
-    plan = Plan(Zipped((left, {"y": right})), (Shuffle(4, seed=3), Batch(3)))
+    plan = Plan(ZippedPlans((left, {"y": right})), (Shuffle(4, seed=3), Batch(3)))
     fast = accepted(plan)
     assert fast.tables == (0, 1)
     for index, (x, rest) in enumerate(iterate(plan, 5)):
@@ -280,13 +280,13 @@ def test_enumerated_plans_number_their_places() -> None:
 
 
 def test_a_source_without_rows_has_none() -> None:
-    assert indexed(Plan(Generated(lambda: iter([1])))) is None
-    assert indexed(Plan(Zipped((numbers(3), Plan(Generated(lambda: iter([1]))))))) is None
+    assert index_plan(Plan(GeneratedElements(lambda: iter([1])))) is None
+    assert index_plan(Plan(ZippedPlans((numbers(3), Plan(GeneratedElements(lambda: iter([1]))))))) is None
 
 
 def test_operations_of_other_kinds_are_left_to_the_reference_executor() -> None:
     class Strange(Operation):
-        keeps_access = True
+        keeps_random_access = True
 
         def cardinality(self, upstream: int) -> int:
             return upstream

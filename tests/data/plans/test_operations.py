@@ -18,7 +18,7 @@ from unisono._src.data.plans import (
     ArraySlices,
     Batch,
     Cache,
-    Generated,
+    GeneratedElements,
     Map,
     Operation,
     Plan,
@@ -31,7 +31,7 @@ from unisono._src.data.plans import (
 
 def stream(numbers: Callable[[], Iterator[int]], *operations: Operation) -> Plan:
     """Numbers from a function, of unknown number: a source without random access."""
-    return Plan(Generated(numbers), operations)
+    return Plan(GeneratedElements(numbers), operations)
 
 
 def numbers(size: int, *operations: Operation) -> Plan:

@@ -84,6 +84,8 @@ def _evaluated(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
         known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
         operands = [of(atom) for equation in sums for atom in equation.invars]
         results = [variable for equation in sums for variable in equation.outvars]
-        summed = _sum(operands, axis) if len(operands) == 1 else apply_packed(operands, lambda vector: _sum(vector, axis))
+        summed = (
+            _sum(operands, axis) if len(operands) == 1 else apply_packed(operands, lambda vector: _sum(vector, axis))
+        )
         known.update(zip(results, summed, strict=True))
     return [of(atom) for atom in jaxpr.outvars]

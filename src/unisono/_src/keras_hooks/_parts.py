@@ -13,7 +13,7 @@ from typing import Any
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks._owner import owner_of
 from unisono._src.replicas import context
-from unisono._src.replicas.values import spread_on_devices, aggregate_on_devices
+from unisono._src.replicas.values import aggregate_on_devices, spread_on_devices
 
 # By identity: variables cannot be hashed, since == compares their values.
 _known: dict[int, weakref.ref[Any]] = {}

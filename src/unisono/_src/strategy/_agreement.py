@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_host, processes
-from unisono._src.replicas.values import Separate, PerReplica, Unsplit, as_program_input
+from unisono._src.replicas.values import PerReplica, Separate, Unsplit, as_program_input
 
 NO_SHAPE = """{name} has no data at all, and the shapes of its elements are not known without one: {spec}.
 Give every worker at least one element."""
@@ -64,10 +64,16 @@ class Agreement:
         return [np.shape(value)[0] if np.ndim(value) else 1 for value in _values(first)]
 
     def _joined(self, leaf: Any) -> Any:
-        return None if leaf is None else PerReplica.holding(as_program_input(_each(leaf, self._placement), self._placement))
+        return (
+            None
+            if leaf is None
+            else PerReplica.holding(as_program_input(_each(leaf, self._placement), self._placement))
+        )
 
     def _together(self, leaf: Any, shares: tuple[int, ...]) -> PerReplica:
-        return PerReplica.holding(Unsplit(self._placement.place_replicated(leaf), shares, self._placement, is_batch=True))
+        return PerReplica.holding(
+            Unsplit(self._placement.place_replicated(leaf), shares, self._placement, is_batch=True)
+        )
 
     def _whole(self, local: Nest, counts: np.ndarray[Any, Any]) -> Nest:
         """All rows of all processes, in the order of the replicas, on each of them."""

@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.plans import ArraySlices, AutoShardPolicy, Files, Plan, flatten, map_leaves
+from unisono._src.data.plans import ArraySlices, AutoShardPolicy, FileSource, Plan, flatten, map_leaves
 
 NO_FILES = """auto_shard_policy is FILE, and the data does not come from files: {dataset}.
 Use AutoShardPolicy.DATA, or begin with TFRecordDataset, TextLineDataset or Dataset.list_files."""
@@ -39,7 +39,7 @@ def own_part(dataset: Dataset, worker: int, num_workers: int, num_replicas: int)
     if size % num_replicas:
         raise ValueError(NOT_DIVISIBLE.format(policy=policy.name, size=size, replicas=num_replicas))
     if policy is AutoShardPolicy.FILE:
-        dataset = dataset.like(_with_files_of(dataset.plan, dataset, worker, num_workers))
+        dataset = dataset.from_plan(_with_files_of(dataset.plan, dataset, worker, num_workers))
     return dataset.rebatch(size // num_replicas)
 
 
@@ -49,7 +49,7 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
         size: Any = getattr(operation, "batch_size", None)
         if isinstance(size, int):
             return size
-    spec = dataset.found_element_spec
+    spec = dataset.inferred_element_spec
     first = next((leaf for leaf in flatten(spec) if leaf is not None), None)
     if first is None or not first.shape or first.shape[0] is None:
         raise ValueError(NO_BATCH.format(policy=policy.name, spec=spec))
@@ -58,7 +58,7 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
 
 def _with_files_of(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
     source = plan.source
-    if isinstance(source, Files):
+    if isinstance(source, FileSource):
         number = len(source.paths)
         part: Any = dataclasses.replace(source, paths=source.paths[worker::num_workers])
     elif isinstance(source, ArraySlices) and all(array.dtype.kind in "OUS" for array in flatten(source.arrays)):

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.dataset import Dataset, DatasetSpec, TensorSpec
-from unisono._src.data.plans import Deferred, Elements, Join, Nest, Path, Stateless, Upstream, map_leaves
+from unisono._src.data.plans import (
+    ConcatenateBatches,
+    Deferred,
+    Elements,
+    Nest,
+    Path,
+    StatelessElements,
+    Upstream,
+    map_leaves,
+)
 from unisono._src.strategy._replicas import Replicas
 from unisono._src.strategy._step import Step
 
@@ -26,20 +35,20 @@ class Deal(Step):
     """Only asked where the last step is short: the answer may need an element."""
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream < 0 else -(-upstream // self.replicas.number)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Stateless(upstream.open(path), self._next_step)
+        return StatelessElements(upstream.open(path), self._next_step)
 
     def spec(self, element_spec: Nest) -> Nest:
         return map_leaves(self._leaf_spec, element_spec)
 
     def global_batches(self, dataset: Dataset) -> Dataset:
-        return dataset.then(Join(self.replicas.number))
+        return dataset.then(ConcatenateBatches(self.replicas.number))
 
     def __str__(self) -> str:
         return f"deal to {self.replicas.number} replicas"

@@ -34,7 +34,7 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
             f"Dataset.from_tensor_slices((x, y)).batch(global_batch_size); of a generator, Dataset.from_generator(...)."
         )
     if placement.spans_processes:
-        dataset = dataset.agreed()
+        dataset = dataset.with_agreed_seeds()
         if has_own_part(dataset):
             everyone = processes()
             part = own_part(dataset, everyone.index, everyone.count, placement.num_replicas)
@@ -62,7 +62,7 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
 
 def _dealt(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
     step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
-    agreement = Agreement(placement, lambda: dataset.found_element_spec) if placement.spans_processes else None
+    agreement = Agreement(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
     return _distributed(dataset, step, options, agreement)
 
 
@@ -89,5 +89,5 @@ def _distributed(
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:
-    leaves = [leaf for leaf in flatten(dataset.found_element_spec) if leaf is not None]
+    leaves = [leaf for leaf in flatten(dataset.inferred_element_spec) if leaf is not None]
     return all(None not in leaf.shape for leaf in leaves)

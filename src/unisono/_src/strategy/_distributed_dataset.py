@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from unisono._src.data.dataset import Dataset, DatasetIterator
-from unisono._src.data.feed import Batches
-from unisono._src.data.plans import Nest, Parallel, Plan, State
+from unisono._src.data.feed import HostBatches
+from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import pulling_data
 from unisono._src.strategy._agreement import Agreement
 from unisono._src.strategy._distributed_iterator import DistributedIterator
 from unisono._src.strategy._step import Step
 
 
-class ExchangedBatches(Batches):
+class GatheredBatches(HostBatches):
     """All rows of all processes, step by step, until every process has come to the end of its data."""
 
     def __init__(self, steps: DatasetIterator, agreement: Agreement) -> None:
@@ -59,7 +59,7 @@ class DistributedDataset:
         return self._step.global_batches(self._dataset)
 
     @property
-    def exchanged_batches(self) -> Callable[[State], ExchangedBatches] | None:
+    def gathered_batches(self) -> Callable[[State], GatheredBatches] | None:
         """A pass over the same, where every process has data of its own: none of them could make them alone.
 
         It begins at the place that is passed, of an earlier such pass; with None at the beginning of the next one.
@@ -68,18 +68,18 @@ class DistributedDataset:
         if agreement is None:
             return None
 
-        def begin(state: State) -> ExchangedBatches:
+        def begin(state: State) -> GatheredBatches:
             iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
             if state is not None:
                 iterator.set_state(state)
-            return ExchangedBatches(iterator, agreement)
+            return GatheredBatches(iterator, agreement)
 
         return begin
 
     @property
     def element_spec(self) -> Nest:
         """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
-        return self._dataset.presented_spec(self._step.spec(self._dataset.found_element_spec))
+        return self._dataset.convert_spec(self._step.spec(self._dataset.inferred_element_spec))
 
     @property
     def cardinality(self) -> int:
@@ -114,4 +114,4 @@ class DistributedDataset:
     def _plan(self, dataset: Dataset) -> Plan:
         plan = dataset.execution.plan.then(self._step)
         # The thread computes one more than those that wait: it begins when a step is handed out.
-        return plan.then(Parallel(1, self._num_ahead + 1)) if self._num_ahead else plan
+        return plan.then(ComputeAhead(1, self._num_ahead + 1)) if self._num_ahead else plan

@@ -19,9 +19,9 @@ from unisono._src.replicas.values import (
     PerReplica,
     Sharded,
     Unsplit,
+    apply_packed,
     as_program_input,
     flatten_with_none,
-    apply_packed,
 )
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.strategy._reduce_op import ReduceOp

@@ -13,15 +13,15 @@ from unisono._src.data.dataset import DatasetSpec, TensorSpec
 from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
 from unisono._src.replicas.values import (
-    Separate,
     PerReplica,
     PerReplicaSpec,
+    Separate,
     Sharded,
     Unsplit,
     can_be_on_device,
+    is_host_only,
     put_on_devices,
     regroup,
-    is_host_only,
 )
 
 

@@ -7,7 +7,17 @@ from functools import partial
 from typing import Any, Final
 
 from unisono._src.data.dataset import Dataset, DatasetSpec, TensorSpec
-from unisono._src.data.plans import Deferred, Elements, Nest, Path, Upstream, each, flatten, leaf_names, map_leaves
+from unisono._src.data.plans import (
+    Deferred,
+    Elements,
+    Nest,
+    Path,
+    Upstream,
+    flatten,
+    leaf_names,
+    map_deferred,
+    map_leaves,
+)
 from unisono._src.strategy._replicas import Replicas
 from unisono._src.strategy._step import Step
 
@@ -26,14 +36,14 @@ class SplitRows(Step):
     replicas: Replicas
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return each(upstream.open(path), self._deferred)
+        return map_deferred(upstream.open(path), self._deferred)
 
     def spec(self, element_spec: Nest) -> Nest:
         if self.replicas.number > 1:

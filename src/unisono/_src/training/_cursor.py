@@ -11,7 +11,7 @@ import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from unisono._src.data.feed import Feed, Pass, Window
+from unisono._src.data.feed import DataPass, Feed, StepChunk
 from unisono._src.data.plans import State
 
 RAN_OUT = """The input ran out of data after {got} of {wanted} steps of this epoch, so the epoch ends here.
@@ -48,7 +48,7 @@ class Cursor:
             raise ValueError(problem)
         self.feed = feed
         self._steps = steps
-        self._pass: Pass | None = None
+        self._pass: DataPass | None = None
         self._last_place: State = None
         self._seen_in_pass = 0
         self._seen_in_epoch = 0
@@ -56,7 +56,7 @@ class Cursor:
         self._passes = 0
         self._batches_given = 0
         self._thread: ThreadPoolExecutor | None = None
-        self._next_pass: Future[Pass] | None = None
+        self._next_pass: Future[DataPass] | None = None
         if place is not None:
             self._open_pass()
             self._seen_in_pass = place["seen_in_pass"]
@@ -85,7 +85,7 @@ class Cursor:
         if self._last_place is None:
             self._open_pass()
         return {
-            "feed": self._last_place if self._pass is None else self._pass.place(),
+            "feed": self._last_place if self._pass is None else self._pass.position(),
             "ended": self._pass is None,
             "steps": self._steps,
             "seen_in_pass": self._seen_in_pass,
@@ -103,20 +103,20 @@ class Cursor:
             used_up = self.feed.num_batches is not None and self._seen_in_pass >= self.feed.num_batches
             if self._seen_in_pass and (self._steps is None or used_up):
                 self._end_pass()
-        if another_follows and self._steps is None and self.feed.opens_ahead and not self._epoch_is_over:
+        if another_follows and self._steps is None and self.feed.can_open_ahead and not self._epoch_is_over:
             self._open_pass()
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
             self._next_pass = self._thread.submit(self.feed.open)
 
-    def window(self, most: int) -> Window | None:
+    def window(self, most: int) -> StepChunk | None:
         """The next steps of this epoch, at most ``most``; None at its end."""
         ahead = None if self._steps is None else self._steps - self._seen_in_epoch
         if ahead == 0 or self._epoch_is_over:
             return None
-        window = self._open_pass().window(most if ahead is None else min(most, ahead), ahead)
-        if window is None and self.feed.endless:
+        window = self._open_pass().next_chunk(most if ahead is None else min(most, ahead), ahead)
+        if window is None and self.feed.is_endless:
             self._end_pass()
-            window = self._open_pass().window(min(most, ahead or most), ahead)
+            window = self._open_pass().next_chunk(min(most, ahead or most), ahead)
         if window is None:
             self._ran_out()
             return None
@@ -134,9 +134,9 @@ class Cursor:
             self._thread.shutdown()
             self._thread = self._next_pass = None
 
-    def _open_pass(self) -> Pass:
+    def _open_pass(self) -> DataPass:
         if self._pass is None:
-            if self._passes and not self.feed.restartable:
+            if self._passes and not self.feed.is_restartable:
                 raise ValueError(EXHAUSTED.format(batches=self._batches_given))
             prepared, self._next_pass = self._next_pass, None
             self._pass = self.feed.open() if prepared is None else prepared.result()
@@ -145,7 +145,7 @@ class Cursor:
 
     def _end_pass(self) -> None:
         if self._pass is not None:
-            self._last_place = self._pass.place()
+            self._last_place = self._pass.position()
             self._pass.close()
             self._batches_given = self._seen_in_pass
             self._pass, self._seen_in_pass = None, 0
@@ -163,7 +163,7 @@ def _problem(feed: Feed, steps: int | None, name: str, place: State) -> str | No
         return f"{name} is a whole number of at least 1; got {steps!r}."
     if place is not None and place["steps"] != steps:
         return OTHER_STEPS.format(name=name, there=place["steps"], here=steps)
-    if steps is None and feed.endless:
+    if steps is None and feed.is_endless:
         return INFINITE.format(name=name)
     if steps is not None and feed.num_batches is not None and steps > feed.num_batches:
         return TOO_FEW.format(name=name, steps=steps, batches=feed.num_batches)

@@ -98,5 +98,5 @@ def _arrays(nest: Any) -> Any:
 def _spec_of(x: Any) -> Any:
     x = getattr(x, "global_batches", x)
     if isinstance(x, Dataset):
-        return keras_hooks.unpack(x.found_element_spec)[0]
+        return keras_hooks.unpack(x.inferred_element_spec)[0]
     return _arrays(x) if _is_rows(x) else None

@@ -72,7 +72,7 @@ def fit(
             steps=steps_per_epoch,
             shuffle=shuffle,
             class_weight=class_weight,
-            place=place and place["feed"],
+            position=place and place["feed"],
         )
         cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch", place)
         validation = None
@@ -89,7 +89,7 @@ def fit(
                         sample_weight=val_weight,
                         batch_size=validation_batch_size or (batch_size if _takes_batch_size(val_x) else None),
                         steps=validation_steps,
-                        place=val_place and val_place["feed"],
+                        position=val_place and val_place["feed"],
                     ),
                     validation_steps,
                     "validation_steps",
@@ -113,7 +113,7 @@ def fit(
                 with keras_hooks.closing(callbacks):
                     _train(session, training, epochs, initial_epoch, validation_freq, keeper)
             cursor.close()
-            feed.give_back()  # after an exception this is left out: a program may still be reading
+            feed.release()  # after an exception this is left out: a program may still be reading
         finally:
             cursor.close()
             if validation is not None:

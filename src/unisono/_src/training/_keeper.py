@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.devices import is_deterministic, cache_compiled_programs
+from unisono._src.devices import cache_compiled_programs, is_deterministic
 from unisono._src.keras_hooks import StepGrid
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
 from unisono._src.state.checkpoint import (

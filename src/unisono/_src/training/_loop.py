@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import jax
 
-from unisono._src.data.feed import Window
+from unisono._src.data.feed import StepChunk
 from unisono._src.devices import LaunchQueue, Placement
 from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
 from unisono._src.processes import report_progress
@@ -103,17 +103,17 @@ class Loop:
         """Waits until all of them have ended."""
         self._launches.drain()
 
-    def run(self, window: Window, watch: Any = None) -> tuple[Any, Any]:
+    def run(self, window: StepChunk, watch: Any = None) -> tuple[Any, Any]:
         """Runs one window. Returns the result of its last step, which may still be on its way."""
         (result, last_watch, _) = deque(self._calls(window, watch), maxlen=1).pop()
         return result, last_watch
 
-    def run_stacked(self, window: Window) -> Iterator[tuple[Any, int]]:
+    def run_stacked(self, window: StepChunk) -> Iterator[tuple[Any, int]]:
         """Runs one window of "predict"; gives the stacked outputs of each call and how many steps they are of."""
         for outputs, _, count in self._calls(window, None):
             yield outputs, count
 
-    def _calls(self, window: Window, watch: Any) -> Iterator[tuple[Any, Any, int]]:
+    def _calls(self, window: StepChunk, watch: Any) -> Iterator[tuple[Any, Any, int]]:
         state = self._variables.read()
         carry = (state, watch) if self._kind == "train" else state
         program = program_for(self._model, self._kind, self._placement, self._variables, carry, window)

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 from unisono._src import keras_hooks
-from unisono._src.data.feed import feed_of_one
+from unisono._src.data.feed import single_batch_feed
 from unisono._src.training._built import build
 from unisono._src.training._feeds import reader_of
 from unisono._src.training._loop import Loop, fetch
@@ -40,7 +40,7 @@ def predict_on_batch(model: Any, *, x: Any) -> Any:
     """The outputs for one batch."""
     session = Session.of(model, "predict")
     with session.entered():
-        feed = feed_of_one((_read(model, _as_arrays(x), trains=False),), session.placement)
+        feed = single_batch_feed((_read(model, _as_arrays(x), trains=False),), session.placement)
         build(model, "predict", feed.batch_spec)
         outputs = _run(session, "predict", feed)
     return jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
@@ -56,7 +56,7 @@ def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
             batch = (_read(model, batch[0], trains=kind == "train"), *batch[1:])
         else:
             batch = _read(model, batch, trains=kind == "train")
-        feed = feed_of_one(batch, session.placement)
+        feed = single_batch_feed(batch, session.placement)
         build(model, kind, feed.batch_spec)
         model.reset_metrics()
         logs = keras_hooks.pythonify(fetch(_run(session, kind, feed)))
@@ -66,7 +66,7 @@ def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
 def _run(session: Session, kind: Kind, feed: Any) -> Any:
     variables = variables_of(session.model, kind)
     session.adopt(variables)
-    window = feed.open().window(1, 1)
+    window = feed.open().next_chunk(1, 1)
     watch = session.placement.place_replicated(new_watch()) if kind == "train" else None
     result, _ = Loop(session.model, kind, session.placement, variables, Pace(1)).run(window, watch)
     return result

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono._src.data.feed import Reader, Window
+from unisono._src.data.feed import Reader, StepChunk
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, lowered_for, metrics_view
 from unisono._src.training._epoch_start import EpochStart
@@ -101,11 +101,11 @@ def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
 
 
 def program_for(
-    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window
+    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: StepChunk
 ) -> Program:
     """The program for this window, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
     cache = _compiled(model).programs
-    key = (kind, window.bulk, window.reader, _signature(carry), _signature(window.operands))
+    key = (kind, window.is_regular, window.reader, _signature(carry), _signature(window.operands))
     if key not in cache:
         cache[key] = _build(model, kind, placement, variables, carry, window)
     return cache[key]
@@ -132,7 +132,9 @@ def _signature(nest: Any) -> Any:
     return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
-def _build(model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: Window) -> Program:
+def _build(
+    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: StepChunk
+) -> Program:
     # The program must not hold on to the window, whose operands may be all of the training data.
     reader = window.reader
     compiled = is_traced(model)
@@ -167,10 +169,10 @@ def _build(model: Any, kind: Kind, placement: Placement, variables: Variables, c
     return Program(kind, form, most, lowered.compile(placement.compiler_options))
 
 
-def _form(placement: Placement, window: Window, jaxpr: Any) -> Form:
+def _form(placement: Placement, window: StepChunk, jaxpr: Any) -> Form:
     """The rule. An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
     than outside (50 against 14.5 ms for a small CNN): plain. Everything else: loop."""
-    if not window.bulk:
+    if not window.is_regular:
         return "plain"
     if placement.platform == "cpu" and "conv_general_dilated" in set(_primitives(jaxpr.jaxpr)):
         return "plain"

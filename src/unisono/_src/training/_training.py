@@ -62,7 +62,7 @@ class Training:
     def doubts(self) -> list[str]:
         """Why the data may not go on exactly from its places."""
         feeds = [self.cursor.feed, *([self.validation.feed] if self.validation else [])]
-        return [feed.doubt for feed in feeds if feed.doubt is not None]
+        return [feed.resume_caveat for feed in feeds if feed.resume_caveat is not None]
 
     def settle(self) -> None:
         """Waits until callbacks have seen all steps so far."""

@@ -157,7 +157,7 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
     @property
     def element_spec(self) -> Nest:
         """The shape and dtype of each leaf of an element; None stands for a dimension that may vary."""
-        return as_tf_spec(self.found_element_spec)
+        return as_tf_spec(self.inferred_element_spec)
 
     def cardinality(self, name: str | None = None) -> Count:
         """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
@@ -172,11 +172,11 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
     )
 
     @classmethod
-    def like(cls, plan: Plan) -> Dataset:
+    def from_plan(cls, plan: Plan) -> Dataset:
         return Dataset(plan)
 
-    def prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return prepared(function)
 
-    def presented_spec(self, spec: Nest) -> Nest:
+    def convert_spec(self, spec: Nest) -> Nest:
         return as_tf_spec(spec)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from unisono._src.data.dataset._element_spec import UNKNOWN, Stage, describe
-from unisono._src.data.dataset._execution import Execution, execution
-from unisono._src.data.dataset._explain import explained
+from unisono._src.data.dataset._element_spec import UNKNOWN, Stage, trace_stages
+from unisono._src.data.dataset._execution import Execution, plan_execution
+from unisono._src.data.dataset._explain import format_decisions
 from unisono._src.data.dataset._file_names import file_names
 from unisono._src.data.dataset._host_call import HostCall
 from unisono._src.data.dataset._iterator import DatasetIterator
@@ -28,18 +28,16 @@ from unisono._src.data.plans import (
     Batch,
     Buckets,
     Cache,
-    Choices,
-    Chosen,
+    ChosenElements,
     Concatenate,
     Counter,
     ElementWriter,
     Enumerate,
     FileCache,
     Filter,
-    Generated,
+    GeneratedElements,
     GroupByWindow,
     Interleave,
-    Loaded,
     Map,
     Nest,
     Operation,
@@ -47,10 +45,12 @@ from unisono._src.data.plans import (
     PaddedBatch,
     Plan,
     Prefetch,
+    RandomChoices,
     RandomNumbers,
     Range,
     Rebatch,
     Repeat,
+    SavedElements,
     Scan,
     Shard,
     Shuffle,
@@ -62,9 +62,9 @@ from unisono._src.data.plans import (
     Unique,
     Window,
     WithOptions,
-    Zipped,
+    ZippedPlans,
     as_arrays,
-    check_kept,
+    check_state_type,
     flatten,
     map_leaves,
     num_host_threads,
@@ -132,7 +132,7 @@ class Dataset:
         [[1], [2, 3]]
         """
         function = generator if not args else lambda: generator(*args)
-        return Dataset(Plan(Generated(function, signature_from(output_signature, output_types, output_shapes))))
+        return Dataset(Plan(GeneratedElements(function, signature_from(output_signature, output_types, output_shapes))))
 
     @staticmethod
     def range(*args: int, output_type: DTypeLike = np.int64, name: str | None = None, **_: Any) -> Dataset:
@@ -174,7 +174,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.load(folder)]
         [0, 1, 2]
         """
-        return Dataset(Plan(Loaded(Path(path) / "elements")))
+        return Dataset(Plan(SavedElements(Path(path) / "elements")))
 
     @staticmethod
     def zip(*args: Nest, datasets: Nest = None, name: str | None = None) -> Dataset:
@@ -189,7 +189,7 @@ class Dataset:
         fits = bool(leaves) and all(isinstance(leaf, Dataset) for leaf in leaves) and not isinstance(nest, list)
         if not fits or (args and datasets is not None):
             raise TypeError(f"zip: expected datasets, alone or in tuples and dicts, got {nest!r}. Write zip((a, b)).")
-        return Dataset(Plan(Zipped(map_leaves(lambda dataset: dataset.plan, nest))))
+        return Dataset(Plan(ZippedPlans(map_leaves(lambda dataset: dataset.plan, nest))))
 
     @staticmethod
     def list_files(
@@ -242,8 +242,10 @@ class Dataset:
         drawn = [(plan, weight) for plan, weight in builtins.zip(plans, weights, strict=True) if weight != 0]
         if len(drawn) == 1:
             return Dataset(drawn[0][0])
-        choices = Choices(tuple(weight for _, weight in drawn), seed, bool(rerandomize_each_iteration) or seed is None)
-        return Dataset(Plan(Chosen(tuple(plan for plan, _ in drawn), Plan(choices), stop_on_empty_dataset)))
+        choices = RandomChoices(
+            tuple(weight for _, weight in drawn), seed, bool(rerandomize_each_iteration) or seed is None
+        )
+        return Dataset(Plan(ChosenElements(tuple(plan for plan, _ in drawn), Plan(choices), stop_on_empty_dataset)))
 
     @staticmethod
     def choose_from_datasets(
@@ -256,7 +258,7 @@ class Dataset:
         [0, 10, 1, 11]
         """
         plans = _plans(datasets, "choose_from_datasets")
-        return Dataset(Plan(Chosen(tuple(plans), choice_dataset.plan, stop_on_empty_dataset)))
+        return Dataset(Plan(ChosenElements(tuple(plans), choice_dataset.plan, stop_on_empty_dataset)))
 
     # Elements
 
@@ -282,7 +284,7 @@ class Dataset:
         >>> [int(x) for x in dataset]
         [3, 8]
         """
-        return self.then(Map(HostCall(self.prepared(map_func), "map"), num_parallel_calls))
+        return self.then(Map(HostCall(self.prepare_function(map_func), "map"), num_parallel_calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of which `predicate` is true.
@@ -290,7 +292,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
-        return self.then(Filter(self.prepared(predicate)))
+        return self.then(Filter(self.prepare_function(predicate)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; -1 for all.
@@ -314,7 +316,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(6).take_while(lambda x: x < 2)]
         [0, 1]
         """
-        return self.then(TakeWhile(self.prepared(predicate)))
+        return self.then(TakeWhile(self.prepare_function(predicate)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from element `index` on.
@@ -346,7 +348,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x))]
         [0, 1, 3, 6]
         """
-        return self.then(Scan(initial_state, HostCall(self.prepared(scan_func), "scan")))
+        return self.then(Scan(initial_state, HostCall(self.prepare_function(scan_func), "scan")))
 
     def reduce(self, initial_state: Nest, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Nest:
         """`reduce_func(state, element)` over all elements; the last state. This one computes.
@@ -356,11 +358,11 @@ class Dataset:
         """
         if self.cardinality() == INFINITE_CARDINALITY:
             raise ValueError(f"reduce: {self._plan} never ends. Put take(count) before it.")
-        operation = Scan(initial_state, HostCall(self.prepared(reduce_func), "reduce"))
+        operation = Scan(initial_state, HostCall(self.prepare_function(reduce_func), "reduce"))
         state = as_arrays(initial_state, operation)
         for element in self:
             following = as_arrays(operation.function(state, element), operation)
-            check_kept(state, following, operation)
+            check_state_type(state, following, operation)
             state = following
         return state
 
@@ -402,7 +404,7 @@ class Dataset:
         """
         if not isinstance(dataset, Dataset):
             raise TypeError(f"concatenate: expected a Dataset, got {type(dataset).__name__}.")
-        return self.then(Concatenate(dataset.plan))._checked()
+        return self.then(Concatenate(dataset.plan))._check_spec()
 
     def interleave(
         self,
@@ -421,7 +423,9 @@ class Dataset:
         [1, 2, 1, 2]
         """
         cycle = num_host_threads(-1) if cycle_length in (None, -1) else cycle_length
-        return self.then(Interleave(self.prepared(map_func), cycle, 1 if block_length is None else block_length))
+        return self.then(
+            Interleave(self.prepare_function(map_func), cycle, 1 if block_length is None else block_length)
+        )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """`map_func` makes a dataset of each element; they are read one after the other.
@@ -429,7 +433,7 @@ class Dataset:
         >>> [int(x) for x in Dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(Dataset.from_tensor_slices)]
         [1, 2, 3, 4]
         """
-        return self.then(Interleave(self.prepared(map_func), flat=True))
+        return self.then(Interleave(self.prepare_function(map_func), flat=True))
 
     # Batches
 
@@ -462,7 +466,7 @@ class Dataset:
         >>> [x.tolist() for x in rows.padded_batch(3)]
         [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
         """
-        return self.then(PaddedBatch(batch_size, padded_shapes, padding_values, bool(drop_remainder)))._checked()
+        return self.then(PaddedBatch(batch_size, padded_shapes, padding_values, bool(drop_remainder)))._check_spec()
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of each element, one by one.
@@ -474,7 +478,7 @@ class Dataset:
             leaf.shape[0] for leaf in flatten(self.known_element_spec) if isinstance(leaf, TensorSpec) and leaf.shape
         }
         num_rows = rows.pop() if len(rows) == 1 else None
-        return self.then(Unbatch(num_rows))._checked()
+        return self.then(Unbatch(num_rows))._check_spec()
 
     def rebatch(
         self, batch_size: int | Sequence[int], drop_remainder: bool = False, name: str | None = None
@@ -485,7 +489,7 @@ class Dataset:
         [[0, 1, 2], [3, 4]]
         """
         sizes = tuple(np.atleast_1d(np.asarray(batch_size)).tolist())
-        return self.then(Rebatch(sizes, bool(drop_remainder)))._checked()
+        return self.then(Rebatch(sizes, bool(drop_remainder)))._check_spec()
 
     def bucket_by_sequence_length(
         self,
@@ -507,9 +511,9 @@ class Dataset:
         [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
         """
         if pad_to_bucket_boundary and padded_shapes is None:
-            padded_shapes = map_leaves(lambda spec: spec.shape, self.found_element_spec)
+            padded_shapes = map_leaves(lambda spec: spec.shape, self.inferred_element_spec)
         buckets = Buckets(
-            length=self.prepared(element_length_func),
+            length=self.prepare_function(element_length_func),
             boundaries=bucket_boundaries,
             batch_sizes=bucket_batch_sizes,
             padded_shapes=padded_shapes,
@@ -517,7 +521,7 @@ class Dataset:
             pad_to_bucket_boundary=pad_to_bucket_boundary,
             no_padding=no_padding,
         )
-        return self.then(buckets.grouping(self._of_source, bool(drop_remainder)))
+        return self.then(buckets.grouping(self._from_source, bool(drop_remainder)))
 
     def group_by_window(
         self,
@@ -535,10 +539,13 @@ class Dataset:
         """
         if (window_size is None) == (window_size_func is None):
             raise ValueError("group_by_window: pass either window_size or window_size_func.")
-        size = (lambda _: window_size) if window_size_func is None else self.prepared(window_size_func)
+        size = (lambda _: window_size) if window_size_func is None else self.prepare_function(window_size_func)
         return self.then(
             GroupByWindow(
-                key=self.prepared(key_func), reduce=self.prepared(reduce_func), size=size, dataset=self._of_source
+                key=self.prepare_function(key_func),
+                reduce=self.prepare_function(reduce_func),
+                size=size,
+                dataset=self._from_source,
             )
         )
 
@@ -556,7 +563,7 @@ class Dataset:
         >>> [x.tolist() for x in windows.flat_map(lambda window: window.batch(2))]
         [[0, 1], [1, 2], [2, 3]]
         """
-        return self.then(Window(size, self._of_source, shift, stride, bool(drop_remainder)))
+        return self.then(Window(size, self._from_source, shift, stride, bool(drop_remainder)))
 
     # Running
 
@@ -646,27 +653,27 @@ class Dataset:
 
     def then(self, operation: Operation) -> Dataset:
         """This dataset with one more operation at its end."""
-        return self.like(self._plan.then(operation))
+        return self.from_plan(self._plan.then(operation))
 
     # For subclasses, which meet their users in another manner
 
     @classmethod
-    def like(cls, plan: Plan) -> Dataset:
+    def from_plan(cls, plan: Plan) -> Dataset:
         """A dataset with another plan. Subclasses that meet their users in another manner return one of theirs."""
         return Dataset(plan)
 
-    def prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What is called in place of a user's function."""
         return function
 
-    def presented_spec(self, spec: Nest) -> Nest:
+    def convert_spec(self, spec: Nest) -> Nest:
         """What users see of a spec."""
         return spec
 
     @cached_property
     def execution(self) -> Execution:
         """How the plan runs on the host."""
-        return execution(self._plan, self._traced)
+        return plan_execution(self._plan, self._traced)
 
     def explain(self) -> str:
         """What will run where, and why not better: the answer to "is my input slow?".
@@ -679,7 +686,7 @@ class Dataset:
         <BLANKLINE>
         In fit: rows are gathered and mapped inside the compiled step; Python does not run for a batch.
         """
-        return explained(self.execution)
+        return format_decisions(self.execution)
 
     @property
     def element_spec(self) -> Nest:
@@ -688,10 +695,10 @@ class Dataset:
         >>> Dataset.from_tensor_slices([[1.0, 2.0]]).map(lambda x: x.sum()).batch(8).element_spec
         TensorSpec(shape=(None,), dtype=float64)
         """
-        return self.found_element_spec
+        return self.inferred_element_spec
 
     @property
-    def found_element_spec(self) -> Nest:
+    def inferred_element_spec(self) -> Nest:
         """The same, whatever a subclass makes of `element_spec`."""
         return self._traced[-1].spec if self._traced[-1].spec is not UNKNOWN else self._spec
 
@@ -721,9 +728,9 @@ class Dataset:
 
     def with_seeds(self, seeds: Sequence[int]) -> Dataset:
         """The same dataset with other seeds, as `plan.seeds` lists them: those of another run, say."""
-        return self.like(self._plan.with_seeds(seeds))
+        return self.from_plan(self._plan.with_seeds(seeds))
 
-    def agreed(self) -> Dataset:
+    def with_agreed_seeds(self) -> Dataset:
         """The same dataset with the seeds of the chief, if several processes train together: all have to call it.
 
         The same object every time, so that its passes go on counting.
@@ -735,14 +742,14 @@ class Dataset:
             self._agreed._agreed = self._agreed
         return self._agreed
 
-    def go_on(self, seeds: Sequence[int], num_by_row: int | None, next_iteration: int) -> None:
+    def resume_from(self, seeds: Sequence[int], num_by_row: int | None, next_iteration: int) -> None:
         """Makes this dataset that of an earlier run: its seeds, its executor, and the number of its next pass."""
         other_seeds = list(seeds) != list(self._plan.seeds)
         if other_seeds:
             self._plan, self._agreed = self._plan.with_seeds(seeds), None
             self.__dict__.pop("_traced", None)
         if other_seeds or self.execution.num_by_row != num_by_row:
-            self.execution = execution(self._plan, self._traced, num_by_row)
+            self.execution = plan_execution(self._plan, self._traced, num_by_row)
         self._next_iteration = max(self._next_iteration, next_iteration)  # one that trains and validates has two places
 
     def as_numpy_iterator(self) -> Iterator[Nest]:
@@ -790,8 +797,8 @@ class Dataset:
         return f"<{type(self).__name__}: {self._plan}, element_spec={spec}>"
 
     @classmethod
-    def _of_source(cls, source: Source) -> Dataset:
-        return cls.like(Plan(source))
+    def _from_source(cls, source: Source) -> Dataset:
+        return cls.from_plan(Plan(source))
 
     def _why_unknown(self) -> str:
         stage = next(stage for stage in self._traced if stage.spec is UNKNOWN)
@@ -802,14 +809,14 @@ class Dataset:
     @cached_property
     def _traced(self) -> list[Stage]:
         """What can be told about the elements without running anything."""
-        return describe(self._plan, may_run=False)
+        return trace_stages(self._plan, may_run=False)
 
     @cached_property
     def _spec(self) -> Nest:
         """What the first element tells, for functions that cannot be traced."""
-        return describe(self._plan)[-1].spec
+        return trace_stages(self._plan)[-1].spec
 
-    def _checked(self) -> Dataset:
+    def _check_spec(self) -> Dataset:
         """Itself, after an error if its parts do not fit together, as far as that is known."""
         _ = self._traced
         return self
@@ -819,7 +826,7 @@ def _plans(datasets: Sequence[Dataset], call: str) -> list[Plan]:
     if not datasets or not all(isinstance(dataset, Dataset) for dataset in datasets):
         raise TypeError(f"{call}: expected a list of at least one Dataset, got {datasets!r}.")
     plans = [dataset.plan for dataset in datasets]
-    Dataset(Plan(Chosen(tuple(plans), Dataset.range(0).plan)))._checked()
+    Dataset(Plan(ChosenElements(tuple(plans), Dataset.range(0).plan)))._check_spec()
     return plans
 
 

@@ -10,22 +10,22 @@ import jax
 import numpy as np
 
 from unisono._src.data.dataset._spec import DatasetSpec, TensorSpec
-from unisono._src.data.dataset._trace import Traced, Untraceable, struct, trace
+from unisono._src.data.dataset._trace import Traced, Untraceable, shape_struct, trace
 from unisono._src.data.plans import (
     ArraySlices,
     Batch,
     Cache,
-    Chosen,
+    ChosenElements,
     Concatenate,
+    ConcatenateBatches,
     Counter,
+    ElementList,
     Enumerate,
     FileCache,
-    Files,
-    Generated,
+    FileSource,
+    GeneratedElements,
     GroupByWindow,
     Interleave,
-    Join,
-    Listed,
     Map,
     Nest,
     Operation,
@@ -41,7 +41,7 @@ from unisono._src.data.plans import (
     Source,
     Unbatch,
     Window,
-    Zipped,
+    ZippedPlans,
     flatten,
     iterate,
     map_leaves,
@@ -65,7 +65,7 @@ class Stage:
 UNKNOWN: Final = object()
 
 
-def describe(plan: Plan, may_run: bool = True) -> list[Stage]:
+def trace_stages(plan: Plan, may_run: bool = True) -> list[Stage]:
     """Follows the spec through the operations: one stage for the source and one for each operation.
 
     Dtypes are NumPy's, 64 bits included: an element on the host is not yet one of a training step.
@@ -113,32 +113,32 @@ class _Describer:
                 return map_leaves(lambda array: TensorSpec(array.shape[1:], array.dtype), source.arrays)
             case Range():
                 return TensorSpec((), source.dtype)
-            case Files():
+            case FileSource():
                 return TensorSpec((), object)
-            case Zipped():
+            case ZippedPlans():
                 return map_leaves(self._spec, source.plans)
-            case Chosen():
+            case ChosenElements():
                 return _merged([self._spec(plan) for plan in source.plans])
             case Counter():
                 return TensorSpec((), source.dtype)
             case RandomNumbers():
                 return TensorSpec((), np.int64)
-            case Listed() if source.spec is not None:
+            case ElementList() if source.spec is not None:
                 return source.spec
-            case Listed():
+            case ElementList():
                 return _merged([map_specs(_spec_of, value) for value in source.values])
-            case Generated() if source.signature is not None:
+            case GeneratedElements() if source.signature is not None:
                 return _of_signature(source.signature)
         return map_specs(_spec_of, self._first(Plan(source)))
 
     def _next(self, spec: Nest, operation: Operation, before: Plan) -> Stage:
-        if isinstance(operation, Batch | PaddedBatch | Join):
+        if isinstance(operation, Batch | PaddedBatch | ConcatenateBatches):
             _refuse_datasets(spec, operation)
         match operation:
             case Batch():
                 dim = operation.batch_size if operation.drop_remainder else None
                 return Stage(operation, map_specs(lambda leaf: TensorSpec((dim, *leaf.shape), leaf.dtype), spec))
-            case Join():
+            case ConcatenateBatches():
                 return Stage(operation, map_specs(lambda leaf: TensorSpec((None, *leaf.shape[1:]), leaf.dtype), spec))
             case PaddedBatch():
                 return Stage(operation, _padded(spec, operation))
@@ -204,7 +204,7 @@ def _trace(operation: Map, spec: Nest, batch_size: int) -> _TracedSpec | Untrace
 
     def result(varying: int) -> Traced | Untraceable:
         def filled(leaf: TensorSpec) -> Any:
-            return struct([varying if dim is None else dim for dim in leaf.shape], leaf.dtype)
+            return shape_struct([varying if dim is None else dim for dim in leaf.shape], leaf.dtype)
 
         return trace(operation.function, map_specs(filled, spec), operation.seed)
 
@@ -327,7 +327,7 @@ def _specified(element: Nest, spec: Nest) -> Nest:
     """An element whose datasets know what is known about their elements, beyond what the first ones show."""
 
     def specified(leaf: Any, leaf_spec: Any) -> Any:
-        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, Listed):
+        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, ElementList):
             return leaf
         return type(leaf)(Plan(replace(leaf.plan.source, spec=leaf_spec.element_spec), leaf.plan.operations))
 
@@ -341,7 +341,7 @@ def _without_mixing(plan: Plan) -> Plan:
 
 
 def _spec_of(leaf: Any) -> Any:
-    return DatasetSpec(leaf.found_element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
+    return DatasetSpec(leaf.inferred_element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
 
 
 def map_specs(function: Callable[[Any], Any], nest: Nest) -> Nest:

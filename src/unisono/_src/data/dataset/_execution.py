@@ -20,18 +20,18 @@ import jax
 import numpy as np
 
 from unisono._src.data.dataset._element_spec import UNKNOWN, Stage
-from unisono._src.data.dataset._rows import Rows
+from unisono._src.data.dataset._rows import IndexedSource
 from unisono._src.data.dataset._spec import TensorSpec
-from unisono._src.data.dataset._trace import Traced, Untraceable, trace_indexed
+from unisono._src.data.dataset._trace import Traced, Untraceable, trace_indexed_maps
 from unisono._src.data.dataset._vector_map import VectorMap
 from unisono._src.data.plans import (
     Batch,
+    ComputeAhead,
     IndexedMap,
     IndexedPlan,
     Map,
     Operation,
     PaddedBatch,
-    Parallel,
     Plan,
     Prefetch,
     Rebatch,
@@ -42,7 +42,7 @@ from unisono._src.data.plans import (
     Take,
     WithOptions,
     flatten,
-    indexed,
+    index_plan,
     num_host_threads,
 )
 
@@ -81,7 +81,7 @@ class Execution:
     decisions: tuple[Decision, ...]
 
 
-def execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
+def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
     """Decides how to run a plan of these stages. With `num_by_row`, as it ran when a state was taken."""
     found = _beginning(plan) if num_by_row is None else _beginning_of(plan, num_by_row)
     if found is None:
@@ -103,7 +103,7 @@ def execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) ->
     if in_python:
         prefetch = next((each for each in reversed(taken.operations) if isinstance(each, Prefetch)), None)
     draws = any(isinstance(each, Traced) and each.draws for each in traces)
-    rows = Rows(
+    rows = IndexedSource(
         plan=beginning,
         compiled=not in_python,
         draws=draws,
@@ -123,15 +123,15 @@ def execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) ->
 
 def _beginning(plan: Plan) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]] | None:
     """The part of the plan that has rows, the rest, and whether the maps of the first can be traced."""
-    found = indexed(plan)
+    found = index_plan(plan)
     if found is None:
         return None
     with jax.enable_x64(True):
-        traces = trace_indexed(found[0])
+        traces = trace_indexed_maps(found[0])
     untraced = _untraced(found[0], traces)
     if any(each.cached for each in untraced):
         # What is kept may be computed again only where functions are pure. The maps before the cache stay the same.
-        found = indexed(plan, caches=False)
+        found = index_plan(plan, caches=False)
         assert found is not None, "the same source has rows without its caches"
         traces = traces[: _num_maps(found[0])]
     taken = plan.operations[: len(plan.operations) - len(found[1])]
@@ -143,11 +143,11 @@ def _beginning_of(
     plan: Plan, num_operations: int
 ) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]]:
     """The same for so many operations from the beginning of the plan, all of which can be done by row number."""
-    found = indexed(Plan(plan.source, plan.operations[:num_operations]))
+    found = index_plan(Plan(plan.source, plan.operations[:num_operations]))
     assert found is not None, "the source has rows"
     assert not found[1], "it was possible before"
     with jax.enable_x64(True):
-        return found[0], plan.operations[num_operations:], trace_indexed(found[0])
+        return found[0], plan.operations[num_operations:], trace_indexed_maps(found[0])
 
 
 def _first_alone(taken: tuple[Operation, ...], beginning: IndexedPlan, untraced: Sequence[IndexedMap]) -> int | None:
@@ -186,11 +186,11 @@ def _row_bytes(plan: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> int
     return max([1, source, *(size(jax.tree.leaves(each.result), 0) for each in element_maps)])
 
 
-def with_background_thread(plan: Plan) -> Plan:
+def add_background_thread(plan: Plan) -> Plan:
     """The same plan, its elements computed by a thread while the caller does something else."""
-    if plan.operations and isinstance(plan.operations[-1], Parallel):
+    if plan.operations and isinstance(plan.operations[-1], ComputeAhead):
         return plan
-    return plan.then(Parallel(1, _AHEAD))
+    return plan.then(ComputeAhead(1, _AHEAD))
 
 
 def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decision]]:
@@ -260,11 +260,11 @@ def _with_threads(
     for number, operation in enumerate(operations):
         threads = _num_threads(waiting)
         alone = isinstance(operation, Map) and operation.num_parallel_calls is None
-        if not operation.keeps_access or (alone and not _is_mixed_later(operations[number:])):
+        if not operation.keeps_random_access or (alone and not _is_mixed_later(operations[number:])):
             if threads > 1:
-                result.append(Parallel(threads, threads * _AHEAD))
+                result.append(ComputeAhead(threads, threads * _AHEAD))
                 waiting = []
-            if not operation.keeps_access:
+            if not operation.keeps_random_access:
                 waiting, prefetch = [], None
         if isinstance(operation, Map):
             waiting.append(operation)
@@ -275,13 +275,13 @@ def _with_threads(
     ahead = max(prefetch.buffer_size if prefetch else 0, threads * _AHEAD)
     # A thread costs some ten microseconds per element: too much for single rows that cost nothing to compute.
     if threads > 1 or (prefetch and prefetch.buffer_size and (waiting or gives_batches)):
-        result.append(Parallel(threads, ahead))
+        result.append(ComputeAhead(threads, ahead))
     return tuple(result)
 
 
 def _is_mixed_later(operations: Sequence[Operation]) -> bool:
     """Whether a shuffle follows that may hold all elements deferred: they must not have been computed before it."""
-    until = itertools.takewhile(lambda operation: operation.keeps_access, operations)
+    until = itertools.takewhile(lambda operation: operation.keeps_random_access, operations)
     return any(isinstance(operation, Shuffle) for operation in until)
 
 

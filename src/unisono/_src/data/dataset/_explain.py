@@ -5,7 +5,7 @@ from __future__ import annotations
 from unisono._src.data.dataset._execution import Execution
 
 
-def explained(execution: Execution) -> str:
+def format_decisions(execution: Execution) -> str:
     """One line for each member of the plan: what it is, where it runs, why not somewhere better."""
     lines = [(each.member, each.where, each.reason) for each in execution.decisions]
     members, places = (max(len(line[column]) for line in lines) for column in (0, 1))

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from unisono._src.data.dataset._dataset import Dataset
 from unisono._src.data.dataset._file_names import file_names
-from unisono._src.data.plans import Files, FixedLengthRecords, Plan, Records, TextLines
+from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, TextLines, TFRecords
 
 
 class _FilesDataset(Dataset):
     """tf.data's arguments. Those about buffers and parallel reads are taken and change nothing."""
 
-    _source: ClassVar[type[Files]]
+    _source: ClassVar[type[FileSource]]
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class TFRecordDataset(_FilesDataset):
     [b'one', b'two']
     """
 
-    _source = Records
+    _source = TFRecords
 
 
 class FixedLengthRecordDataset(Dataset):

@@ -25,7 +25,7 @@ class FolderDataset(Dataset):
         """The files; in the order of the elements where they are not shuffled."""
 
 
-def datasets_of_folder(
+def make_folder_datasets(
     kind: FileKind,
     load: Callable[..., Any],
     directory: Any,
@@ -42,8 +42,8 @@ def datasets_of_folder(
     verbose: bool,
 ) -> Any:
     """A dataset, or a pair for `subset="both"`; ``load`` makes an element of a path and its label."""
-    one_of(kind.call, "label_mode", label_mode, ("int", "categorical", "binary", None))
-    one_of(kind.call, "subset", subset, ("training", "validation", "both", None))
+    check_one_of(kind.call, "label_mode", label_mode, ("int", "categorical", "binary", None))
+    check_one_of(kind.call, "subset", subset, ("training", "validation", "both", None))
     _check_split(kind, validation_split, subset, shuffle, seed)
     files = list_files(kind, directory, None if label_mode is None else labels, class_names, follow_links)
     encoded = _encoding(kind, label_mode, files)
@@ -71,7 +71,7 @@ def datasets_of_folder(
     return dataset(training if subset == "training" else validation, shuffle)
 
 
-def one_of(call: str, name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+def check_one_of(call: str, name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Raises a ValueError if an argument is none of what is allowed."""
     if value not in allowed:
         raise ValueError(f"{call}: {name} is {value!r}. Expected one of {', '.join(map(repr, allowed))}.")

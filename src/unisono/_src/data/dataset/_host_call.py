@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono._src.data.dataset._trace import FOREIGN_KINDS, Traced, is_tracing, struct, trace
+from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, is_tracing, shape_struct, trace
 from unisono._src.data.plans import Nest, check_function, flatten, function_name, map_leaves, same_structure, unflatten
 
 
@@ -57,10 +57,10 @@ class HostCall:
 
 
 def _struct(leaf: Any) -> Any:
-    return None if leaf is None else struct(leaf.shape, leaf.dtype)
+    return None if leaf is None else shape_struct(leaf.shape, leaf.dtype)
 
 
 def _cast(leaf: Any, wanted: Any) -> Any:
-    if leaf is None or wanted is None or wanted.dtype.kind in FOREIGN_KINDS:
+    if leaf is None or wanted is None or wanted.dtype.kind in NON_JAX_KINDS:
         return leaf
     return np.asarray(leaf).astype(wanted.dtype, copy=False)

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono._src.data.dataset._trace import FOREIGN_KINDS, Foreign, Identity
+from unisono._src.data.dataset._trace import NON_JAX_KINDS, Identity, NonJaxLeaf
 from unisono._src.data.plans import Nest
 
 
@@ -25,7 +25,7 @@ class HostFunction:
 
     def __call__(self, batch: Nest, identity: Identity = None) -> Nest:
         leaves, tree = jax.tree.flatten(batch)
-        foreign = tuple(index for index, leaf in enumerate(leaves) if leaf.dtype.kind in FOREIGN_KINDS)
+        foreign = tuple(index for index, leaf in enumerate(leaves) if leaf.dtype.kind in NON_JAX_KINDS)
         known = [np.asarray(leaf) for index, leaf in enumerate(leaves) if index not in foreign]
         with jax.enable_x64(True), jax.default_device("cpu"):
             results = iter(self._compiled((tree, foreign), known, identity))
@@ -36,8 +36,8 @@ class HostFunction:
     def _traced(self, layout: Any, known: list[Any], identity: Identity) -> list[Any]:
         tree, foreign = layout
         following = iter(known)
-        whole = [Foreign(index) if index in foreign else next(following) for index in range(tree.num_leaves)]
+        whole = [NonJaxLeaf(index) if index in foreign else next(following) for index in range(tree.num_leaves)]
         results, result_tree = jax.tree.flatten(self._function(jax.tree.unflatten(tree, whole), identity))
-        origins = [result.leaf if isinstance(result, Foreign) else None for result in results]
+        origins = [result.leaf if isinstance(result, NonJaxLeaf) else None for result in results]
         self._layouts[layout] = (result_tree, origins)
-        return [result for result in results if not isinstance(result, Foreign)]
+        return [result for result in results if not isinstance(result, NonJaxLeaf)]

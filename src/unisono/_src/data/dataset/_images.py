@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.dataset._folder_dataset import datasets_of_folder, one_of
+from unisono._src.data.dataset._folder_dataset import check_one_of, make_folder_datasets
 from unisono._src.data.dataset._folder_files import FileKind
 from unisono._src.data.files import RESIZE_METHODS, ImageError, decode_image, read_file, resize
 
@@ -61,15 +61,15 @@ def image_dataset_from_directory(
     >>> [(images.size, labels.tolist()) for images, labels in dataset]
     [(96, [0, 1])]
     """
-    one_of(_CALL, "color_mode", color_mode, tuple(_CHANNELS))
-    one_of(_CALL, "interpolation", interpolation, RESIZE_METHODS)
-    one_of(_CALL, "data_format", data_format, ("channels_last", "channels_first"))
+    check_one_of(_CALL, "color_mode", color_mode, tuple(_CHANNELS))
+    check_one_of(_CALL, "interpolation", interpolation, RESIZE_METHODS)
+    check_one_of(_CALL, "data_format", data_format, ("channels_last", "channels_first"))
     load = _loading(
         _CHANNELS[color_mode],
         _fitting(_checked_size(image_size), interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio),
         data_format == "channels_first",
     )
-    return datasets_of_folder(
+    return make_folder_datasets(
         KIND,
         load,
         directory,

@@ -27,7 +27,7 @@ def _as_it_is(element: Nest) -> Nest:
     return element
 
 
-presented: Final[Override[Callable[[Nest], Nest]]] = Override(_as_it_is)
+element_conversion: Final[Override[Callable[[Nest], Nest]]] = Override(_as_it_is)
 """What iterating over a dataset gives of an element: for those who want arrays of another kind."""
 
 
@@ -80,7 +80,7 @@ class DatasetIterator:
         try:
             element = next(self._opened(), None)
             if element is not None:
-                return presented.current(element())
+                return element_conversion.current(element())
         except (KeyboardInterrupt, SystemExit):
             self.close()  # threads must not keep the process from ending
             raise
@@ -125,7 +125,7 @@ class DatasetIterator:
             raise ValueError(WRONG_STATE.format(theirs=theirs, ours=ours))
         self.close()
         self._iteration, self._end = state["iteration"], None
-        self._dataset.go_on(state["seeds"], state["by_row"], self._iteration + 1)
+        self._dataset.resume_from(state["seeds"], state["by_row"], self._iteration + 1)
         self._opened().set_state(state["place"])
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.dataset._host_function import HostFunction
-from unisono._src.data.dataset._trace import vectorised
+from unisono._src.data.dataset._trace import vectorise
 from unisono._src.data.plans import (
     Deferred,
     Elements,
@@ -25,16 +25,16 @@ from unisono._src.data.plans import (
     Nest,
     PassRows,
     Path,
+    RandomDraws,
     Source,
     State,
     apply,
     as_arrays,
-    drawing,
+    as_read_only,
     flatten,
-    identify,
-    lengthened,
     map_leaves,
-    read_only,
+    repeat_last_row,
+    set_identity,
     unflatten,
 )
 
@@ -43,7 +43,7 @@ _CHUNK_BYTES: Final = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Source):
+class IndexedSource(Source):
     """The elements of an indexed plan."""
 
     plan: IndexedPlan
@@ -84,7 +84,7 @@ class Rows(Source):
 class _RowElements(Elements):
     """A state is a window of the pass and a place in it."""
 
-    def __init__(self, source: Rows, path: Path) -> None:
+    def __init__(self, source: IndexedSource, path: Path) -> None:
         self._source, self._path = source, path
         self._window = self._position = 0
         self._pass: PassRows | None = None
@@ -126,12 +126,12 @@ class _RowElements(Elements):
 class _Compiled:
     """Many rows at once, through one compiled function."""
 
-    def __init__(self, source: Rows) -> None:
+    def __init__(self, source: IndexedSource) -> None:
         plan = self.plan = source.plan
         self.draws = source.draws
-        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
+        self._leaves = [as_read_only(leaf) for leaf in flatten(plan.arrays)]
         has_maps = bool(plan.element_maps or plan.batch_maps)
-        self.function = HostFunction(vectorised(plan.element_maps, plan.batch_maps)) if has_maps else None
+        self.function = HostFunction(vectorise(plan.element_maps, plan.batch_maps)) if has_maps else None
         batch_size = plan.batch.batch_size if plan.batch else 1
         in_a_chunk = max(1, _CHUNK_BYTES // (source.row_bytes * batch_size))
         self.batches_per_call = 1 if plan.batch_maps else min(in_a_chunk, max(1, plan.num_batches or in_a_chunk))
@@ -179,11 +179,11 @@ class _Chunk:
         identity = None
         if computer.draws:
             assert identities is not None, "whoever draws has them"
-            identity = (identities.epochs[which], identities.places[which])
+            identity = (identities.epochs[which], identities.positions[which])
         num_rows, whole = len(numbers), computer.batches_per_call * self._batch_size
         if num_rows < whole and not computer.plan.batch_maps:
             # One compiled function serves all: what is added here is cut off again.
-            numbers, identity = jax.tree.map(lambda rows: lengthened(rows, whole), (numbers, identity))
+            numbers, identity = jax.tree.map(lambda rows: repeat_last_row(rows, whole), (numbers, identity))
         result = computer.function(computer.gather(numbers), identity)
         if len(numbers) == num_rows:
             return result
@@ -195,7 +195,7 @@ class _InPython:
 
     def __init__(self, plan: IndexedPlan) -> None:
         self._plan = plan
-        self._leaves = [read_only(leaf) for leaf in flatten(plan.arrays)]
+        self._leaves = [as_read_only(leaf) for leaf in flatten(plan.arrays)]
 
     def element(self, rows: PassRows, position: int) -> Nest:
         """One batch; the row itself, where there is no batch."""
@@ -215,10 +215,10 @@ class _InPython:
 
     def _mapped(self, maps: tuple[IndexedMap, ...], element: Nest, rows: PassRows, index: int) -> Nest:
         assert rows.identities is not None, "functions that run in Python may draw"
-        epochs, places = rows.identities.epochs[index], rows.identities.places[index]
+        epochs, places = rows.identities.epochs[index], rows.identities.positions[index]
         for each in maps:
-            identify(int(epochs[each.origin]), int(places[each.origin]))
-            with drawing(each.seed):
+            set_identity(int(epochs[each.origin]), int(places[each.origin]))
+            with RandomDraws(each.seed):
                 result = apply(each.function, element)
             element = as_arrays(result, each)
         return element
@@ -228,7 +228,7 @@ def _identify(rows: PassRows, position: int) -> None:
     """Whatever comes after the plan knows batch `position` by its first row."""
     if rows.identities is not None:
         start = rows.batches.offsets[position]
-        identify(int(rows.identities.epochs[start, -1]), int(rows.identities.places[start, -1]))
+        set_identity(int(rows.identities.epochs[start, -1]), int(rows.identities.positions[start, -1]))
 
 
 def _row_of(leaf: Any, row: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.data.dataset._folder_dataset import datasets_of_folder
+from unisono._src.data.dataset._folder_dataset import make_folder_datasets
 from unisono._src.data.dataset._folder_files import FileKind
 from unisono._src.data.files import read_file
 
@@ -50,7 +50,7 @@ def text_dataset_from_directory(
         text = np.array(read_file(path).item()[:max_length], dtype=object)
         return (text, *label) if label else text
 
-    return datasets_of_folder(
+    return make_folder_datasets(
         KIND,
         load_text,
         directory,

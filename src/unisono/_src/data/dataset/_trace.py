@@ -16,12 +16,12 @@ from typing import Any, Protocol, TypeAlias
 import jax
 import numpy as np
 
-from unisono._src.data.plans import IndexedPlan, Nest, apply, drawing, identify, map_leaves
-from unisono._src.data.plans import identity as current_identity
+from unisono._src.data.plans import IndexedPlan, Nest, RandomDraws, apply, map_leaves, set_identity
+from unisono._src.data.plans import current_identity as current_identity
 
 MapFunction: TypeAlias = Callable[..., Any]
 
-FOREIGN_KINDS = "OSUMm"  # NumPy's letters for object, bytes, str, datetime and timedelta
+NON_JAX_KINDS = "OSUMm"  # NumPy's letters for object, bytes, str, datetime and timedelta
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Untraceable:
     reason: str
 
 
-def struct(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+def shape_struct(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
     """A `jax.ShapeDtypeStruct` with the dtype that JAX will make of this one: float32 of float64, unless x64 is on."""
-    known = dtype.kind not in FOREIGN_KINDS
+    known = dtype.kind not in NON_JAX_KINDS
     return jax.ShapeDtypeStruct(shape, jax.dtypes.canonicalize_dtype(dtype) if known else dtype)
 
 
@@ -59,10 +59,10 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     >>> trace(lambda x: open(x), image).reason.partition(":")[0]
     'TypeError'
     """
-    draws = drawing(seed)
+    draws = RandomDraws(seed)
 
     def called(element: Nest, epoch: Any, row: Any) -> Nest:
-        identify(epoch, row)
+        set_identity(epoch, row)
         with draws, _tracing():
             return apply(function, element)
 
@@ -74,7 +74,7 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     except Exception as error:
         return Untraceable(one_line(error))
     finally:
-        identify(*who)
+        set_identity(*who)
         after = random.getstate(), np.random.get_state()
         random.setstate(before[0])
         np.random.set_state(before[1])
@@ -83,9 +83,9 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     return Traced(result, draws.num_draws > 0)
 
 
-def trace_indexed(plan: IndexedPlan) -> list[Traced | Untraceable]:
+def trace_indexed_maps(plan: IndexedPlan) -> list[Traced | Untraceable]:
     """Traces the maps of a plan one after the other, up to the first that cannot be traced."""
-    element = map_leaves(lambda array: struct(array.shape[1:], np.dtype(array.dtype)), plan.arrays)
+    element = map_leaves(lambda array: shape_struct(array.shape[1:], np.dtype(array.dtype)), plan.arrays)
     results: list[Traced | Untraceable] = []
     for number, each in enumerate((*plan.element_maps, *plan.batch_maps)):
         if plan.batch is not None and number == len(plan.element_maps):
@@ -140,7 +140,7 @@ Identity: TypeAlias = tuple[Any, Any] | None
 """(epochs, places) of rows, with a column for each origin: what random numbers follow from. None: nobody draws."""
 
 
-def vectorised(
+def vectorise(
     element_maps: Sequence[SeededFunction], batch_maps: Sequence[SeededFunction]
 ) -> Callable[[Nest, Identity], Nest]:
     """One function of (batch, identity): the element maps under one `jax.vmap`, then the batch maps."""
@@ -158,7 +158,7 @@ def vectorised(
             for each in batch_maps:  # a batch is known by its first row
                 batch = _call(each, batch, jax.tree.map(lambda rows: rows[0], identity))
         finally:
-            identify(*who)  # leaves no traced value behind
+            set_identity(*who)  # leaves no traced value behind
         return batch
 
     return of_batch
@@ -167,8 +167,8 @@ def vectorised(
 def _call(each: SeededFunction, element: Nest, identity: Identity) -> Nest:
     if identity is not None:
         epochs, places = identity
-        identify(epochs[each.origin], places[each.origin])
-    with drawing(each.seed or 0), _tracing():
+        set_identity(epochs[each.origin], places[each.origin])
+    with RandomDraws(each.seed or 0), _tracing():
         return apply(each.function, element)
 
 
@@ -182,7 +182,7 @@ def _differ(before: Any, after: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Foreign:
+class NonJaxLeaf:
     """A leaf that JAX has no type for, wrapped so that whoever computes with it fails."""
 
     leaf: Any
@@ -203,21 +203,21 @@ def _past_foreign_leaves(
 ) -> Nest:
     """`transform(function)(nest, *others)`, where `transform` never meets a foreign leaf, coming or going."""
     leaves, tree = jax.tree.flatten(nest)
-    known = [None if leaf.dtype.kind in FOREIGN_KINDS else leaf for leaf in leaves]  # None: JAX sees no leaf at all
+    known = [None if leaf.dtype.kind in NON_JAX_KINDS else leaf for leaf in leaves]  # None: JAX sees no leaf at all
     if all(leaf is None for leaf in known):
         raise TypeError(f"JAX has no type for any part of the element ({', '.join(str(x.dtype) for x in leaves)})")
     results: list[Any] = []
     result_trees: list[Any] = []
 
     def on_known_leaves(known: list[Any], *others: Any) -> list[Any]:
-        whole = [Foreign(leaf) if part is None else part for part, leaf in zip(known, leaves, strict=True)]
+        whole = [NonJaxLeaf(leaf) if part is None else part for part, leaf in zip(known, leaves, strict=True)]
         results[:], result_tree = jax.tree.flatten(function(jax.tree.unflatten(tree, whole), *others))
         result_trees.append(result_tree)
-        return [None if isinstance(result, Foreign) else result for result in results]
+        return [None if isinstance(result, NonJaxLeaf) else result for result in results]
 
     known_results = transform(on_known_leaves)(known, *others)
     merged = [
-        result.leaf if isinstance(result, Foreign) else known_result
+        result.leaf if isinstance(result, NonJaxLeaf) else known_result
         for result, known_result in zip(results, known_results, strict=True)
     ]
     return jax.tree.unflatten(result_trees[-1], merged)

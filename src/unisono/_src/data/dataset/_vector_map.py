@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from unisono._src.data.dataset._host_function import HostFunction
-from unisono._src.data.dataset._trace import vectorised
-from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream, each
+from unisono._src.data.dataset._trace import vectorise
+from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream, map_deferred
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,17 +19,17 @@ class VectorMap(Operation):
     @cached_property
     def _function(self) -> HostFunction:
         maps = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
-        return HostFunction(vectorised(maps, ()))
+        return HostFunction(vectorise(maps, ()))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return each(upstream.open(path), partial(partial, self._mapped))
+        return map_deferred(upstream.open(path), partial(partial, self._mapped))
 
     def _mapped(self, element: Deferred) -> Nest:
         return self._function(element())

@@ -1,4 +1,4 @@
-"""Host batches of one pass, with a place after each of them."""
+"""Host batches of one pass, with a position after each of them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import islice
 from typing import Any, Self
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.dataset._execution import with_background_thread
+from unisono._src.data.dataset._execution import add_background_thread
 from unisono._src.data.plans import State
 
 TOO_SHORT = """The input is not the one of the run that goes on: it ended after {given} of the {number} batches
 that were used there. Go on with the same data, or begin a new run in another folder."""
 
 
-class Batches(abc.ABC):
+class HostBatches(abc.ABC):
     """The batches of one pass."""
 
     def __iter__(self) -> Self:
@@ -27,19 +27,19 @@ class Batches(abc.ABC):
 
     @abc.abstractmethod
     def get_state(self) -> State:
-        """The place after the last batch, as JSON."""
+        """The position after the last batch, as JSON."""
 
     @abc.abstractmethod
     def close(self) -> None:
         """Gives back threads, files and generators. Safe to call twice."""
 
 
-class PlanBatches(Batches):
+class PlanBatches(HostBatches):
     """Computed by a thread while the devices train."""
 
     def __init__(self, dataset: Dataset, state: State = None) -> None:
         self._iteration = dataset.next_iteration() if state is None else state["iteration"]
-        self._elements = with_background_thread(dataset.execution.plan).open((self._iteration,))
+        self._elements = add_background_thread(dataset.execution.plan).open((self._iteration,))
         if state is not None:
             self._elements.set_state(state["place"])
 
@@ -53,7 +53,7 @@ class PlanBatches(Batches):
         self._elements.close()
 
 
-class ForeignBatches(Batches):
+class ForeignBatches(HostBatches):
     """Of an object that knows no places: to find one again, the batches before it are read and dropped."""
 
     def __init__(self, begin: Callable[[], Iterator[Any]], state: State = None) -> None:

@@ -12,7 +12,7 @@ _MAX_BYTES: Final = 8 * 2**20
 _MAX_BATCHES: Final = 32
 
 
-def capacity_for(batch_spec: Any) -> int:
+def batches_per_stack(batch_spec: Any) -> int:
     """The number of batches of this shape in one stack. Depends on the shape alone, never on a clock."""
     num_bytes: int = sum(math.prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(batch_spec))
     return max(1, min(_MAX_BATCHES, _MAX_BYTES // max(1, num_bytes)))

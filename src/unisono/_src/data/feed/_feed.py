@@ -16,14 +16,14 @@ from unisono._src.data.plans import State
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class StepChunk:
     """Steps ``start`` to ``start + count`` of what ``operands`` hold.
 
     Attributes:
         operands: arrays on the devices; the same object for many windows.
         reader: gives the batch of one step out of ``operands``, inside a compiled program.
         capacity: the number of steps that ``operands`` hold in all.
-        bulk: whether this is the ordinary kind of batch, of which there are many. A loop is compiled for
+        is_regular: whether this is the ordinary kind of batch, of which there are many. A loop is compiled for
             those; an odd last batch runs by itself.
     """
 
@@ -32,14 +32,14 @@ class Window:
     start: int
     count: int
     capacity: int
-    bulk: bool
+    is_regular: bool
 
 
-class Pass(abc.ABC):
+class DataPass(abc.ABC):
     """One pass over the data."""
 
     @abc.abstractmethod
-    def window(self, most: int, ahead: int | None) -> Window | None:
+    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         """The next steps, at least one and at most ``most``; None when the pass is over.
 
         ``ahead`` is how many steps will be asked for in all before training pauses, None if that is not known.
@@ -47,7 +47,7 @@ class Pass(abc.ABC):
         """
 
     @abc.abstractmethod
-    def place(self) -> State:
+    def position(self) -> State:
         """Where the pass stands: after the last window. What `open_feed` takes to go on from there."""
 
     @abc.abstractmethod
@@ -65,7 +65,7 @@ class Feed(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def endless(self) -> bool:
+    def is_endless(self) -> bool:
         """Whether passes are only windows of something without end, and follow each other silently."""
 
     @property
@@ -75,18 +75,18 @@ class Feed(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def restartable(self) -> bool:
+    def is_restartable(self) -> bool:
         """Whether a second pass is possible."""
 
     @property
     @abc.abstractmethod
-    def opens_ahead(self) -> bool:
+    def can_open_ahead(self) -> bool:
         """Whether a pass may be opened, by another thread, while the one before it is being used."""
 
     @property
     @abc.abstractmethod
-    def doubt(self) -> str | None:
-        """Why a pass that is opened at a place may go on with other batches; None if it surely does not."""
+    def resume_caveat(self) -> str | None:
+        """Why a pass that is opened at a position may go on with other batches; None if it surely does not."""
 
     @property
     @abc.abstractmethod
@@ -94,13 +94,13 @@ class Feed(abc.ABC):
         """Whether each process has data, and so places, of its own."""
 
     @abc.abstractmethod
-    def open(self) -> Pass:
-        """Begins the next pass. The first one of a feed that was opened at a place begins there."""
+    def open(self) -> DataPass:
+        """Begins the next pass. The first one of a feed that was opened at a position begins there."""
 
     @abc.abstractmethod
     def close(self) -> None:
         """Gives back what the feed holds besides its passes. Safe to call twice."""
 
     @abc.abstractmethod
-    def give_back(self) -> None:
+    def release(self) -> None:
         """The feed will not be used again, and no program that reads its windows is in flight any more."""

@@ -14,12 +14,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono._src.data.feed._capacity import capacity_for
-from unisono._src.data.feed._feed import Feed, Pass, Window
+from unisono._src.data.feed._capacity import batches_per_stack
+from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._order import NumberedRows, PassOrder
 from unisono._src.data.feed._readers import Reader, RowsReader, StackReader
-from unisono._src.data.plans import PassRows, State, lengthened, read_only
-from unisono._src.devices import ReleasableArrays, Placement, copies_fit, residency
+from unisono._src.data.plans import PassRows, State, as_read_only, repeat_last_row
+from unisono._src.devices import Placement, ReleasableArrays, copies_fit, residency
 
 
 class IndexedFeed(Feed):
@@ -35,7 +35,7 @@ class IndexedFeed(Feed):
         tables: for each leaf of the arrays, which column of the row numbers is its.
         num_origins: columns of the identities that ``order`` gives; 0 if it gives none.
         origin: what the data is, for the places of its passes.
-        place: where the first pass begins; None at its beginning.
+        position: where the first pass begins; None at its beginning.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class IndexedFeed(Feed):
         tables: tuple[int, ...] | None = None,
         num_origins: int = 0,
         origin: State = None,
-        place: State = None,
+        position: State = None,
     ):
         self._batch_size = batch_size
         self._num_batches = num_batches
@@ -60,9 +60,9 @@ class IndexedFeed(Feed):
         self._tables = tables
         self._num_origins = num_origins
         self._origin = origin
-        self._batches_before = 0 if place is None else place["batches"]
+        self._batches_before = 0 if position is None else position["batches"]
         # Rows gathered in the program and rows gathered before it make two programs, whose sums may differ in a bit.
-        self._resident = _lives_on_device(arrays, placement) if place is None else place["resident"]
+        self._resident = _lives_on_device(arrays, placement) if position is None else position["resident"]
         self._first_rows: NumberedRows | None = None
         self._copies: ReleasableArrays | None = None
         if self._resident:
@@ -73,14 +73,14 @@ class IndexedFeed(Feed):
             self._arrays = self._copies.arrays
             self._first_rows = first_rows.result()
         else:
-            self._arrays = jax.tree.map(read_only, arrays)
+            self._arrays = jax.tree.map(as_read_only, arrays)
 
     @property
     def num_batches(self) -> int | None:
         return self._num_batches
 
     @property
-    def endless(self) -> bool:
+    def is_endless(self) -> bool:
         return self._num_batches is None
 
     @property
@@ -95,22 +95,22 @@ class IndexedFeed(Feed):
         return (lines, lines) if self._num_origins else None
 
     @property
-    def restartable(self) -> bool:
+    def is_restartable(self) -> bool:
         return True
 
     @property
-    def opens_ahead(self) -> bool:
+    def can_open_ahead(self) -> bool:
         return True
 
     @property
-    def doubt(self) -> str | None:
+    def resume_caveat(self) -> str | None:
         return None
 
     @property
     def differs_by_process(self) -> bool:
         return False
 
-    def open(self) -> Pass:
+    def open(self) -> DataPass:
         first, self._first_rows = self._first_rows, None
         number, rows = first or self._order.next()
         before, self._batches_before = self._batches_before, 0
@@ -126,10 +126,10 @@ class IndexedFeed(Feed):
     def close(self) -> None:
         pass
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         copies, self._copies, self._arrays = self._copies, None, None
         if copies is not None:
-            copies.release()
+            copies.release_memory()
 
 
 class _Batches:
@@ -161,7 +161,7 @@ class _Batches:
         return _lines(self.rows[which], count), _identity(self.pass_rows, which, count)
 
 
-class _ResidentPass(Pass):
+class _ResidentPass(DataPass):
     def __init__(self, data: Any, batches: _Batches, where: State, reader: Reader, placement: Placement):
         self._data, self._reader, self._placement = data, reader, placement
         self._batches, self._where = batches, where
@@ -174,7 +174,7 @@ class _ResidentPass(Pass):
         self._table = placement.place_rows(table, row_dim=1) if num_lines else None
         self._line = np.cumsum(ordinary) - 1
 
-    def window(self, most: int, ahead: int | None) -> Window | None:
+    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         run = self._batches.next_run(most)
         if run is None:
             return None
@@ -184,16 +184,16 @@ class _ResidentPass(Pass):
         else:
             table, start = self._placement.place_rows(self._batches.rows_of(first, 1), row_dim=1), 0
         assert table is not None, "an ordinary batch has a line in the table"
-        return Window((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
+        return StepChunk((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
 
-    def place(self) -> State:
+    def position(self) -> State:
         return {**self._where, "batches": self._batches.position}
 
     def close(self) -> None:
         pass
 
 
-class _HostPass(Pass):
+class _HostPass(DataPass):
     def __init__(
         self,
         data: Any,
@@ -206,11 +206,11 @@ class _HostPass(Pass):
     ):
         self._data, self._tables, self._reader, self._placement = data, tables, reader, placement
         self._batches, self._where = batches, where
-        self._capacity = capacity_for(jax.tree.map(_row_spec(batch_size), data))
+        self._capacity = batches_per_stack(jax.tree.map(_row_spec(batch_size), data))
         self._stack: Any = None
         self._used = self._held = 0
 
-    def window(self, most: int, ahead: int | None) -> Window | None:
+    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         if self._used == self._held:
             run = self._batches.next_run(self._capacity)
             if run is None:
@@ -219,13 +219,13 @@ class _HostPass(Pass):
             rows, identity = self._batches.rows_of(first, count)
             if ordinary and count < self._capacity:
                 # The stack keeps its shape, so that one program serves it; the lines added here are never read.
-                rows, identity = jax.tree.map(lambda lines: lengthened(lines, self._capacity), (rows, identity))
+                rows, identity = jax.tree.map(lambda lines: repeat_last_row(lines, self._capacity), (rows, identity))
             self._stack = (self._placed(rows), self._placement.place_rows(identity, row_dim=1))
-            self._used, self._held, self._bulk = 0, count, ordinary
+            self._used, self._held, self._is_regular = 0, count, ordinary
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
-        capacity = self._capacity if self._bulk else 1
-        return Window(self._stack, self._reader, start, count, capacity, self._bulk)
+        capacity = self._capacity if self._is_regular else 1
+        return StepChunk(self._stack, self._reader, start, count, capacity, self._is_regular)
 
     def _placed(self, rows: np.ndarray[Any, Any]) -> Any:
         """These rows of the data on the devices; of several processes each reads those of its own devices only."""
@@ -241,7 +241,7 @@ class _HostPass(Pass):
         ]
         return jax.tree.unflatten(tree, placed)
 
-    def place(self) -> State:
+    def position(self) -> State:
         return {**self._where, "batches": self._batches.position - (self._held - self._used)}
 
     def close(self) -> None:
@@ -256,7 +256,7 @@ def _identity(rows: PassRows, which: Any, num_lines: int) -> Any:
     """(epochs, places) of some rows, in so many lines; None if nobody draws."""
     if rows.identities is None:
         return None
-    both = (rows.identities.epochs, rows.identities.places)
+    both = (rows.identities.epochs, rows.identities.positions)
     return tuple(_lines(numbers[which], num_lines) for numbers in both)
 
 

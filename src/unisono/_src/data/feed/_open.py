@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.dataset._trace import FOREIGN_KINDS, Traced, trace_indexed
+from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, trace_indexed_maps
 from unisono._src.data.feed._batches import ForeignBatches, PlanBatches
 from unisono._src.data.feed._feed import Feed
 from unisono._src.data.feed._indexed import IndexedFeed
@@ -20,7 +20,7 @@ from unisono._src.data.plans import (
     INFINITE_CARDINALITY,
     ArraySlices,
     Batch,
-    Files,
+    FileSource,
     GroupByWindow,
     IndexedPlan,
     Interleave,
@@ -32,7 +32,7 @@ from unisono._src.data.plans import (
     Shuffle,
     State,
     flatten,
-    indexed,
+    index_plan,
 )
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import ArrayInput, adapt
@@ -42,14 +42,14 @@ NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
 Add .batch(global_batch_size) to it; the batch is shared by all replicas."""
 
 
-OTHER_DATA = """The data is not the one of the run that goes on.
-  there: {theirs}
-  here:  {ours}
-Go on with the data and the batch size of that run, or begin a new run in another folder."""
+OTHER_DATA = """The data differs from the data of the run that is being resumed.
+  that run: {theirs}
+  here:     {ours}
+Resume with the same data and batch size, or start a new run in another folder."""
 
-DOUBT = """{kind} knows no places. To go on after an interruption its batches are read again from the beginning and
-dropped up to the place, so the run goes on exactly only if it gives the same batches again. A unisono.data.Dataset,
-or arrays, go on at once and exactly."""
+RESUME_CAVEAT = """{kind} cannot be resumed at a position. After an interruption its batches are read again from the
+beginning and dropped up to the position, so the resumed run is exact only if it gives the same batches again.
+A unisono.data.Dataset, or arrays, resume at once and exactly."""
 
 
 def open_feed(
@@ -62,35 +62,35 @@ def open_feed(
     steps: int | None = None,
     shuffle: bool | Literal["batch"] = False,
     class_weight: dict[int, float] | None = None,
-    place: State = None,
+    position: State = None,
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept. ``batch_size`` is the global batch.
 
-    With a ``place`` the first pass begins there, in the order of the run that it comes from.
+    With a ``position`` the first pass begins there, in the order of the run that it comes from.
     """
     _check_batch_size(batch_size)
     exchanged = getattr(x, "exchanged_batches", None)
     if exchanged is not None:
         origin = {"kind": "batches of several workers", "data": repr(x)}
-        _check_origin(place, origin)
+        _check_origin(position, origin)
         return StreamFeed(
             exchanged,
             num_batches=None,
-            restartable=True,
-            endless=False,
+            is_restartable=True,
+            is_endless=False,
             transform=Transform(class_weight=tuple(class_weight.items())) if class_weight else None,
             placement=placement,
             origin=origin,
-            place=place,
+            position=position,
             differs_by_process=True,
         )
     x = getattr(x, "global_batches", x)  # a distributed dataset
     if isinstance(x, Dataset):
-        x = x.agreed() if placement.spans_processes else x
+        x = x.with_agreed_seeds() if placement.spans_processes else x
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
             if value is not None:
                 raise ValueError(f"A Dataset holds its own {name}: leave `{name}` out of the call.")
-        return _dataset_feed(x, tuple((class_weight or {}).items()), placement, place)
+        return _dataset_feed(x, tuple((class_weight or {}).items()), placement, position)
     source = adapt(
         x,
         y,
@@ -101,35 +101,35 @@ def open_feed(
         class_weight=class_weight,
     )
     if isinstance(source, ArrayInput):
-        return _array_feed(source, placement, place)
+        return _array_feed(source, placement, position)
     origin = {"kind": "batches", "data": type(x).__name__}
-    _check_origin(place, origin)
+    _check_origin(position, origin)
     return StreamFeed(
         functools.partial(ForeignBatches, source.batches),
         num_batches=source.num_batches,
-        restartable=source.restartable,
-        endless=False,
+        is_restartable=source.restartable,
+        is_endless=False,
         transform=None,
         placement=placement,
         origin=origin,
-        place=place,
-        doubt=DOUBT.format(kind=type(x).__name__),
+        position=position,
+        resume_caveat=RESUME_CAVEAT.format(kind=type(x).__name__),
     )
 
 
-def feed_of_one(batch: Any, placement: Placement) -> Feed:
+def single_batch_feed(batch: Any, placement: Placement) -> Feed:
     """A feed with exactly this batch, for the `_on_batch` methods."""
     return StreamFeed(
         functools.partial(ForeignBatches, lambda: iter([batch])),
         num_batches=1,
-        restartable=True,
-        endless=False,
+        is_restartable=True,
+        is_endless=False,
         transform=None,
         placement=placement,
     )
 
 
-def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
+def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Feed:
     if source.num_rows == 0:
         raise ValueError("The data is empty: its arrays have 0 rows. Pass at least one row.")
     operations: tuple[Operation, ...] = (Batch(source.batch_size),)
@@ -139,16 +139,16 @@ def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
     of_rows = Plan(Range(range(source.num_rows)), operations)
     rows = [f"{array.dtype}{list(array.shape[1:])}" for array in flatten(source.arrays) if array is not None]
     origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "rows": rows, "shuffle": source.shuffle}
-    _check_origin(place, origin)
-    if place is None:
+    _check_origin(position, origin)
+    if position is None:
         origin["seeds"] = broadcast_seeds_from_chief(of_rows.seeds)
         origin["within"] = int(broadcast_from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
     else:
-        origin = place["origin"]
-    found = indexed(of_rows.with_seeds(origin["seeds"]))
+        origin = position["origin"]
+    found = index_plan(of_rows.with_seeds(origin["seeds"]))
     assert found is not None, "a plan of one shuffle and one batch is indexed"
     plan, _ = found
-    first = None if place is None else place["number"]
+    first = None if position is None else position["number"]
     order = PassOrder(
         plan,
         itertools.count(0 if first is None else first[0] + 1).__next__,
@@ -156,40 +156,40 @@ def _array_feed(source: ArrayInput, placement: Placement, place: State) -> Feed:
         shuffled_within=origin["within"],
         first=first,
     )
-    return _indexed_feed(plan, source.arrays, order, None, placement, origin, place)
+    return _indexed_feed(plan, source.arrays, order, None, placement, origin, position)
 
 
 def _dataset_feed(
-    dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement, place: State
+    dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement, position: State
 ) -> Feed:
     if _gives_single_rows(dataset.plan):
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
     origin: dict[str, Any] = {"kind": "dataset", "data": str(dataset.plan)}
-    _check_origin(place, origin)
-    if place is not None:
-        origin = place["origin"]
-        iteration = place["number"][0] if "number" in place else place["base"]["iteration"]
-        dataset.go_on(origin["seeds"], origin["by_row"], iteration + 1)
+    _check_origin(position, origin)
+    if position is not None:
+        origin = position["origin"]
+        iteration = position["number"][0] if "number" in position else position["base"]["iteration"]
+        dataset.resume_from(origin["seeds"], origin["by_row"], iteration + 1)
     origin |= {"seeds": list(dataset.plan.seeds), "by_row": dataset.execution.num_by_row}
     execution = dataset.execution
     plan = execution.beginning
     if plan is not None and execution.complete and plan.batch is not None and _fits_a_step(plan):
-        traces = trace_indexed(plan)
+        traces = trace_indexed_maps(plan)
         if all(isinstance(each, Traced) for each in traces):
             transform = Transform.of(plan, traces, class_weight)  # type: ignore[arg-type]
-            first = None if place is None else place["number"]
+            first = None if position is None else position["number"]
             order = PassOrder(plan, dataset.next_iteration, draws=transform.draws, first=first)
-            return _indexed_feed(plan, plan.arrays, order, transform, placement, origin, place)
+            return _indexed_feed(plan, plan.arrays, order, transform, placement, origin, position)
     cardinality = dataset.cardinality()
     return StreamFeed(
         functools.partial(PlanBatches, dataset),
         num_batches=cardinality if cardinality >= 0 else None,
-        restartable=True,
-        endless=cardinality == INFINITE_CARDINALITY,
+        is_restartable=True,
+        is_endless=cardinality == INFINITE_CARDINALITY,
         transform=Transform(class_weight=class_weight) if class_weight else None,
         placement=placement,
         origin=origin,
-        place=place,
+        position=position,
     )
 
 
@@ -200,7 +200,7 @@ def _indexed_feed(
     transform: Transform | None,
     placement: Placement,
     origin: State,
-    place: State,
+    position: State,
 ) -> Feed:
     assert plan.batch is not None, "training takes batches"
     if plan.num_batches == 0:
@@ -218,20 +218,20 @@ def _indexed_feed(
         tables=plan.tables if plan.num_tables > 1 else None,
         num_origins=len(plan.origins) if transform is not None and transform.draws else 0,
         origin=origin,
-        place=place,
+        position=position,
     )
 
 
-def _check_origin(place: State, origin: dict[str, Any]) -> None:
-    """Refuses the place of another input."""
-    if place is not None and {name: place["origin"].get(name) for name in origin} != origin:
-        theirs, ours = ({name: each.get(name) for name in origin} for each in (place["origin"], origin))
+def _check_origin(position: State, origin: dict[str, Any]) -> None:
+    """Refuses the position of another input."""
+    if position is not None and {name: position["origin"].get(name) for name in origin} != origin:
+        theirs, ours = ({name: each.get(name) for name in origin} for each in (position["origin"], origin))
         raise ValueError(OTHER_DATA.format(theirs=theirs, ours=ours))
 
 
 def _fits_a_step(plan: IndexedPlan) -> bool:
     """Whether its arrays are ones that a compiled step can hold."""
-    return all(np.dtype(array.dtype).kind not in FOREIGN_KINDS for array in flatten(plan.arrays))
+    return all(np.dtype(array.dtype).kind not in NON_JAX_KINDS for array in flatten(plan.arrays))
 
 
 def _gives_single_rows(plan: Plan) -> bool:
@@ -239,7 +239,7 @@ def _gives_single_rows(plan: Plan) -> bool:
     makes_batches = Batch | PaddedBatch | Rebatch | GroupByWindow | Interleave
     if any(isinstance(operation, makes_batches) for operation in plan.operations):
         return False
-    return isinstance(plan.source, ArraySlices | Range | Files) and plan.source.cardinality != 1
+    return isinstance(plan.source, ArraySlices | Range | FileSource) and plan.source.cardinality != 1
 
 
 def _check_batch_size(batch_size: int | None) -> None:

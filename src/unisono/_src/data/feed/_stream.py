@@ -11,9 +11,9 @@ from typing import Any, Final
 import jax
 import numpy as np
 
-from unisono._src.data.feed._batches import TOO_SHORT, Batches
-from unisono._src.data.feed._capacity import capacity_for
-from unisono._src.data.feed._feed import Feed, Pass, Window
+from unisono._src.data.feed._batches import TOO_SHORT, HostBatches
+from unisono._src.data.feed._capacity import batches_per_stack
+from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._readers import StackReader
 from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
 from unisono._src.data.plans import State
@@ -32,41 +32,41 @@ class StreamFeed(Feed):
     """A feed over an iterator of host batches.
 
     Args:
-        batches: begins a pass; at a place that its batches gave, if one is passed.
+        batches: begins a pass; at a position that its batches gave, if one is passed.
         num_batches: batches in a pass if the source knows.
-        restartable: whether ``batches`` can be called again.
-        endless: whether it is known that a pass never ends.
+        is_restartable: whether ``batches`` can be called again.
+        is_endless: whether it is known that a pass never ends.
         transform: runs on each batch inside the program.
         placement: the devices.
         origin: what the data is, for the places of its passes.
-        place: where the first pass begins; None at its beginning.
-        doubt: why a pass may go on with other batches when it is opened at a place; None if it surely does not.
+        position: where the first pass begins; None at its beginning.
+        resume_caveat: why a pass that is opened at a position may give other batches than before; None if it cannot.
         differs_by_process: whether each process has places of its own.
     """
 
     def __init__(
         self,
-        batches: Callable[[State], Batches],
+        batches: Callable[[State], HostBatches],
         *,
         num_batches: int | None,
-        restartable: bool,
-        endless: bool,
+        is_restartable: bool,
+        is_endless: bool,
         transform: Callable[..., Any] | None,
         placement: Placement,
         origin: State = None,
-        place: State = None,
-        doubt: str | None = None,
+        position: State = None,
+        resume_caveat: str | None = None,
         differs_by_process: bool = False,
     ):
         self._batches = batches
         self._num_batches = num_batches
-        self._restartable = restartable
-        self._endless = endless
+        self._is_restartable = is_restartable
+        self._is_endless = is_endless
         self._transform = transform
         self._placement = placement
         # The first batch says what all of them look like, so the first pass begins now.
-        self._origin, self._doubt, self._differs_by_process = origin, doubt, differs_by_process
-        self._first_pass: _StreamPass | None = self._new_pass(place)
+        self._origin, self._resume_caveat, self._differs_by_process = origin, resume_caveat, differs_by_process
+        self._first_pass: _StreamPass | None = self._new_pass(position)
         spec = self._first_pass.ordinary
         if spec is None:
             self._first_pass.close()
@@ -78,30 +78,30 @@ class StreamFeed(Feed):
         return self._num_batches
 
     @property
-    def endless(self) -> bool:
-        return self._endless
+    def is_endless(self) -> bool:
+        return self._is_endless
 
     @property
     def batch_spec(self) -> Any:
         return jax.eval_shape(self._transform, self._spec) if self._transform else self._spec
 
     @property
-    def restartable(self) -> bool:
-        return self._restartable
+    def is_restartable(self) -> bool:
+        return self._is_restartable
 
     @property
-    def opens_ahead(self) -> bool:
+    def can_open_ahead(self) -> bool:
         return False  # it would call the user's code out of turn
 
     @property
-    def doubt(self) -> str | None:
-        return self._doubt
+    def resume_caveat(self) -> str | None:
+        return self._resume_caveat
 
     @property
     def differs_by_process(self) -> bool:
         return self._differs_by_process
 
-    def open(self) -> Pass:
+    def open(self) -> DataPass:
         first, self._first_pass = self._first_pass, None
         return first or self._new_pass()
 
@@ -110,34 +110,34 @@ class StreamFeed(Feed):
         if first is not None:
             first.close()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         self.close()
 
-    def _new_pass(self, place: State = None) -> _StreamPass:
-        return _StreamPass(self._batches, place, self._origin, StackReader(self._transform), self._placement)
+    def _new_pass(self, position: State = None) -> _StreamPass:
+        return _StreamPass(self._batches, position, self._origin, StackReader(self._transform), self._placement)
 
 
-class _StreamPass(Pass):
+class _StreamPass(DataPass):
     def __init__(
         self,
-        batches: Callable[[State], Batches],
-        place: State,
+        batches: Callable[[State], HostBatches],
+        position: State,
         origin: State,
         reader: StackReader,
         placement: Placement,
     ):
-        self._batches = batches(None if place is None else place["base"])
+        self._batches = batches(None if position is None else position["base"])
         self._origin, self._reader, self._placement = origin, reader, placement
-        self._ordinary = None if place is None else spec_from_json(place["ordinary"])
-        for number in range(0 if place is None else place["skip"]):
+        self._ordinary = None if position is None else spec_from_json(position["ordinary"])
+        for number in range(0 if position is None else position["skip"]):
             if next(self._batches, None) is None:
-                raise ValueError(TOO_SHORT.format(given=number, number=place["skip"]))
-        # A place is that before the stack of now, and how many batches to leave out behind it.
+                raise ValueError(TOO_SHORT.format(given=number, number=position["skip"]))
+        # A position is that before the stack of now, and how many batches to leave out behind it.
         self._base, self._behind_base = self._batches.get_state(), 0
         self._ahead: Any = None
         self._stack: Any = None
         self._used = self._held = self._capacity = 0
-        self._bulk = False
+        self._is_regular = False
 
     @property
     def ordinary(self) -> Any:
@@ -152,14 +152,14 @@ class _StreamPass(Pass):
             self._ahead = next(self._batches, None)
         return self._ahead
 
-    def window(self, most: int, ahead: int | None) -> Window | None:
+    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         if self._used == self._held and not self._fill(ahead):
             return None
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
-        return Window((self._stack, None), self._reader, start, count, self._capacity, self._bulk)
+        return StepChunk((self._stack, None), self._reader, start, count, self._capacity, self._is_regular)
 
-    def place(self) -> State:
+    def position(self) -> State:
         skip = self._behind_base + self._used
         return {"origin": self._origin, "base": self._base, "skip": skip, "ordinary": spec_to_json(self.ordinary)}
 
@@ -179,8 +179,8 @@ class _StreamPass(Pass):
                 _check_alike(0, None)
             return False
         spec = jax.tree.map(_spec_of, first)
-        self._bulk = jax.tree.leaves(spec) == jax.tree.leaves(self.ordinary)
-        self._capacity = capacity_for(spec) if self._bulk else 1
+        self._is_regular = jax.tree.leaves(spec) == jax.tree.leaves(self.ordinary)
+        self._capacity = batches_per_stack(spec) if self._is_regular else 1
         stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
         # Several processes have to send equally many, so none of them looks at its clock.
         together = self._placement.spans_processes

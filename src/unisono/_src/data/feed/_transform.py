@@ -8,7 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from unisono._src.data.dataset._trace import Identity, Traced, vectorised
+from unisono._src.data.dataset._trace import Identity, Traced, vectorise
 from unisono._src.data.plans import IndexedPlan
 
 
@@ -39,7 +39,7 @@ class Transform:
         return bool(self.element_maps or self.batch_maps or self.class_weight)
 
     def __call__(self, batch: Any, identity: Identity = None) -> Any:
-        batch = vectorised(self.element_maps, self.batch_maps)(batch, identity)
+        batch = vectorise(self.element_maps, self.batch_maps)(batch, identity)
         return _weighted(batch, self.class_weight) if self.class_weight else batch
 
 

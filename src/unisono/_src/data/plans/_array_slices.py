@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._counted import Counted
-from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._counted import NumberedElements
+from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, unflatten
 from unisono._src.data.plans._operation import Elements, Path
-from unisono._src.data.plans._rows import read_only
+from unisono._src.data.plans._rows import as_read_only
 from unisono._src.data.plans._source import Source
 
 
@@ -61,11 +61,11 @@ class ArraySlices(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        leaves = [read_only(leaf) for leaf in flatten(self.arrays)]
-        return Counted(self.num_rows, partial(partial, self._element, leaves, epoch_of(path)))
+        leaves = [as_read_only(leaf) for leaf in flatten(self.arrays)]
+        return NumberedElements(self.num_rows, partial(partial, self._element, leaves, epoch_number(path)))
 
     def _element(self, leaves: list[np.ndarray[Any, Any]], epoch: int, row: int) -> Nest:
-        identify(epoch, row)
+        set_identity(epoch, row)
         # `...` gives arrays of no dimension instead of NumPy scalars: a map function always sees arrays.
         return unflatten(self.arrays, [leaf[row, ...] for leaf in leaves])
 

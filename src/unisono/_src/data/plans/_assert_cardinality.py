@@ -24,7 +24,7 @@ class AssertCardinality(Operation):
         object.__setattr__(self, "number", number)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:

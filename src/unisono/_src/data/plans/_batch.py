@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._identity import Computed, identify, identity
+from unisono._src.data.plans._identity import ComputedElement, current_identity, set_identity
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
-from unisono._src.data.plans._stateless import Stateless
+from unisono._src.data.plans._stateless import StatelessElements
 from unisono._src.data.plans._whole_number import whole_number
 
 
@@ -25,17 +25,17 @@ class Batch(Operation):
     drop_remainder: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", checked_batch_size(self.batch_size, "batch"))
+        object.__setattr__(self, "batch_size", check_batch_size(self.batch_size, "batch"))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return num_batches(upstream, self.batch_size, self.drop_remainder)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
+        return group_elements(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
 
     def join(self, group: Sequence[Deferred]) -> Nest:
         """These elements as one."""
@@ -43,20 +43,20 @@ class Batch(Operation):
 
     def _filled(self, first: Nest, group: Sequence[Deferred]) -> Nest:
         """Copies each element into the batch as soon as it is computed, while it is in the caches."""
-        who = identity()
+        who = current_identity()
         leaves = flatten(first)
         if not all(type(leaf) is np.ndarray for leaf in leaves):
-            return stacked([Computed(first), *group[1:]], self, self._stack)
+            return stack_elements([ComputedElement(first), *group[1:]], self, self._stack)
         batch = [np.empty((len(group), *leaf.shape), leaf.dtype) for leaf in leaves]
         for number, deferred in enumerate(group):
             element = first if number == 0 else deferred()
             parts = flatten(element)
             if not same_structure(element, first) or not all(map(_fits, parts, batch)):
-                before = [Computed(unflatten(first, [rows[row] for rows in batch])) for row in range(number)]
-                return stacked([*before, Computed(element), *group[number + 1 :]], self, self._stack)
+                before = [ComputedElement(unflatten(first, [rows[row] for rows in batch])) for row in range(number)]
+                return stack_elements([*before, ComputedElement(element), *group[number + 1 :]], self, self._stack)
             for rows, part in zip(batch, parts, strict=True):
                 rows[number, ...] = part  # of one text NumPy would take the array for the object
-        identify(*who)
+        set_identity(*who)
         return unflatten(first, batch)
 
     def _stack(self, leaves: tuple[Any, ...], name: str) -> Any:
@@ -77,7 +77,9 @@ def _fits(leaf: Any, rows: np.ndarray[Any, Any]) -> bool:
     return type(leaf) is np.ndarray and leaf.shape == rows.shape[1:] and leaf.dtype == rows.dtype
 
 
-def groups(upstream: Elements, size: int, drop_remainder: bool, join: Callable[[Sequence[Deferred]], Nest]) -> Elements:
+def group_elements(
+    upstream: Elements, size: int, drop_remainder: bool, join: Callable[[Sequence[Deferred]], Nest]
+) -> Elements:
     """`size` consecutive elements at a time, each group made one element by `join`."""
 
     def next_group(elements: Elements) -> Deferred:
@@ -86,15 +88,17 @@ def groups(upstream: Elements, size: int, drop_remainder: bool, join: Callable[[
             raise StopIteration
         return partial(join, group)
 
-    return Stateless(upstream, next_group)
+    return StatelessElements(upstream, next_group)
 
 
-def stacked(group: Sequence[Deferred], operation: Operation, join: Callable[[tuple[Any, ...], str], Any]) -> Nest:
+def stack_elements(
+    group: Sequence[Deferred], operation: Operation, join: Callable[[tuple[Any, ...], str], Any]
+) -> Nest:
     """The elements of a group as one, leaf by leaf through `join(leaves, name)`. It is known by the first of them."""
     elements = [group[0]()]
-    first_identity = identity()
+    first_identity = current_identity()
     elements.extend(element() for element in group[1:])
-    identify(*first_identity)
+    set_identity(*first_identity)
     first = structure(elements[0])
     for element in elements:
         if structure(element) != first:
@@ -129,7 +133,7 @@ def num_batches(num_rows: int, batch_size: int, drop_remainder: bool) -> int:
     return num_rows // batch_size if drop_remainder else -(-num_rows // batch_size)
 
 
-def checked_batch_size(value: Any, call: str) -> int:
+def check_batch_size(value: Any, call: str) -> int:
     """`value` as a number of at least 1."""
     size = whole_number(value, call, "batch_size")
     if size < 1:

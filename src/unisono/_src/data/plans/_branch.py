@@ -12,10 +12,10 @@ from unisono._src.data.plans._nest import Nest, is_leaf
 
 
 @dataclass(frozen=True, eq=False)
-class OnBranch:
+class BranchMap:
     """`function` of branch `index`, in an element that has a branch for each leaf of `like`.
 
-    >>> OnBranch(("a", "b"), 1, lambda x: x + 1)(10, 20)
+    >>> BranchMap(("a", "b"), 1, lambda x: x + 1)(10, 20)
     (10, 21)
     """
 

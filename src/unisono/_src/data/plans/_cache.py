@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._nest import Nest, map_leaves
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._rows import read_only
+from unisono._src.data.plans._rows import as_read_only
 
 FIRST_PASS: Path = (0,)
 
 
 @dataclass(eq=False)
-class Memory:
+class CacheMemory:
     """The one mutable thing in a plan: elements by their place in the first pass."""
 
     elements: dict[int, Nest] = field(default_factory=dict)
@@ -40,10 +40,10 @@ class Cache(Operation):
     begin with it).
     """
 
-    memory: Memory = field(default_factory=Memory, repr=False)
+    memory: CacheMemory = field(default_factory=CacheMemory, repr=False)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
@@ -52,7 +52,7 @@ class Cache(Operation):
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             return upstream.open(path)
-        return _Kept(upstream, self.memory, epoch_of(path))
+        return _Kept(upstream, self.memory, epoch_number(path))
 
     def __str__(self) -> str:
         return "cache()"
@@ -61,7 +61,7 @@ class Cache(Operation):
 class _Kept(Elements):
     """Elements out of the memory, and those that are not there yet out of the first pass."""
 
-    def __init__(self, upstream: Upstream, memory: Memory, epoch: int) -> None:
+    def __init__(self, upstream: Upstream, memory: CacheMemory, epoch: int) -> None:
         self._upstream, self._memory, self._epoch = upstream, memory, epoch
         self._first_pass: Elements | None = None
         self._index = 0
@@ -80,12 +80,12 @@ class _Kept(Elements):
                 raise StopIteration
             element = partial(self._kept, index, following)
         self._index += 1
-        return renewed(element, self._epoch, index)
+        return renew_identity(element, self._epoch, index)
 
     def _kept(self, index: int, element: Deferred) -> Nest:
         elements = self._memory.elements
         if index not in elements:
-            elements[index] = map_leaves(read_only, element())
+            elements[index] = map_leaves(as_read_only, element())
         return elements[index]
 
     def _opened(self) -> Elements:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._counted import Counted
-from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._counted import NumberedElements
+from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
 from unisono._src.data.plans._permutation import random_words
-from unisono._src.data.plans._seeds import drawn_seed
+from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._source import Source
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen(Source):
+class ChosenElements(Source):
     """The next element of plan `i` for each number `i` that `choices` gives.
 
     When the chosen plan has ended, everything ends with `stop_on_empty`; else the choice is passed over.
@@ -52,14 +52,14 @@ class Chosen(Source):
 
     def elements(self, path: Path) -> Elements:
         branches = [plan.open(path) for plan in self.plans]
-        return _InTurn(branches, self.choices.open(path), self, epoch_of(path))
+        return _InTurn(branches, self.choices.open(path), self, epoch_number(path))
 
     def __str__(self) -> str:
         return f"choose_from_datasets([{', '.join(map(str, self.plans))}], {self.choices})"
 
 
 @dataclass(frozen=True, eq=False)
-class Choices(Source):
+class RandomChoices(Source):
     """Numbers of plans drawn at random, without end, by weight."""
 
     weights: tuple[float, ...]
@@ -74,7 +74,7 @@ class Choices(Source):
                 f"below zero and at least one above."
             )
         object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "seed", drawn_seed() if self.seed is None else int(self.seed))
+        object.__setattr__(self, "seed", draw_seed() if self.seed is None else int(self.seed))
 
     @property
     def cardinality(self) -> int:
@@ -86,7 +86,7 @@ class Choices(Source):
 
     def elements(self, path: Path) -> Elements:
         bounds = np.cumsum(self.weights) / sum(self.weights)
-        return Counted(None, partial(partial, self._choice, bounds, path if self.reshuffle else ()))
+        return NumberedElements(None, partial(partial, self._choice, bounds, path if self.reshuffle else ()))
 
     def _choice(self, bounds: np.ndarray[tuple[int], np.dtype[np.float64]], path: Path, position: int) -> np.int64:
         assert self.seed is not None, "__post_init__ draws one"
@@ -98,7 +98,7 @@ class Choices(Source):
 
 
 class _InTurn(Elements):
-    def __init__(self, branches: list[Elements], choices: Elements, source: Chosen, epoch: int) -> None:
+    def __init__(self, branches: list[Elements], choices: Elements, source: ChosenElements, epoch: int) -> None:
         self._branches, self._choices, self._source, self._epoch = branches, choices, source, epoch
         self._ended: set[int] = set()
         self._given = 0
@@ -116,7 +116,7 @@ class _InTurn(Elements):
             element = next(self._branches[index], None)
             if element is not None:
                 self._given += 1
-                return renewed(element, self._epoch, self._given - 1)
+                return renew_identity(element, self._epoch, self._given - 1)
             self._ended.update(range(len(self._branches)) if self._source.stop_on_empty else [index])
         raise StopIteration
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Concatenate(Operation):
         return replace(self, other=inputs[0])
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return self.other.random_access
 
     def cardinality(self, upstream: int) -> int:
@@ -37,7 +37,7 @@ class Concatenate(Operation):
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in both else sum(both)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _OneAfterTheOther(upstream.open(path), self.other.open(path), epoch_of(path))
+        return _OneAfterTheOther(upstream.open(path), self.other.open(path), epoch_number(path))
 
     def __str__(self) -> str:
         return f"concatenate({self.other})"
@@ -55,7 +55,7 @@ class _OneAfterTheOther(Elements):
             self._in_second = True
             element = next(self._second)
         self._given += 1
-        return renewed(element, self._epoch, self._given - 1)
+        return renew_identity(element, self._epoch, self._given - 1)
 
     def get_state(self) -> State:
         inputs = [self._first.get_state(), self._second.get_state()]

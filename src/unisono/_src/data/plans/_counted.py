@@ -7,7 +7,7 @@ from collections.abc import Callable
 from unisono._src.data.plans._operation import Deferred, Elements, State
 
 
-class Counted(Elements):
+class NumberedElements(Elements):
     """Elements 0 to `size` of `element`. `size` None: without end.
 
     `source` is what they were read from, if that holds anything that has to be given back.

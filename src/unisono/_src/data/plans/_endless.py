@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._counted import Counted
-from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._counted import NumberedElements
+from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._operation import Elements, Path
 from unisono._src.data.plans._permutation import random_words
-from unisono._src.data.plans._seeds import drawn_seed
+from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._source import Source
 
 
@@ -34,10 +34,10 @@ class Counter(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return Counted(None, partial(partial, self._element, epoch_of(path)))
+        return NumberedElements(None, partial(partial, self._element, epoch_number(path)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
-        identify(epoch, row)
+        set_identity(epoch, row)
         return np.asarray(self.start + row * self.step, self.dtype)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class RandomNumbers(Source):
     rerandomize: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", drawn_seed() if self.seed is None else int(self.seed))
+        object.__setattr__(self, "seed", draw_seed() if self.seed is None else int(self.seed))
 
     @property
     def cardinality(self) -> int:
@@ -63,11 +63,11 @@ class RandomNumbers(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return Counted(None, partial(partial, self._element, path))
+        return NumberedElements(None, partial(partial, self._element, path))
 
     def _element(self, path: Path, row: int) -> np.ndarray[Any, Any]:
         assert self.seed is not None, "__post_init__ draws one"
-        identify(epoch_of(path), row)
+        set_identity(epoch_number(path), row)
         words = random_words(self.seed, 0, (*(path if self.rerandomize else ()), row))
         return np.asarray(words.random_raw() % 2**32, np.int64)
 

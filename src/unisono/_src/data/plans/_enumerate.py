@@ -22,7 +22,7 @@ class Enumerate(Operation):
         object.__setattr__(self, "start", whole_number(self.start, "enumerate", "start"))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

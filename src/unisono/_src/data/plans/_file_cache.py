@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from unisono._src.data.plans._cache import FIRST_PASS
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
 from unisono._src.data.plans._element_file import ElementFile, ElementFileError, ElementWriter
-from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
 from unisono._src.data.plans._nest import Nest, structure
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
@@ -24,7 +24,7 @@ class FileCache(Operation):
     """The plan before it, in words: a file of another one is refused."""
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -33,7 +33,7 @@ class FileCache(Operation):
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             raise ValueError(f"{self}: what stands before it never ends, nor would the file. Put repeat() after it.")
-        return _Filed(upstream, self, epoch_of(path))
+        return _Filed(upstream, self, epoch_number(path))
 
     def opened(self) -> ElementFile:
         """The file, which must be there and be this plan's."""
@@ -66,9 +66,9 @@ class _Filed(Elements):
         if self._file is None and self._first_pass is None:
             self._open(None)
         value = self._read() if self._file is not None else self._computed()
-        identify(self._epoch, self._position)
+        set_identity(self._epoch, self._position)
         self._position += 1
-        return Computed(value)
+        return ComputedElement(value)
 
     def _open(self, place: State) -> None:
         if self._operation.path.exists():

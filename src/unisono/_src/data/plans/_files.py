@@ -9,13 +9,13 @@ from pathlib import Path as FilePath
 
 from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, bytes_scalar
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
 
 
 @dataclass(frozen=True)
-class Files(Source):
+class FileSource(Source):
     """Byte strings out of files, one file after the other. A state is a file and a place in it."""
 
     paths: tuple[str, ...]
@@ -47,13 +47,13 @@ class Files(Source):
         return False
 
     def elements(self, path: Path) -> Elements:
-        return _ByteStrings(self, epoch_of(path))
+        return _ByteStrings(self, epoch_number(path))
 
     def __str__(self) -> str:
         return f"{self.call}({repr(self.paths[0]) if len(self.paths) == 1 else f'{len(self.paths)} files'})"
 
 
-class TextLines(Files):
+class TextLines(FileSource):
     """Lines of text files, without their ends."""
 
     @property
@@ -64,7 +64,7 @@ class TextLines(Files):
         return TextFile(path, self.compression).read(offset)
 
 
-class Records(Files):
+class TFRecords(FileSource):
     """The records of TFRecord files."""
 
     @property
@@ -76,7 +76,7 @@ class Records(Files):
 
 
 @dataclass(frozen=True)
-class FixedLengthRecords(Files):
+class FixedLengthRecords(FileSource):
     """Pieces of files, all of one length."""
 
     record_bytes: int = 1
@@ -99,7 +99,7 @@ class FixedLengthRecords(Files):
 
 
 class _ByteStrings(Elements):
-    def __init__(self, source: Files, epoch: int) -> None:
+    def __init__(self, source: FileSource, epoch: int) -> None:
         self._source, self._epoch = source, epoch
         self._file = self._offset = self._number = 0
         self._strings: Iterator[tuple[bytes, int]] | None = None
@@ -111,9 +111,9 @@ class _ByteStrings(Elements):
             found = next(self._strings, None)
             if found is not None:
                 value, self._offset = found
-                identify(self._epoch, self._number)
+                set_identity(self._epoch, self._number)
                 self._number += 1
-                return Computed(bytes_scalar(value))
+                return ComputedElement(bytes_scalar(value))
             self._strings, self._file, self._offset = None, self._file + 1, 0
         raise StopIteration
 

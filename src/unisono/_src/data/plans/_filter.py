@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._operation import Deferred, Elements, Path, Upstream
 from unisono._src.data.plans._predicate import PredicateOperation
-from unisono._src.data.plans._stateless import Stateless
+from unisono._src.data.plans._stateless import StatelessElements
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Filter(PredicateOperation):
         return "filter"
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return Stateless(upstream.open(path), self._next_accepted)
+        return StatelessElements(upstream.open(path), self._next_accepted)
 
     def _next_accepted(self, elements: Elements) -> Deferred:
         for element in elements:
-            value = Computed.of(element)
+            value = ComputedElement.of(element)
             if self.accepts(value):
                 return value
         raise StopIteration

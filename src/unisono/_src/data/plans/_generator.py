@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import Computed, epoch_of, identify
+from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
 from unisono._src.data.plans._map import function_name
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
@@ -29,7 +29,7 @@ class Signature:
 
 
 @dataclass(frozen=True, eq=False)
-class Generated(Source):
+class GeneratedElements(Source):
     """Each pass calls `function` and yields what it yields.
 
     A generator has no place to go back to, so restoring a pass runs it again up to there.
@@ -55,14 +55,14 @@ class Generated(Source):
         return False
 
     def elements(self, path: Path) -> Elements:
-        return _Yielded(self, epoch_of(path))
+        return _Yielded(self, epoch_number(path))
 
     def __str__(self) -> str:
         return f"from_generator({function_name(self.function)})"
 
 
 class _Yielded(Elements):
-    def __init__(self, source: Generated, epoch: int) -> None:
+    def __init__(self, source: GeneratedElements, epoch: int) -> None:
         self._source, self._epoch = source, epoch
         self._signature = source.signature
         self._iterator: Iterator[Nest] | None = None
@@ -77,9 +77,9 @@ class _Yielded(Elements):
             self._signature = signature_of(element)
         else:
             element = _conformed(value, self._signature, self._source, self._position)
-        identify(self._epoch, self._position)
+        set_identity(self._epoch, self._position)
         self._position += 1
-        return Computed(element)
+        return ComputedElement(element)
 
     def get_state(self) -> State:
         return self._position
@@ -109,7 +109,7 @@ def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
     return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
-def _conformed(value: Nest, signature: Signature, source: Generated, position: int) -> Nest:
+def _conformed(value: Nest, signature: Signature, source: GeneratedElements, position: int) -> Nest:
     """The element as the signature says; an error that names the leaf if it cannot be."""
     if signature.given:  # a list where the signature has one leaf is data
         leaves = list(_leaves_like(signature.like, value, source, position))
@@ -137,7 +137,7 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(want in (None, have) for have, want in zip(shape, wanted, strict=True))
 
 
-def _leaves_like(like: Nest, value: Nest, source: Generated, position: int) -> Iterator[Any]:
+def _leaves_like(like: Nest, value: Nest, source: GeneratedElements, position: int) -> Iterator[Any]:
     if like is ...:
         yield value
         return
@@ -169,7 +169,7 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, 
     return cast if dtype.kind not in "biu" or np.array_equal(cast, array) else None
 
 
-def _misfit(source: Generated, position: int, found: str, expected: str, signature: Signature) -> TypeError:
+def _misfit(source: GeneratedElements, position: int, found: str, expected: str, signature: Signature) -> TypeError:
     remedy = (
         "Yield such elements, or change output_signature."
         if signature.given

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import Computed
-from unisono._src.data.plans._listed import Listed
+from unisono._src.data.plans._identity import ComputedElement
+from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._map import apply, check_function, function_name
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._seeds import map_seed, seeds_from
+from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
 from unisono._src.data.plans._tracked import Tracked
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class GroupByWindow(Operation):
     batch: Operation | None = None
     """What `reduce` does, if that is known."""
     drop_remainder: bool = False
-    seed: int = field(default_factory=map_seed)
+    seed: int = field(default_factory=draw_map_seed)
 
     def __post_init__(self) -> None:
         for function in (self.key, self.reduce, self.size):
             check_function(function, "group_by_window")
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -67,8 +67,8 @@ class GroupByWindow(Operation):
 
     def plan_of(self, key: int, group: list[Nest], path: Path) -> Plan:
         """What `reduce` makes of a group."""
-        with seeds_from(self.seed, path):
-            dataset = self.reduce(np.int64(key), self.dataset(Listed(tuple(group))))
+        with derive_seeds(self.seed, path):
+            dataset = self.reduce(np.int64(key), self.dataset(ElementList(tuple(group))))
         plan: Plan | None = getattr(dataset, "plan", None)
         if plan is None:
             raise TypeError(
@@ -114,7 +114,7 @@ class _Groups(Elements):
         operation = self._operation
         while (numbered := self._upstream.next()) is not None:
             number, element = numbered
-            value = Computed.of(element)
+            value = ComputedElement.of(element)
             key = operation.key_of(value.value)
             group = self._groups.setdefault(key, [])
             group.append((number, value))

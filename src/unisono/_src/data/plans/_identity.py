@@ -46,7 +46,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class Computed:
+class ComputedElement:
     """An element that has been computed already, as a deferred element."""
 
     __slots__ = ("_epoch", "_row", "value")
@@ -55,7 +55,7 @@ class Computed:
         self.value, self._epoch, self._row = value, _here.epoch, _here.row
 
     @classmethod
-    def of(cls, element: Deferred) -> Computed:
+    def of(cls, element: Deferred) -> ComputedElement:
         """Computes an element."""
         return cls(element())
 
@@ -64,33 +64,33 @@ class Computed:
         return self.value
 
 
-def epoch_of(path: Path) -> int:
+def epoch_number(path: Path) -> int:
     """A number for a path: equal for equal paths, and different for almost all others."""
     return zlib.crc32(np.asarray(path, "<i8").tobytes()) & 0x7FFFFFFF
 
 
-def identify(epoch: Any, row: Any) -> None:
+def set_identity(epoch: Any, row: Any) -> None:
     """What is computed from now on in this thread is this element's."""
     _here.epoch, _here.row = epoch, row
 
 
-def renewed(element: Deferred, epoch: int, row: int) -> Deferred:
+def renew_identity(element: Deferred, epoch: int, row: int) -> Deferred:
     """The same element, known from here on by its place among the elements of an operation."""
     return partial(_renewed, element, epoch, row)
 
 
 def _renewed(element: Deferred, epoch: int, row: int) -> Nest:
     value = element()
-    identify(epoch, row)
+    set_identity(epoch, row)
     return value
 
 
-def identity() -> tuple[Any, Any]:
+def current_identity() -> tuple[Any, Any]:
     """(epoch, row) of the element that is being computed."""
     return _here.epoch, _here.row
 
 
-class drawing:  # noqa: N801  (reads as a word: `with drawing(...)`)
+class RandomDraws:
     """Inside, the function of one map runs, and may draw."""
 
     __slots__ = ("_before", "_seed", "num_draws")
@@ -99,7 +99,7 @@ class drawing:  # noqa: N801  (reads as a word: `with drawing(...)`)
         self._seed = seed
         self.num_draws = 0
 
-    def __enter__(self) -> drawing:
+    def __enter__(self) -> RandomDraws:
         self._before = (_here.seed, _here.num_draws, _here.num_draws_of)
         _here.seed, _here.num_draws, _here.num_draws_of = self._seed, 0, None
         return self

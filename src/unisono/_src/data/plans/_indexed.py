@@ -1,6 +1,6 @@
 """Plans with random access: the rows of every batch of every pass are a pure function of the plan.
 
-`indexed` takes as many operations as it can from the beginning of a plan, and splits them into what happens to
+`index_plan` takes as many operations as it can from the beginning of a plan, and splits them into what happens to
 row numbers (on the host, vectorised) and what happens to data (the maps, left to the caller, who may compile
 them). It knows the operations one by one: what it does not know, or cannot do exactly as the reference executor
 does, it leaves to that executor, together with everything after it.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unisono._src.data.plans._array_slices import ArraySlices
 from unisono._src.data.plans._batch import Batch
-from unisono._src.data.plans._branch import OnBranch
+from unisono._src.data.plans._branch import BranchMap
 from unisono._src.data.plans._cache import Cache
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
 from unisono._src.data.plans._concatenate import Concatenate
@@ -33,13 +33,13 @@ from unisono._src.data.plans._plan import Plan
 from unisono._src.data.plans._prefetch import Prefetch
 from unisono._src.data.plans._range import Range
 from unisono._src.data.plans._repeat import Repeat
-from unisono._src.data.plans._rows import EndToEnd, Numbers
+from unisono._src.data.plans._rows import ConcatenatedArray, RangeArray
 from unisono._src.data.plans._shard import Shard
 from unisono._src.data.plans._shuffle import Shuffle
 from unisono._src.data.plans._skip import Skip
 from unisono._src.data.plans._take import Take
 from unisono._src.data.plans._unbatch import Rebatch, Unbatch
-from unisono._src.data.plans._zip import Zipped
+from unisono._src.data.plans._zip import ZippedPlans
 
 MAX_REPEATED_ROWS = 2**26
 """Row numbers are made a pass at a time: 2**26 of them are 256 MB. Longer repeats are streamed."""
@@ -66,7 +66,7 @@ class Identities:
     """Who the rows of a pass are, with a column for each origin: what random numbers follow from."""
 
     epochs: NDArray[np.int32]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class PassRows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndexedPlan:
-    """A plan as row numbers and maps. Made by `indexed`.
+    """A plan as row numbers and maps. Made by `index_plan`.
 
     Row numbers have a column, a *table*, for each source that is walked through in its own order: one for a
     plan over arrays, and one more for each plan zipped with it.
@@ -149,7 +149,7 @@ class IndexedPlan:
         return rows if isinstance(rows, PassBatches) else cut(rows, Batch(1))
 
 
-def indexed(plan: Plan, *, caches: bool = True) -> tuple[IndexedPlan, tuple[Operation, ...]] | None:
+def index_plan(plan: Plan, *, caches: bool = True) -> tuple[IndexedPlan, tuple[Operation, ...]] | None:
     """The beginning of the plan with random access, and the operations that are left to the reference executor.
 
     Taken: arrays, ranges and zips of them; then maps, shuffles, repeats, caches, takes, skips, shards,
@@ -157,8 +157,8 @@ def indexed(plan: Plan, *, caches: bool = True) -> tuple[IndexedPlan, tuple[Oper
     Without `caches`, nothing is taken from the first cache on that keeps the results of a map.
 
     >>> import numpy as np
-    >>> from unisono._src.data.plans import ArraySlices, Batch, Plan, Shuffle, indexed
-    >>> beginning, rest = indexed(Plan(ArraySlices(np.arange(5)), (Shuffle(5, seed=1), Batch(2))))
+    >>> from unisono._src.data.plans import ArraySlices, Batch, Plan, Shuffle, index_plan
+    >>> beginning, rest = index_plan(Plan(ArraySlices(np.arange(5)), (Shuffle(5, seed=1), Batch(2))))
     >>> beginning.num_batches, sorted(beginning.pass_batches((0,)).rows.tolist()), rest
     (3, [0, 1, 2, 3, 4], ())
     """
@@ -288,8 +288,8 @@ class _Beginning:
 
     def _enumerated(self, operation: Enumerate) -> _Beginning:
         like = (..., ...)
-        maps = tuple(replace(each, function=OnBranch(like, 1, each.function)) for each in self.maps)
-        numbers = Numbers(range(operation.start, operation.start + self.size))
+        maps = tuple(replace(each, function=BranchMap(like, 1, each.function)) for each in self.maps)
+        numbers = RangeArray(range(operation.start, operation.start + self.size))
         return self._step(
             operation,
             self.size,
@@ -299,7 +299,7 @@ class _Beginning:
         )
 
     def _joined(self, operation: Concatenate) -> _Beginning | None:
-        found = indexed(operation.other)
+        found = index_plan(operation.other)
         if found is None or found[1]:
             return None
         other = found[0]
@@ -309,7 +309,7 @@ class _Beginning:
             return None
         # Nobody asked yet who the elements are, and from here on they are known by their places.
         beginning = replace(self, origins=())
-        leaves = [EndToEnd(*pair) for pair in zip(flatten(self.arrays), flatten(other.arrays), strict=True)]
+        leaves = [ConcatenatedArray(*pair) for pair in zip(flatten(self.arrays), flatten(other.arrays), strict=True)]
         return beginning._step(
             Joined(other.base, other.steps, flatten(self.arrays)[0].shape[0]),
             self.size + other.cardinality,
@@ -336,8 +336,8 @@ def _begun(plan: Plan) -> _Beginning | None:
         case ArraySlices():
             arrays = source.arrays
         case Range():
-            arrays = Numbers(source.numbers, source.dtype)
-        case Zipped():
+            arrays = RangeArray(source.numbers, source.dtype)
+        case ZippedPlans():
             return _zipped(source)
         case _:
             return None
@@ -345,8 +345,8 @@ def _begun(plan: Plan) -> _Beginning | None:
     return _Beginning(arrays=arrays, tables=(0,) * len(flatten(arrays)), base=Base(size), size=size)
 
 
-def _zipped(source: Zipped) -> _Beginning | None:
-    found = [indexed(plan) for plan in source.inputs]
+def _zipped(source: ZippedPlans) -> _Beginning | None:
+    found = [index_plan(plan) for plan in source.inputs]
     branches: list[IndexedPlan] = []
     for each in found:
         if each is None or each[1] or each[0].batch or each[0].num_batches is None:
@@ -359,7 +359,7 @@ def _zipped(source: Zipped) -> _Beginning | None:
     num_tables = 0
     for index, branch in enumerate(branches):
         maps.extend(
-            replace(each, function=OnBranch(like, index, each.function), origin=each.origin + len(origins))
+            replace(each, function=BranchMap(like, index, each.function), origin=each.origin + len(origins))
             for each in branch.element_maps
         )
         origins.extend(Origin(branch=index, inner=origin) for origin in branch.origins)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from unisono._src.data.plans._map import apply, check_function, function_name
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._seeds import map_seed, seeds_from
+from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
 from unisono._src.data.plans._whole_number import whole_number
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Interleave(Operation):
     block_length: int = 1
     flat: bool = False
     """Whether the user wrote `flat_map`."""
-    seed: int = field(default_factory=map_seed)
+    seed: int = field(default_factory=draw_map_seed)
     """Of shuffles without a seed that the function makes."""
 
     def __post_init__(self) -> None:
@@ -39,7 +39,7 @@ class Interleave(Operation):
             object.__setattr__(self, name, number)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -51,7 +51,7 @@ class Interleave(Operation):
     def plan_of(self, element: Deferred, path: Path) -> Plan:
         """The plan that the function makes of an element."""
         value = element()
-        with seeds_from(self.seed, path):
+        with derive_seeds(self.seed, path):
             dataset = apply(self.function, value)
         plan: Plan | None = getattr(dataset, "plan", None)
         if plan is None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from unisono._src.data.plans._counted import Counted
-from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._counted import NumberedElements
+from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Elements, Path
 from unisono._src.data.plans._source import Source
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(Source):
+class ElementList(Source):
     """These elements, in this order."""
 
     values: tuple[Nest, ...]
@@ -29,10 +29,10 @@ class Listed(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return Counted(len(self.values), partial(partial, self._element, epoch_of(path)))
+        return NumberedElements(len(self.values), partial(partial, self._element, epoch_number(path)))
 
     def _element(self, epoch: int, row: int) -> Nest:
-        identify(epoch, row)
+        set_identity(epoch, row)
         return self.values[row]
 
     def __str__(self) -> str:

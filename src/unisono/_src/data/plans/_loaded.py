@@ -7,14 +7,14 @@ from functools import cached_property, partial
 from pathlib import Path as FilePath
 
 from unisono._src.data.plans._element_file import ElementFile
-from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded(Source):
+class SavedElements(Source):
     """The elements of a file, by number."""
 
     path: FilePath
@@ -34,7 +34,7 @@ class Loaded(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return _FromFile(ElementFile(self.path), epoch_of(path))
+        return _FromFile(ElementFile(self.path), epoch_number(path))
 
     def __str__(self) -> str:
         return f"load({str(self.path.parent)!r})"
@@ -62,5 +62,5 @@ class _FromFile(Elements):
 
 
 def _element(file: ElementFile, epoch: int, row: int) -> Nest:
-    identify(epoch, row)
+    set_identity(epoch, row)
     return file.read(row)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.files import bytes_scalar
-from unisono._src.data.plans._identity import drawing
+from unisono._src.data.plans._identity import RandomDraws
 from unisono._src.data.plans._nest import Nest, map_leaves
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
-from unisono._src.data.plans._seeds import map_seed
-from unisono._src.data.plans._stateless import each
+from unisono._src.data.plans._seeds import draw_map_seed
+from unisono._src.data.plans._stateless import map_deferred
 
 
 @dataclass(frozen=True)
@@ -24,25 +24,25 @@ class Map(Operation):
     function: Callable[..., Any]
     num_parallel_calls: int | None = None
     """How many calls may run at once; -1 leaves the number to the executor. None: one after the other, in order."""
-    seed: int = field(default_factory=map_seed)
+    seed: int = field(default_factory=draw_map_seed)
     """Of the random numbers that the function draws."""
 
     def __post_init__(self) -> None:
         check_function(self.function, "map")
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return each(upstream.open(path), partial(partial, self._mapped))
+        return map_deferred(upstream.open(path), partial(partial, self._mapped))
 
     def _mapped(self, element: Deferred) -> Nest:
         value = element()
-        with drawing(self.seed):
+        with RandomDraws(self.seed):
             result = apply(self.function, value)
         return as_arrays(result, self)
 

@@ -68,7 +68,7 @@ class Operation(ABC):
 
     @property
     @abstractmethod
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         """Whether its elements cost nothing until they are computed, if those before it do."""
 
     @abstractmethod

@@ -75,7 +75,7 @@ class WithOptions(Operation):
             )
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unisono._src.data.plans._batch import Batch
 from unisono._src.data.plans._cache import FIRST_PASS, Cache
 from unisono._src.data.plans._enumerate import Enumerate
-from unisono._src.data.plans._identity import epoch_of
+from unisono._src.data.plans._identity import epoch_number
 from unisono._src.data.plans._operation import Path
 from unisono._src.data.plans._pass_batches import PassBatches, cut, join, take
 from unisono._src.data.plans._repeat import Repeat
@@ -76,7 +76,7 @@ class Probe:
         """For `number` elements of a pass."""
         if self.what == "place":
             return np.arange(number, dtype=np.int32)
-        return np.full(number, epoch_of(path), np.int32)
+        return np.full(number, epoch_number(path), np.int32)
 
 
 Window: TypeAlias = "tuple[int, int] | None"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._batch import checked_batch_size, groups, num_batches, stacked
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._batch import check_batch_size, group_elements, num_batches, stack_elements
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
 
@@ -28,25 +28,25 @@ class PaddedBatch(Operation):
     drop_remainder: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", checked_batch_size(self.batch_size, "padded_batch"))
+        object.__setattr__(self, "batch_size", check_batch_size(self.batch_size, "padded_batch"))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
         return num_batches(upstream, self.batch_size, self.drop_remainder)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return groups(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
+        return group_elements(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
 
     def join(self, group: Sequence[Deferred]) -> Nest:
         """These elements as one."""
-        first = Computed(group[0]())
+        first = ComputedElement(group[0]())
         names = leaf_names(first.value, "element")
         shapes = dict(zip(names, self.shapes_of(first.value), strict=True))
         values = dict(zip(names, self._values(first.value, self.padding_values), strict=True))
-        return stacked(
+        return stack_elements(
             [first, *group[1:]], self, lambda leaves, name: self._pad(leaves, name, shapes[name], values[name])
         )
 

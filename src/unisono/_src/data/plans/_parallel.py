@@ -13,21 +13,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
 _NAME: Final = "unisono-data"
 
 
 @dataclass(frozen=True)
-class Parallel(Operation):
+class ComputeAhead(Operation):
     """`num_threads` threads compute up to `ahead` elements before they are asked for."""
 
     num_threads: int
     ahead: int
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -48,7 +48,7 @@ def num_host_threads(asked: int) -> int:
 class _Ahead(Elements):
     """One thread reads the input, the others compute; with one thread in all, it does both."""
 
-    def __init__(self, upstream: Elements, operation: Parallel) -> None:
+    def __init__(self, upstream: Elements, operation: ComputeAhead) -> None:
         self._upstream, self._operation = upstream, operation
         self._reader: ThreadPoolExecutor | None = None
         self._workers: ThreadPoolExecutor | None = None
@@ -63,7 +63,7 @@ class _Ahead(Elements):
         read = self._queue.popleft().result()
         if read is None:
             raise StopIteration
-        value = read.value if isinstance(read.value, Computed) else read.value.result()
+        value = read.value if isinstance(read.value, ComputedElement) else read.value.result()
         self._place = read.place
         return value
 
@@ -77,7 +77,9 @@ class _Ahead(Elements):
         if element is None:
             return None
         place = self._upstream.get_state()
-        return _Read(self._workers.submit(Computed.of, element) if self._workers else Computed.of(element), place)
+        return _Read(
+            self._workers.submit(ComputedElement.of, element) if self._workers else ComputedElement.of(element), place
+        )
 
     def get_state(self) -> State:
         return self._place
@@ -107,5 +109,5 @@ class _Ahead(Elements):
 class _Read:
     """An element that has been read, and where the input then stood."""
 
-    value: Computed | Future[Computed]
+    value: ComputedElement | Future[ComputedElement]
     place: State

@@ -33,10 +33,10 @@ class PassBatches:
         return self.rows[self.offsets[index] : self.offsets[index + 1]]
 
 
-def lengthened(rows: NDArray[np.int32], length: int) -> NDArray[np.int32]:
+def repeat_last_row(rows: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     """Rows, or lines of them, with the last one repeated up to `length`: for programs of one shape.
 
-    >>> lengthened(np.array([4, 1], np.int32), 4).tolist()
+    >>> repeat_last_row(np.array([4, 1], np.int32), 4).tolist()
     [4, 1, 1, 1]
     """
     return np.concatenate([rows, np.repeat(rows[-1:], length - len(rows), axis=0)])

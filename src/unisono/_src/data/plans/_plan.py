@@ -41,7 +41,7 @@ class Plan:
     @property
     def random_access(self) -> bool:
         """Whether an element costs nothing until it is computed."""
-        return self.source.random_access and all(operation.keeps_access for operation in self.operations)
+        return self.source.random_access and all(operation.keeps_random_access for operation in self.operations)
 
     def open(self, path: Path) -> Elements:
         """One pass through the reference executor: stages that hand on one element at a time."""
@@ -54,7 +54,7 @@ class Plan:
         for operation in self.operations:
             stage = Upstream(
                 cardinality=operation.cardinality(stage.cardinality),
-                random_access=stage.random_access and operation.keeps_access,
+                random_access=stage.random_access and operation.keeps_random_access,
                 open=partial(operation.elements, stage),
                 num_shuffles=stage.num_shuffles + isinstance(operation, Shuffle),
             )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._map import apply, check_function, function_name
 from unisono._src.data.plans._operation import Operation
 
@@ -30,13 +30,13 @@ class PredicateOperation(Operation):
         """The method that the user wrote."""
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream else 0
 
-    def accepts(self, element: Computed) -> bool:
+    def accepts(self, element: ComputedElement) -> bool:
         """The predicate's answer for one element, which must be one truth value."""
         answer = np.asarray(apply(self.predicate, element.value))
         if answer.shape != () or answer.dtype != np.bool_:

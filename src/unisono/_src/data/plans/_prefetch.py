@@ -26,7 +26,7 @@ class Prefetch(Operation):
         object.__setattr__(self, "buffer_size", size)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

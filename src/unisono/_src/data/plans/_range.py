@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._counted import Counted
-from unisono._src.data.plans._identity import epoch_of, identify
+from unisono._src.data.plans._counted import NumberedElements
+from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._operation import Elements, Path
 from unisono._src.data.plans._source import Source
 
@@ -30,10 +30,10 @@ class Range(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return Counted(len(self.numbers), partial(partial, self._element, epoch_of(path)))
+        return NumberedElements(len(self.numbers), partial(partial, self._element, epoch_number(path)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
-        identify(epoch, row)
+        set_identity(epoch, row)
         return np.asarray(self.numbers[row], self.dtype)
 
     def __str__(self) -> str:

@@ -27,7 +27,7 @@ class Repeat(Operation):
         object.__setattr__(self, "count", None if number == -1 else number)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class RangeArray:
     """The rows are the numbers of a range."""
 
     numbers: range
@@ -34,7 +34,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class EndToEnd:
+class ConcatenatedArray:
     """The rows of one array, then those of another of the same kind."""
 
     first: Any
@@ -68,7 +68,7 @@ class EndToEnd:
         return np.concatenate([np.asarray(self.first), np.asarray(self.second)]).astype(dtype or self.dtype, copy=False)
 
 
-def read_only(leaf: Any) -> Any:
+def as_read_only(leaf: Any) -> Any:
     """An array as a view that cannot be written into, fetched from its device if it is on one; all else as it is.
 
     Elements are views: a map that writes into its argument would change the user's data, and would not trace.

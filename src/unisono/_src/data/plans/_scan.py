@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono._src.data.plans._element_file import leaf_as_json, leaf_from_json
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._map import as_arrays, check_function, function_name
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
@@ -24,7 +24,7 @@ class Scan(Operation):
         check_function(self.function, "scan")
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -48,9 +48,9 @@ class _Carried(Elements):
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"{self._operation}: the function must return (new_state, element), not {result!r}.")
         carry, value = as_arrays(result, self._operation)
-        check_kept(self._carry, carry, self._operation)
+        check_state_type(self._carry, carry, self._operation)
         self._carry = carry
-        return Computed(value)
+        return ComputedElement(value)
 
     def get_state(self) -> State:
         return {"carry": [leaf_as_json(leaf) for leaf in flatten(self._carry)], "input": self._upstream.get_state()}
@@ -63,7 +63,7 @@ class _Carried(Elements):
         self._upstream.close()
 
 
-def check_kept(before: Nest, after: Nest, operation: Operation) -> None:
+def check_state_type(before: Nest, after: Nest, operation: Operation) -> None:
     """A state keeps its structure and its dtypes; its shapes may change."""
     kinds = [map_leaves(lambda leaf: None if leaf is None else str(leaf.dtype), state) for state in (before, after)]
     if kinds[0] != kinds[1]:

@@ -19,7 +19,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def drawn_seed() -> int:
+def draw_seed() -> int:
     """A new seed, from NumPy's global generator: `keras.utils.set_random_seed` governs it.
 
     While a function runs that makes one dataset out of each element, seeds follow from the element instead:
@@ -30,16 +30,16 @@ def drawn_seed() -> int:
     return int(np.random.randint(2**31))
 
 
-def map_seed() -> int:
+def draw_map_seed() -> int:
     """A new seed for a function that may draw, from Python's generator, as Keras's layers take theirs.
 
     Every map has one and few use it: NumPy's generator, which scripts themselves draw from, is left alone.
     """
-    return drawn_seed() if _here.words is not None else random.randrange(2**31)
+    return draw_seed() if _here.words is not None else random.randrange(2**31)
 
 
 @contextlib.contextmanager
-def seeds_from(seed: int, path: tuple[int, ...]) -> Iterator[None]:
+def derive_seeds(seed: int, path: tuple[int, ...]) -> Iterator[None]:
     """Inside, `drawn_seed` gives the numbers that belong to `path`."""
     before, _here.words = _here.words, random_words(seed, 0, path)
     try:

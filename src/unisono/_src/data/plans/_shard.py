@@ -27,7 +27,7 @@ class Shard(Operation):
         object.__setattr__(self, "index", index)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._counted import Counted
+from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._permutation import permutation, random_words
-from unisono._src.data.plans._seeds import drawn_seed
+from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._tracked import Tracked
 from unisono._src.data.plans._whole_number import whole_number
 
@@ -40,12 +40,12 @@ class Shuffle(Operation):
                 f"shuffle: buffer_size must be at least 1, but it is {size}. "
                 f"Write shuffle(len(x)); rows of arrays are mixed fully whatever the size."
             )
-        seed = drawn_seed() if self.seed is None else whole_number(self.seed, "shuffle", "seed")
+        seed = draw_seed() if self.seed is None else whole_number(self.seed, "shuffle", "seed")
         object.__setattr__(self, "buffer_size", size)
         object.__setattr__(self, "seed", seed)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:
@@ -60,7 +60,7 @@ class Shuffle(Operation):
             source = upstream.open(path)
             elements = list(source)
             order = self.permutation(len(elements), upstream.num_shuffles, path)
-            return Counted(len(elements), lambda position: elements[order[position]], source)
+            return NumberedElements(len(elements), lambda position: elements[order[position]], source)
         words = random_words(self._seed, upstream.num_shuffles, self._pass(path))
         return _Drawn(Tracked(upstream.open(path)), self.buffer_size, words)
 

@@ -19,7 +19,7 @@ class Skip(Operation):
         object.__setattr__(self, "count", whole_number(self.count, "skip", "count"))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from unisono._src.data.plans._operation import Deferred, Elements, State
 
 
-class Stateless(Elements):
+class StatelessElements(Elements):
     """`advance(upstream)` reads what the next element needs, and gives it. StopIteration ends the pass."""
 
     def __init__(self, upstream: Elements, advance: Callable[[Elements], Deferred]) -> None:
@@ -26,6 +26,6 @@ class Stateless(Elements):
         self._upstream.close()
 
 
-def each(upstream: Elements, function: Callable[[Deferred], Deferred]) -> Elements:
+def map_deferred(upstream: Elements, function: Callable[[Deferred], Deferred]) -> Elements:
     """`function` of every deferred element."""
-    return Stateless(upstream, lambda elements: function(next(elements)))
+    return StatelessElements(upstream, lambda elements: function(next(elements)))

@@ -19,7 +19,7 @@ class Take(Operation):
         object.__setattr__(self, "count", whole_number(self.count, "take", "count"))
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return True
 
     def cardinality(self, upstream: int) -> int:

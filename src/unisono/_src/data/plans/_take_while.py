@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State, Upstream
 from unisono._src.data.plans._predicate import PredicateOperation
 
@@ -29,7 +29,7 @@ class _Leading(Elements):
     def __next__(self) -> Deferred:
         if not self._over:
             for element in self._upstream:
-                value = Computed.of(element)
+                value = ComputedElement.of(element)
                 if self._operation.accepts(value):
                     return value
                 break

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._batch import checked_batch_size
+from unisono._src.data.plans._batch import check_batch_size
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import epoch_of, renewed
+from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
@@ -23,7 +23,7 @@ class Unbatch(Operation):
     """The rows of every element, if that is known."""
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -32,7 +32,7 @@ class Unbatch(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Unbatched(_Rows(upstream.open(path), self), epoch_of(path))
+        return _Unbatched(_Rows(upstream.open(path), self), epoch_number(path))
 
     def __str__(self) -> str:
         return "unbatch()"
@@ -46,19 +46,19 @@ class Rebatch(Operation):
     drop_remainder: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_sizes", tuple(checked_batch_size(size, "rebatch") for size in self.batch_sizes))
+        object.__setattr__(self, "batch_sizes", tuple(check_batch_size(size, "rebatch") for size in self.batch_sizes))
         if not self.batch_sizes:
             raise ValueError("rebatch: got an empty list of batch sizes. Write rebatch(32), or rebatch([16, 32]).")
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Rebatched(_Rows(upstream.open(path), self), self, epoch_of(path))
+        return _Rebatched(_Rows(upstream.open(path), self), self, epoch_number(path))
 
     def __str__(self) -> str:
         sizes = self.batch_sizes[0] if len(self.batch_sizes) == 1 else list(self.batch_sizes)
@@ -121,7 +121,7 @@ class _Unbatched(Elements):
         if found is None:
             raise StopIteration
         batch, rows = found
-        return renewed(partial(_row, batch, rows.start), self._epoch, self._rows.given - 1)
+        return renew_identity(partial(_row, batch, rows.start), self._epoch, self._rows.given - 1)
 
     def get_state(self) -> State:
         return self._rows.get_state()
@@ -149,7 +149,7 @@ class _Rebatched(Elements):
         if not parts or (wanted and self._operation.drop_remainder):
             raise StopIteration
         self._turn += 1
-        return renewed(partial(_joined, parts), self._epoch, first)
+        return renew_identity(partial(_joined, parts), self._epoch, first)
 
     def get_state(self) -> State:
         return {"turn": self._turn % len(self._operation.batch_sizes), "rows": self._rows.get_state()}

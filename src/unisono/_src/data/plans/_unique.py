@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import Computed
+from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
 
@@ -17,7 +17,7 @@ class Unique(Operation):
     """The first of all equal elements. An element is one array."""
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -39,7 +39,7 @@ class _First(Elements):
 
     def __next__(self) -> Deferred:
         for element in self._upstream:
-            value = Computed.of(element)
+            value = ComputedElement.of(element)
             key = self._key(value.value)
             if key not in self._seen:
                 self._seen[key] = None

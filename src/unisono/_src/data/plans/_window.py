@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from unisono._src.data.plans._listed import Listed
+from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._tracked import Tracked
@@ -42,7 +42,7 @@ class Window(Operation):
             object.__setattr__(self, name, number)
 
     @property
-    def keeps_access(self) -> bool:
+    def keeps_random_access(self) -> bool:
         return False
 
     def cardinality(self, upstream: int) -> int:
@@ -86,7 +86,7 @@ class _Windows(Elements):
     def _datasets(self, chosen: list[Deferred]) -> Nest:
         elements = [element() for element in chosen]
         columns = zip(*map(flatten, elements), strict=True)
-        return unflatten(elements[0], [self._window.dataset(Listed(column)) for column in columns])
+        return unflatten(elements[0], [self._window.dataset(ElementList(column)) for column in columns])
 
     def get_state(self) -> State:
         numbers = [number for number, _ in self._held]

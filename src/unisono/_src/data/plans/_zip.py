@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._identity import identify, identity
+from unisono._src.data.plans._identity import current_identity, set_identity
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Zipped(Source):
+class ZippedPlans(Source):
     """A nest of plans as one source: as long as the shortest, and known by the element of the first."""
 
     plans: Nest
@@ -58,9 +58,9 @@ class _SideBySide(Elements):
 
     def _joined(self, elements: list[Deferred]) -> Nest:
         values = [elements[0]()]
-        first_identity = identity()
+        first_identity = current_identity()
         values.extend(element() for element in elements[1:])
-        identify(*first_identity)
+        set_identity(*first_identity)
         following = iter(values)
         return map_leaves(lambda _: next(following), self._plans)
 

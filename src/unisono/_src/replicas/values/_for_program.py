@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values._held import Separate, Storage, Sharded, Unsplit
+from unisono._src.replicas.values._held import Separate, Sharded, Storage, Unsplit
 from unisono._src.replicas.values._on_devices import is_host_only
 from unisono._src.replicas.values._per_replica import PerReplica
 

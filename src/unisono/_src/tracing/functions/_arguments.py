@@ -14,12 +14,12 @@ from unisono._src.data.dataset import TensorSpec
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.replicas.values import (
-    Separate,
     PerReplica,
+    Separate,
     Sharded,
     Unsplit,
-    fits_one_program,
     as_program_input,
+    fits_one_program,
     flatten_with_none,
     is_host_only,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values import Separate, PerReplica, Sharded, Unsplit, flatten_with_none
+from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit, flatten_with_none
 from unisono._src.tracing.functions._slots import ARRAY, Constant, emptied, filled
 
 

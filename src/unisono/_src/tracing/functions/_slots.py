@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
 
-from unisono._src.replicas.values import Separate, PerReplica, Sharded, Unsplit
+from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit
 
 ARRAY: Final = object()
 """Stands for an array."""
