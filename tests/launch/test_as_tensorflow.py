@@ -29,7 +29,7 @@ PACKAGES = {
         from unisono.tf import compat, keras, math
         __version__ = "2.21.0"
         def __getattr__(name):
-            raise AttributeError(f"tf.{name} is not there")
+            raise AttributeError(f"tf.{name} is not available")
     """,
     "unisono/tf/_missing.py": "def missing_module(name): return f'{name} is missing, use tf.math'\n",
     "unisono/tf/math.py": "from unisono.tf import _private\ndef add(a, b): return a + b\n",

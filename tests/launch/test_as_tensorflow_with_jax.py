@@ -66,7 +66,7 @@ for statement in ("import tensorflow.estimator", "from tensorflow import estimat
     try:
         exec(statement, {{}})
     except ImportError as error:
-        assert "tf.estimator is not there" in str(error), (statement, error)
+        assert "tf.estimator is not available" in str(error), (statement, error)
     else:
         raise AssertionError(statement)
 

@@ -8,7 +8,7 @@ import jax
 import pytest
 
 import unisono.tf as tf
-from unisono.tf._argument_error import ArgumentError, argument_error
+from unisono.tf._argument_error import ArgumentError, to_argument_error
 from unisono.tf._op import op
 
 CALLS: dict[str, Callable[[], Any]] = {
@@ -57,4 +57,4 @@ def test_it_is_made_as_tensorflow_and_as_keras_make_it() -> None:
 def test_notes_go_with_it() -> None:
     error = ValueError("why")
     error.add_note("where")
-    assert argument_error(error).__notes__ == ["where"]
+    assert to_argument_error(error).__notes__ == ["where"]

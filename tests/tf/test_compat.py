@@ -36,7 +36,7 @@ def test_kinds_of_numbers_and_dimensions() -> None:
 def test_the_second_release_is_the_namespace() -> None:
     assert tf.compat.v2.distribute is tf.distribute
     assert tf.compat.v2.constant is tf.constant
-    with pytest.raises(AttributeError, match="is not there"):
+    with pytest.raises(AttributeError, match="is not available"):
         _ = tf.compat.v2.no_such_name
 
 
@@ -87,15 +87,15 @@ def test_what_needs_graphs_says_what_to_write_instead() -> None:
         (r"tf\.keras\.losses", lambda: tf.compat.v1.losses),
         (r"tf\.summary", lambda: tf.compat.v1.summary),
         (r"model\.fit", lambda: tf.compat.v1.estimator),
-        (r"tf\.compat\.v1\.no_such_name is not there", lambda: tf.compat.v1.no_such_name),
-        (r"tf\.compat\.v1\.data\.no_such_name is not there", lambda: tf.compat.v1.data.no_such_name),
+        (r"tf\.compat\.v1\.no_such_name is not available", lambda: tf.compat.v1.no_such_name),
+        (r"tf\.compat\.v1\.data\.no_such_name is not available", lambda: tf.compat.v1.data.no_such_name),
     ):
         with pytest.raises(AttributeError, match=name):
             missing()
 
 
 def test_names_that_are_imported_from_the_first_release_say_the_same() -> None:
-    with pytest.raises(ImportError, match=r"tf\.compat\.v1\.ConfigProto is not there"):
+    with pytest.raises(ImportError, match=r"tf\.compat\.v1\.ConfigProto is not available"):
         from unisono.tf.compat.v1 import ConfigProto  # noqa: F401
     from unisono.tf.compat.v1 import keras as keras_of_first
 
@@ -216,7 +216,7 @@ def test_a_test_case_compares_arrays() -> None:
 def test_experimental_names() -> None:
     assert tf.experimental.numpy.arange(3).sum().numpy() == 3
     tf.experimental.numpy.experimental_enable_numpy_behavior()
-    with pytest.raises(AttributeError, match="is not there"):
+    with pytest.raises(AttributeError, match="is not available"):
         _ = tf.experimental.numpy.no_such_name
     array = tf.experimental.dlpack.from_dlpack(np.arange(3.0, dtype=np.float32))
     assert array.numpy().tolist() == [0.0, 1.0, 2.0]

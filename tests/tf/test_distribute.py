@@ -243,5 +243,5 @@ def test_resolvers_are_those_of_unisono(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_name_that_is_not_there_is_named() -> None:
-    with pytest.raises(AttributeError, match=r"tf\.distribute\.MirroredStrategi is not there"):
+    with pytest.raises(AttributeError, match=r"tf\.distribute\.MirroredStrategi is not available"):
         _ = tf.distribute.MirroredStrategi

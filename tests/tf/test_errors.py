@@ -44,5 +44,5 @@ def test_the_rest_is_there() -> None:
     assert tf.errors.OK == 0
     assert tf.errors.OpError(None, None, "why", 2).error_code == 2
     assert issubclass(tf.errors.OperatorNotAllowedInGraphError, TypeError)
-    with pytest.raises(AttributeError, match=r"tf\.errors\.NoSuchError is not there"):
+    with pytest.raises(AttributeError, match=r"tf\.errors\.NoSuchError is not available"):
         _ = tf.errors.NoSuchError

@@ -83,6 +83,18 @@ from unisono.tf._array_ops import (
 )
 from unisono.tf._clipping import clip_by_global_norm, clip_by_norm, clip_by_value
 from unisono.tf._control_flow import case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop
+from unisono.tf._creation_ops import (
+    eye,
+    fill,
+    linspace,
+    one_hot,
+    ones,
+    ones_like,
+    range,
+    sequence_mask,
+    zeros,
+    zeros_like,
+)
 from unisono.tf._device import device
 from unisono.tf._dtypes import (
     DType,
@@ -106,7 +118,7 @@ from unisono.tf._dtypes import (
     uint64,
 )
 from unisono.tf._dtypes import bool_ as bool
-from unisono.tf._eager import (
+from unisono.tf._execution import (
     Graph,
     Operation,
     Session,
@@ -155,8 +167,7 @@ from unisono.tf._initializers import (
     random_uniform_initializer,
     zeros_initializer,
 )
-from unisono.tf._making import eye, fill, linspace, one_hot, ones, ones_like, range, sequence_mask, zeros, zeros_like
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._module import Module
 from unisono.tf._print import print
 from unisono.tf._shape import TensorShape
@@ -237,4 +248,4 @@ from unisono.tf.math._reductions import (
 newaxis = None
 __version__ = "2.21.0"  # whose names these are
 
-__getattr__ = _missing_in("tf")
+__getattr__ = _explain_missing_names("tf")

@@ -22,7 +22,7 @@ class ArgumentError(errors.InvalidArgumentError, TypeError):
         super().__init__(*(args if len(args) > 1 else (None, None, *args)))
 
 
-def argument_error(error: Exception) -> ArgumentError:
+def to_argument_error(error: Exception) -> ArgumentError:
     """The same error, of that class, with the same traceback and notes."""
     made = ArgumentError(str(error)).with_traceback(error.__traceback__)
     for note in getattr(error, "__notes__", ()):

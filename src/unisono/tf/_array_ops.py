@@ -10,11 +10,21 @@ import numpy as np
 from jax import export
 
 from unisono._src import jax_hooks
-from unisono.tf._dtypes import as_dtype, for_jax, string
-from unisono.tf._op import making, op
-from unisono.tf._operands import axes, dtype_or, known, library, result, sizes, text_or_array, together, whole
+from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
+from unisono.tf._op import op, op_without_folding
+from unisono.tf._operands import (
+    array_module,
+    as_text_or_array,
+    convert_together,
+    jax_dtype_or,
+    static_axes,
+    static_int,
+    static_shape,
+    static_value,
+    wrap_host_result,
+)
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import as_array, on_host
+from unisono.tf._tensors import as_array, to_host_tensor
 
 
 @op
@@ -24,10 +34,10 @@ def shape(input: Any, out_type: Any = "int32") -> Any:
     >>> shape([[1, 2, 3]]).tolist()
     [1, 3]
     """
-    dims = tuple(text_or_array(input).shape)
+    dims = tuple(as_text_or_array(input).shape)
     if any(map(export.is_symbolic_dim, dims)):  # of a model that is being made: sizes that have no number yet
         return tuple(dim if export.is_symbolic_dim(dim) else np.int32(dim) for dim in dims)
-    return _here(np.array(dims, dtype_or(out_type, "int32")))
+    return _here(np.array(dims, jax_dtype_or(out_type, "int32")))
 
 
 @op
@@ -39,14 +49,14 @@ def shape_n(input: Any, out_type: Any = "int32") -> Any:
 @op
 def size(input: Any, out_type: Any = "int32") -> Any:
     """How many numbers there are."""
-    found = text_or_array(input).size
-    return found if export.is_symbolic_dim(found) else _here(np.array(found, dtype_or(out_type, "int32")))
+    found = as_text_or_array(input).size
+    return found if export.is_symbolic_dim(found) else _here(np.array(found, jax_dtype_or(out_type, "int32")))
 
 
 @op
 def rank(input: Any) -> Any:
     """How many dims there are."""
-    return _here(np.array(text_or_array(input).ndim, np.int32))
+    return _here(np.array(as_text_or_array(input).ndim, np.int32))
 
 
 @op
@@ -59,7 +69,7 @@ def cast(x: Any, dtype: Any) -> Any:
     if as_dtype(dtype) is string:
         raise TypeError("tf.cast: numbers do not become text this way. Use tf.strings.as_string(x).")
     array = as_array(x)
-    wanted = for_jax(dtype)
+    wanted = to_jax_dtype(dtype)
     if array.dtype.kind == "c" and wanted.kind != "c":
         array = array.real
     return array.astype(wanted)
@@ -71,19 +81,19 @@ def saturate_cast(value: Any, dtype: Any) -> Any:
     array, wanted = as_array(value), as_dtype(dtype)
     if wanted.is_integer or wanted.is_floating:
         array = jnp.clip(array, *_bounds(array.dtype, wanted))
-    return array.astype(for_jax(dtype))
+    return array.astype(to_jax_dtype(dtype))
 
 
 @op
 def bitcast(input: Any, type: Any) -> Any:
     """The same bits as another dtype."""
-    return jax.lax.bitcast_convert_type(as_array(input), for_jax(type))
+    return jax.lax.bitcast_convert_type(as_array(input), to_jax_dtype(type))
 
 
 @op
 def identity(input: Any) -> Any:
     """The tensor itself; of a variable the value it has now."""
-    return result(text_or_array(input))
+    return wrap_host_result(as_text_or_array(input))
 
 
 @op
@@ -95,10 +105,10 @@ def stop_gradient(input: Any) -> Any:
 @op
 def ensure_shape(x: Any, shape: Any) -> Any:
     """The tensor, if its shape is this one; None stands for any size."""
-    array = text_or_array(x)
+    array = as_text_or_array(x)
     if not TensorShape(shape).is_compatible_with(array.shape):
         raise ValueError(f"tf.ensure_shape: the shape is {tuple(array.shape)}, expected {tuple(shape)}.")
-    return result(array)
+    return wrap_host_result(array)
 
 
 @op
@@ -108,29 +118,29 @@ def reshape(tensor: Any, shape: Any) -> Any:
     >>> reshape([1, 2, 3, 4], [2, -1]).tolist()
     [[1, 2], [3, 4]]
     """
-    return result(text_or_array(tensor).reshape(sizes(shape)))
+    return wrap_host_result(as_text_or_array(tensor).reshape(static_shape(shape)))
 
 
 @op
 def expand_dims(input: Any, axis: Any = 0) -> Any:
     """With a new dim of size 1 at ``axis``."""
-    array = text_or_array(input)
-    return result(library(array).expand_dims(array, whole(axis)))
+    array = as_text_or_array(input)
+    return wrap_host_result(array_module(array).expand_dims(array, static_int(axis)))
 
 
 @op
 def squeeze(input: Any, axis: Any = None) -> Any:
     """Without dims of size 1: those in ``axis``, or all."""
-    array = text_or_array(input)
-    return result(library(array).squeeze(array, axes(axis) if axis != [] else None))
+    array = as_text_or_array(input)
+    return wrap_host_result(array_module(array).squeeze(array, static_axes(axis) if axis != [] else None))
 
 
 @op
 def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Any:
     """With the dims in another order; reversed if ``perm`` is None."""
-    array = text_or_array(a)
-    moved = array.transpose(None if perm is None else sizes(perm))
-    return result(jnp.conj(moved) if conjugate else moved)
+    array = as_text_or_array(a)
+    moved = array.transpose(None if perm is None else static_shape(perm))
+    return wrap_host_result(jnp.conj(moved) if conjugate else moved)
 
 
 @op
@@ -141,16 +151,16 @@ def concat(values: Any, axis: Any) -> Any:
     [[1, 2], [3, 4]]
     """
     if not isinstance(values, list | tuple):
-        return result(text_or_array(values))
-    xp, arrays = together(values)
-    return result(xp.concatenate(arrays, whole(axis)))
+        return wrap_host_result(as_text_or_array(values))
+    xp, arrays = convert_together(values)
+    return wrap_host_result(xp.concatenate(arrays, static_int(axis)))
 
 
 @op
 def stack(values: Any, axis: Any = 0) -> Any:
     """Tensors of one shape along a new dim."""
-    xp, arrays = together(list(values))
-    return result(xp.stack(arrays, whole(axis)))
+    xp, arrays = convert_together(list(values))
+    return wrap_host_result(xp.stack(arrays, static_int(axis)))
 
 
 @op
@@ -162,21 +172,21 @@ def parallel_stack(values: Any) -> Any:
 @op
 def unstack(value: Any, num: Any = None, axis: Any = 0) -> Any:
     """The slices along ``axis``, as a list."""
-    array = text_or_array(value)
-    axis = whole(axis)
-    if num is not None and whole(num) != array.shape[axis]:
+    array = as_text_or_array(value)
+    axis = static_int(axis)
+    if num is not None and static_int(num) != array.shape[axis]:
         raise ValueError(f"tf.unstack: num is {num}, and the dim has {array.shape[axis]} slices.")
-    moved = library(array).moveaxis(array, axis, 0)
-    return [result(np.asarray(each, object)) if array.dtype == object else each for each in moved]
+    moved = array_module(array).moveaxis(array, axis, 0)
+    return [wrap_host_result(np.asarray(each, object)) if array.dtype == object else each for each in moved]
 
 
 @op
 def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -> Any:
     """Equal parts along ``axis``, or parts of these sizes, as a list."""
-    array = text_or_array(value)
-    axis = whole(axis)
+    array = as_text_or_array(value)
+    axis = static_int(axis)
     length = array.shape[axis]
-    wanted = known(num_or_size_splits, "tf.split: the number or the sizes of the parts")
+    wanted = static_value(num_or_size_splits, "tf.split: the number or the sizes of the parts")
     if wanted.ndim == 0:
         if length % int(wanted):
             raise ValueError(f"tf.split: a dim of size {length} does not divide into {int(wanted)} equal parts.")
@@ -187,32 +197,32 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -
             parts[parts.index(-1)] = length - (sum(parts) + 1)
         if sum(parts) != length or min(parts, default=0) < 0:
             raise ValueError(f"tf.split: parts of sizes {parts} do not make the {length} of dim {axis}.")
-    return [result(part) for part in library(array).split(array, np.cumsum(parts)[:-1], axis)]
+    return [wrap_host_result(part) for part in array_module(array).split(array, np.cumsum(parts)[:-1], axis)]
 
 
 @op
 def tile(input: Any, multiples: Any) -> Any:
     """The tensor repeated so many times along each dim."""
-    array = text_or_array(input)
-    return result(library(array).tile(array, sizes(multiples)))
+    array = as_text_or_array(input)
+    return wrap_host_result(array_module(array).tile(array, static_shape(multiples)))
 
 
 @op
 def repeat(input: Any, repeats: Any, axis: Any = None) -> Any:
     """Every slice repeated so many times; without ``axis``, every number."""
-    array = text_or_array(input)
-    times = known(repeats, "tf.repeat: the number of repeats")
+    array = as_text_or_array(input)
+    times = static_value(repeats, "tf.repeat: the number of repeats")
     flat = array.reshape(-1) if axis is None else array
-    axis = 0 if axis is None else whole(axis)
+    axis = 0 if axis is None else static_int(axis)
     places = np.repeat(np.arange(flat.shape[axis]), times)
-    return result(library(array).take(flat, places, axis))
+    return wrap_host_result(array_module(array).take(flat, places, axis))
 
 
-@making
+@op_without_folding
 def broadcast_to(input: Any, shape: Any) -> Any:
     """The tensor in a larger shape, its numbers repeated."""
-    array = text_or_array(input)
-    return result(library(array).broadcast_to(array, sizes(shape)))
+    array = as_text_or_array(input)
+    return wrap_host_result(array_module(array).broadcast_to(array, static_shape(shape)))
 
 
 @op
@@ -224,14 +234,14 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> Any:
 @op
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     """The shape that tensors of these shapes have together, as a tensor."""
-    return _here(np.array(np.broadcast_shapes(sizes(shape_x), sizes(shape_y)), np.int32))
+    return _here(np.array(np.broadcast_shapes(static_shape(shape_x), static_shape(shape_y)), np.int32))
 
 
 @op
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Any:
     """With so many more numbers before and after, along each dim: constants, or the tensor's own mirrored."""
     array = as_array(tensor)
-    width = [(int(before), int(after)) for before, after in known(paddings, "tf.pad: the paddings")]
+    width = [(int(before), int(after)) for before, after in static_value(paddings, "tf.pad: the paddings")]
     kind = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}.get(mode.upper())
     if kind is None:
         raise ValueError(f"tf.pad: mode is {mode!r}. Expected 'CONSTANT', 'REFLECT' or 'SYMMETRIC'.")
@@ -243,15 +253,15 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 @op
 def reverse(tensor: Any, axis: Any) -> Any:
     """In reverse order along these dims."""
-    array = text_or_array(tensor)
-    return result(library(array).flip(array, axes(axis)))
+    array = as_text_or_array(tensor)
+    return wrap_host_result(array_module(array).flip(array, static_axes(axis)))
 
 
 @op
 def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None) -> Any:
     """The first numbers of each row in reverse order, as many as ``seq_lengths`` says."""
     array, lengths = as_array(input), as_array(seq_lengths)
-    batch, seq = whole(batch_axis or 0), whole(1 if seq_axis is None else seq_axis)
+    batch, seq = static_int(batch_axis or 0), static_int(1 if seq_axis is None else seq_axis)
     moved = jnp.moveaxis(array, (batch, seq), (0, 1))
     places = jnp.arange(moved.shape[1])[None]
     places = jnp.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
@@ -262,7 +272,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, seq_axis: Any = None, batch_a
 @op
 def roll(input: Any, shift: Any, axis: Any) -> Any:
     """Shifted along dims; what leaves at the end comes in at the beginning."""
-    return jnp.roll(as_array(input), as_array(shift), axes(axis))
+    return jnp.roll(as_array(input), as_array(shift), static_axes(axis))
 
 
 @op
@@ -274,8 +284,8 @@ def meshgrid(*args: Any, indexing: str = "xy") -> Any:
 @op
 def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any) -> Any:
     """Blocks of the inner dims moved into the batch."""
-    array, block = as_array(input), sizes(block_shape)
-    width = [(int(a), int(b)) for a, b in known(paddings, "tf.space_to_batch_nd: the paddings")]
+    array, block = as_array(input), static_shape(block_shape)
+    width = [(int(a), int(b)) for a, b in static_value(paddings, "tf.space_to_batch_nd: the paddings")]
     inner = len(block)
     array = jnp.pad(array, [(0, 0), *width, *[(0, 0)] * (array.ndim - 1 - inner)])
     cut = [part for dim, b in zip(array.shape[1:], block, strict=False) for part in (dim // b, b)]
@@ -294,7 +304,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any) -> Any:
 @op
 def batch_to_space(input: Any, block_shape: Any, crops: Any) -> Any:
     """What undoes :func:`space_to_batch`; so much is then cut off before and after, along each inner dim."""
-    array, block = as_array(input), sizes(block_shape)
+    array, block = as_array(input), static_shape(block_shape)
     inner = len(block)
     batch = array.shape[0] // int(np.prod(block))
     parts = array.reshape(*block, batch, *array.shape[1:])
@@ -302,7 +312,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any) -> Any:
     moved = parts.transpose([*order, *range(2 * inner + 1, parts.ndim)])
     full = [dim * size for dim, size in zip(array.shape[1:], block, strict=False)]
     joined = moved.reshape(batch, *full, *array.shape[1 + inner :])
-    cut = known(crops, "tf.batch_to_space: the crops")
+    cut = static_value(crops, "tf.batch_to_space: the crops")
     return joined[(slice(None), *(slice(int(a), size - int(b)) for (a, b), size in zip(cut, full, strict=True)))]
 
 
@@ -314,7 +324,7 @@ def identity_n(input: Any) -> Any:
 
 def _here(numbers: np.ndarray[Any, Any]) -> Any:
     """Numbers about shapes: a tensor, which in a compiled function stays on the host, so that they are known."""
-    return jnp.asarray(numbers) if jax_hooks.is_evaluating() else on_host(numbers)
+    return jnp.asarray(numbers) if jax_hooks.is_evaluating() else to_host_tensor(numbers)
 
 
 def _bounds(given: Any, wanted: Any) -> tuple[Any, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import axes as dims
-from unisono.tf._operands import floating
+from unisono.tf._operands import as_floating
+from unisono.tf._operands import static_axes as dims
 from unisono.tf._tensors import as_array
 from unisono.tf.linalg._norms import global_norm
 
@@ -27,7 +27,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
 @op
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     """The tensor, made no longer than ``clip_norm`` along these dims."""
-    array = floating(t)
+    array = as_floating(t)
     total = jnp.sum(jnp.square(array), dims(axes), keepdims=True)
     length = jnp.where(total > 0, jnp.sqrt(jnp.where(total > 0, total, 1)), total)
     bound = as_array(clip_norm, array.dtype)
@@ -37,7 +37,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
 @op
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None) -> Any:
     """The tensors of a list, together made no longer than ``clip_norm``, and the length that they had."""
-    length = global_norm(t_list) if use_norm is None else floating(use_norm)
+    length = global_norm(t_list) if use_norm is None else as_floating(use_norm)
     bound = jnp.asarray(clip_norm, length.dtype)
     # What is not finite stays that: it shall be seen.
     factor = bound * jnp.minimum(1 / length, 1 / bound) + (length - length)

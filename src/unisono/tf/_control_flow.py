@@ -12,9 +12,9 @@ import numpy as np
 
 from unisono._src import jax_hooks
 from unisono._src.tracing import functions
-from unisono.tf._operands import whole
+from unisono.tf._operands import static_int
 from unisono.tf._tensor_array import TensorArray
-from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, on_host
+from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
 from unisono.tf.nest import _structures as nest
 
 NOT_SAME = """tf.while_loop: a loop variable changes its {what} in the body: {before} before, {after} after. In a
@@ -102,7 +102,7 @@ def while_loop(
     """
     many = isinstance(loop_vars, list | tuple)
     state = _tensors(list(loop_vars) if many else [loop_vars])
-    most = None if maximum_iterations is None else whole(maximum_iterations)
+    most = None if maximum_iterations is None else static_int(maximum_iterations)
     if jax_hooks.is_evaluating():
         turns = 0
         while (most is None or turns < most) and bool(cond(*state)):
@@ -305,4 +305,4 @@ def _length(rows: Any) -> int:
 def _stacked(leaves: Any) -> Any:
     if leaves[0] is None:
         return None
-    return on_host(np.stack(leaves)) if isinstance(leaves[0], HostTensor) else jnp.stack(leaves)
+    return to_host_tensor(np.stack(leaves)) if isinstance(leaves[0], HostTensor) else jnp.stack(leaves)

@@ -173,7 +173,7 @@ def as_dtype(type_value: Any) -> DType:
     return _BY_NAME[found.name]
 
 
-def for_jax(dtype: Any) -> np.dtype[Any]:
+def to_jax_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype to pass to JAX: 32 bits for 64 where JAX has no 64-bit types, without its warning."""
     wanted = as_dtype(dtype)
     if wanted == string:

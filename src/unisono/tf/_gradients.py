@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src.tracing.tape import GradientTape
-from unisono.tf._refused import refused
 from unisono.tf._tensors import as_array
+from unisono.tf._unsupported import unsupported_function
 
 READS_VARIABLES = """{name} is a function with a gradient of its own, and it reads the variable {variable!r}, whose
 gradient it does not tell. Pass the variable to it: {name}(x, variable), and return its gradient too."""
@@ -79,12 +79,12 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-gradients = refused(
+gradients = unsupported_function(
     "tf.gradients",
     "There are no graphs to differentiate. Compute inside of `with tf.GradientTape() as tape:` and ask "
     "tape.gradient(ys, xs).",
 )
-hessians = refused(
+hessians = unsupported_function(
     "tf.hessians",
     "There are no graphs to differentiate. Nest two tf.GradientTape, and ask the outer one for tape.jacobian.",
 )

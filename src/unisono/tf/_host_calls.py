@@ -11,8 +11,8 @@ from jax.experimental import io_callback
 
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.data.dataset._trace import is_tracing
-from unisono.tf._dtypes import as_dtype, for_jax, string
-from unisono.tf._tensors import as_array, convert_to_tensor, on_host
+from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
+from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 
 IN_A_MAP = "{name} calls Python, so the map runs on the host, element by element."
 
@@ -71,7 +71,7 @@ def _called(name: str, func: Callable[..., Any], inp: Any, outputs: Any, statefu
     structs = [_struct(name, spec) for spec in specs]
 
     def on_host_arrays(*arrays: Any) -> Any:
-        given = [on_host(array) for array in arrays]
+        given = [to_host_tensor(array) for array in arrays]
         found = _results(name, func(*given), specs, many)
         return [_fitting(name, place, *pair) for place, pair in enumerate(zip(found, structs, strict=True))]
 
@@ -102,7 +102,7 @@ def _struct(name: str, spec: Any) -> Any:
     if dtype == string:
         raise NotImplementedError(TEXT.format(name=name))
     shape = tuple(spec.shape) if isinstance(spec, TensorSpec) else ()
-    return jax.ShapeDtypeStruct(shape, for_jax(dtype))
+    return jax.ShapeDtypeStruct(shape, to_jax_dtype(dtype))
 
 
 def _fitting(name: str, place: int, value: Any, struct: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf._operands import sizes
+from unisono.tf._operands import static_shape
 from unisono.tf._tensors import as_array
 
 NO_SHAPE = """tf.IndexedSlices without dense_shape cannot become a tensor: how many rows that has is not known. Pass
@@ -39,7 +39,7 @@ class IndexedSlices:
     @property
     def shape(self) -> Any:
         """The shape of the tensor that they belong to; None if it is not known."""
-        return None if self.dense_shape is None else sizes(self.dense_shape)
+        return None if self.dense_shape is None else static_shape(self.dense_shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The tensor: zeros with these rows added."""

@@ -9,9 +9,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf._op import making, op
-from unisono.tf._operands import dtype_or, known, library, operands, result, sizes, text_or_array, together, whole
-from unisono.tf._tensors import as_array, is_text, on_host
+from unisono.tf._op import op, op_without_folding
+from unisono.tf._operands import (
+    array_module,
+    as_text_or_array,
+    convert_operands,
+    convert_together,
+    jax_dtype_or,
+    static_int,
+    static_shape,
+    static_value,
+    wrap_host_result,
+)
+from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
 REWRITE = """{name} inside a compiled function: how many there are depends on the numbers, and sizes have to be known
 before. Use tf.where(condition, x, y) with a value for the places that do not count, or do it outside."""
@@ -39,15 +49,17 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
     >>> gather([10, 20, 30], [2, 0]).tolist()
     [30, 10]
     """
-    array = text_or_array(params)
+    array = as_text_or_array(params)
     if isinstance(array, np.ndarray):
-        return result(
-            np.take(array, known(indices, "tf.gather of text: the indices"), 0 if axis is None else whole(axis))
+        return wrap_host_result(
+            np.take(
+                array, static_value(indices, "tf.gather of text: the indices"), 0 if axis is None else static_int(axis)
+            )
         )
     places = as_array(indices)
-    batch = whole(batch_dims)
+    batch = static_int(batch_dims)
     batch = batch + places.ndim if batch < 0 else batch
-    axis = batch if axis is None else whole(axis) % array.ndim
+    axis = batch if axis is None else static_int(axis) % array.ndim
 
     def taken(part: Any, where: Any) -> Any:
         return jnp.take(part, where, axis - batch, mode="fill", fill_value=0)
@@ -60,23 +72,23 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
 @op
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
     """The slices at these places; the last dim of ``indices`` is one place."""
-    array, places = text_or_array(params), as_array(indices)
+    array, places = as_text_or_array(params), as_array(indices)
     if isinstance(array, np.ndarray):
-        return result(np.asarray(array[tuple(np.moveaxis(np.asarray(places), -1, 0))], object))
+        return wrap_host_result(np.asarray(array[tuple(np.moveaxis(np.asarray(places), -1, 0))], object))
 
     def taken(part: Any, where: Any) -> Any:
         return part[tuple(jnp.moveaxis(where, -1, 0))]
 
-    for _ in range(whole(batch_dims)):
+    for _ in range(static_int(batch_dims)):
         taken = jax.vmap(taken)
     return taken(array, places)
 
 
-@making
+@op_without_folding
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     """Zeros with ``updates`` added at these places."""
     updates = as_array(updates)
-    return _at(jnp.zeros(sizes(shape), updates.dtype), indices).add(updates)
+    return _at(jnp.zeros(static_shape(shape), updates.dtype), indices).add(updates)
 
 
 @op
@@ -125,11 +137,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         if isinstance(chosen, jax.core.Tracer):
             raise ValueError(REWRITE.format(name="tf.where(condition)"))
-        return jnp.asarray(np.argwhere(np.asarray(chosen)), dtype_or(None, "int64"))
+        return jnp.asarray(np.argwhere(np.asarray(chosen)), jax_dtype_or(None, "int64"))
     if is_text(x) or is_text(y):
-        _, (left, right) = together([x, y])
-        return on_host(np.where(known(condition, "tf.where with text: the condition"), left, right))
-    return jnp.where(chosen.astype(bool), *operands(x, y))
+        _, (left, right) = convert_together([x, y])
+        return to_host_tensor(np.where(static_value(condition, "tf.where with text: the condition"), left, right))
+    return jnp.where(chosen.astype(bool), *convert_operands(x, y))
 
 
 @op
@@ -137,22 +149,22 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
     """The slices where the mask is true."""
     if isinstance(mask, jax.core.Tracer):
         raise ValueError(REWRITE.format(name="tf.boolean_mask"))
-    array, chosen = text_or_array(tensor), known(mask, "tf.boolean_mask: the mask").astype(bool)
-    before = (builtins.slice(None),) * (0 if axis is None else whole(axis))
-    return result(array[(*before, *np.nonzero(chosen))])
+    array, chosen = as_text_or_array(tensor), static_value(mask, "tf.boolean_mask: the mask").astype(bool)
+    before = (builtins.slice(None),) * (0 if axis is None else static_int(axis))
+    return wrap_host_result(array[(*before, *np.nonzero(chosen))])
 
 
 @op
 def slice(input_: Any, begin: Any, size: Any) -> Any:
     """So many numbers along each dim, from ``begin`` on; -1 for all that follow."""
-    array, lengths = text_or_array(input_), sizes(size)
+    array, lengths = as_text_or_array(input_), static_shape(size)
     lengths = tuple(
         full - first if length == -1 else length
         for length, full, first in zip(lengths, array.shape, _begins(begin, lengths), strict=True)
     )
     if isinstance(array, np.ndarray):
-        cut = zip(sizes(begin), lengths, strict=True)
-        return result(array[tuple(builtins.slice(first, first + length) for first, length in cut)])
+        cut = zip(static_shape(begin), lengths, strict=True)
+        return wrap_host_result(array[tuple(builtins.slice(first, first + length) for first, length in cut)])
     starts = as_array(begin)
     return jax.lax.dynamic_slice(array, [starts[dim] for dim in range(array.ndim)], lengths)
 
@@ -171,9 +183,9 @@ def strided_slice(
     var: Any = None,
 ) -> Any:
     """`input_[begin:end:strides]`; the bits of the masks stand for dims."""
-    array = text_or_array(input_)
-    first, last = sizes(begin), sizes(end)
-    step = sizes(strides) if strides is not None else (1,) * len(first)
+    array = as_text_or_array(input_)
+    first, last = static_shape(begin), static_shape(end)
+    step = static_shape(strides) if strides is not None else (1,) * len(first)
     index: list[Any] = []
     for dim in range(len(first)):
         bit = 1 << dim
@@ -186,54 +198,56 @@ def strided_slice(
         else:
             ends = None if begin_mask & bit else first[dim], None if end_mask & bit else last[dim]
             index.append(builtins.slice(*ends, step[dim]))
-    return result(array[tuple(index)])
+    return wrap_host_result(array[tuple(index)])
 
 
 @op
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
     """In order along ``axis``."""
-    ordered = jnp.sort(as_array(values), whole(axis))
-    return jnp.flip(ordered, whole(axis)) if _descends(direction) else ordered
+    ordered = jnp.sort(as_array(values), static_int(axis))
+    return jnp.flip(ordered, static_int(axis)) if _descends(direction) else ordered
 
 
 @op
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:
     """The places of the numbers in order along ``axis``. Equal ones keep their order."""
-    return jnp.argsort(as_array(values), whole(axis), stable=True, descending=_descends(direction)).astype(jnp.int32)
+    return jnp.argsort(as_array(values), static_int(axis), stable=True, descending=_descends(direction)).astype(
+        jnp.int32
+    )
 
 
 @op
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32") -> Any:
     """Where values would have to be put in, row by row, so that the rows stay in order."""
-    ordered, wanted = operands(sorted_sequence, values)
+    ordered, wanted = convert_operands(sorted_sequence, values)
 
     def found(row: Any, value: Any) -> Any:
         return jnp.searchsorted(row, value, side=side)
 
     for _ in range(ordered.ndim - 1):
         found = jax.vmap(found)
-    return found(ordered, wanted).astype(dtype_or(out_type, "int32"))
+    return found(ordered, wanted).astype(jax_dtype_or(out_type, "int32"))
 
 
 @op
 def unique(x: Any, out_idx: Any = "int32") -> Any:
     """The different values in the order in which they come first, and for each number which of them it is."""
     values, places, _ = _distinct(x, "tf.unique")
-    return Unique(values, jnp.asarray(places, dtype_or(out_idx, "int32")))
+    return Unique(values, jnp.asarray(places, jax_dtype_or(out_idx, "int32")))
 
 
 @op
 def unique_with_counts(x: Any, out_idx: Any = "int32") -> Any:
     """:func:`unique`, and how often each is there."""
     values, places, counts = _distinct(x, "tf.unique_with_counts")
-    dtype = dtype_or(out_idx, "int32")
+    dtype = jax_dtype_or(out_idx, "int32")
     return UniqueWithCounts(values, jnp.asarray(places, dtype), jnp.asarray(counts, dtype))
 
 
 @op
 def unravel_index(indices: Any, dims: Any) -> Any:
     """Places in a flat tensor as places in one of this shape, a row for each dim."""
-    return jnp.stack(jnp.unravel_index(as_array(indices), sizes(dims)))
+    return jnp.stack(jnp.unravel_index(as_array(indices), static_shape(dims)))
 
 
 @op
@@ -241,14 +255,14 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: Any) -> Any:
     """The rows with each number, as a list."""
     if isinstance(partitions, jax.core.Tracer):
         raise ValueError(REWRITE.format(name="tf.dynamic_partition"))
-    array, numbers = as_array(data), known(partitions, "tf.dynamic_partition: the numbers")
-    return [array[np.nonzero(numbers == number)] for number in range(whole(num_partitions))]
+    array, numbers = as_array(data), static_value(partitions, "tf.dynamic_partition: the numbers")
+    return [array[np.nonzero(numbers == number)] for number in range(static_int(num_partitions))]
 
 
 @op
 def dynamic_stitch(indices: Any, data: Any) -> Any:
     """Rows at these places, where later ones win."""
-    where = [known(each, "tf.dynamic_stitch: the indices").reshape(-1) for each in indices]
+    where = [static_value(each, "tf.dynamic_stitch: the indices").reshape(-1) for each in indices]
     inner = [as_array(rows) for rows in data]
     rows = [
         part.reshape(len(at), *part.shape[np.ndim(index) :])
@@ -266,7 +280,7 @@ def _at(array: Any, indices: Any) -> Any:
 
 def _begins(begin: Any, lengths: tuple[int, ...]) -> Any:
     """Where slices begin; this has to be known only where they go to the end."""
-    return sizes(begin, "tf.slice: with size -1, begin") if -1 in lengths else lengths
+    return static_shape(begin, "tf.slice: with size -1, begin") if -1 in lengths else lengths
 
 
 def _descends(direction: str) -> bool:
@@ -276,7 +290,7 @@ def _descends(direction: str) -> bool:
 
 
 def _distinct(x: Any, name: str) -> Any:
-    array = text_or_array(x)
+    array = as_text_or_array(x)
     if isinstance(array, jax.core.Tracer):
         raise ValueError(REWRITE.format(name=name))
     values, first, places, counts = np.unique(
@@ -286,4 +300,4 @@ def _distinct(x: Any, name: str) -> Any:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     distinct = values[order]
-    return on_host(distinct) if library(array) is np else jnp.asarray(distinct), rank[places], counts[order]
+    return to_host_tensor(distinct) if array_module(array) is np else jnp.asarray(distinct), rank[places], counts[order]

@@ -12,7 +12,7 @@ from unisono._src.data import plans
 from unisono._src.data.dataset import element_conversion
 from unisono.tf import errors
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import on_host
+from unisono.tf._tensors import to_host_tensor
 
 
 def give_manners() -> None:
@@ -40,4 +40,4 @@ def _element(element: Any) -> Any:
 
 
 def _tensor(leaf: Any) -> Any:
-    return on_host(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf
+    return to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf

@@ -9,8 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, ModuleType
 from typing import Final, NoReturn
 
-from unisono.tf._not_there import PACKAGES, sentence
-from unisono.tf._tensorflow_names import in_tensorflow, in_tensorflow_1, is_tensorflow_module, new_name
+from unisono.tf._missing_names import MISSING_PACKAGES, advice_for
+from unisono.tf._tensorflow_names import (
+    find_tensorflow_2_name,
+    is_tensorflow_1_name,
+    is_tensorflow_module,
+    is_tensorflow_name,
+)
 
 PAGE: Final = "See docs/tf.md."
 _PACKAGE: Final = "unisono."
@@ -25,7 +30,7 @@ class MissingImportError(ImportError):
     """The same for `from tensorflow import name`: of an AttributeError Python would tell the name alone."""
 
 
-def missing_in(module: str, depth: int = 1) -> Callable[[str], NoReturn]:
+def explain_missing_names(module: str, depth: int = 1) -> Callable[[str], NoReturn]:
     """The `__getattr__` of a module of the namespace, whose name is ``module`` for users: "tf.math".
 
     ``depth`` is 2 for one that is called by the module's own `__getattr__`.
@@ -34,7 +39,7 @@ def missing_in(module: str, depth: int = 1) -> Callable[[str], NoReturn]:
     def missing(name: str) -> NoReturn:
         if name.startswith("__"):  # Python asks modules for many of these
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        text = what_is_missing(f"{module}.{name}")
+        text = describe_missing_name(f"{module}.{name}")
         if _by_import(sys._getframe(depth)):
             raise MissingImportError(text, name=f"{module}.{name}")
         raise MissingNameError(text)
@@ -42,37 +47,37 @@ def missing_in(module: str, depth: int = 1) -> Callable[[str], NoReturn]:
     return missing
 
 
-def missing_module(name: str) -> str:
+def describe_missing_module(name: str) -> str:
     """The text of the error of `import tensorflow.estimator`, by the name that users write: "tf.estimator"."""
-    return what_is_missing(name)
+    return describe_missing_name(name)
 
 
-def what_is_missing(name: str, among: Iterable[str] | None = None) -> str:
-    """What is not there, why or what to use instead, else the names that are nearest, and the page of the docs.
+def describe_missing_name(name: str, among: Iterable[str] | None = None) -> str:
+    """What is not available, why or what to use instead, else the names that are nearest, and the page of the docs.
 
-    >>> what_is_missing("tf.Print")
-    'tf.Print is not there: use tf.print. See docs/tf.md.'
+    >>> describe_missing_name("tf.Print")
+    'tf.Print is not available: use tf.print. See docs/tf.md.'
 
     Args:
         name: the dotted name.
         among: the names that are there beside it; if None, those of its module.
     """
-    return f"{name} is not there: {_why(name, among)} {PAGE}"
+    return f"{name} is not available: {_why(name, among)} {PAGE}"
 
 
 def _why(name: str, among: Iterable[str] | None) -> str:
-    known = sentence(name) or PACKAGES.get(name.partition(".")[0])
+    known = advice_for(name) or MISSING_PACKAGES.get(name.partition(".")[0])
     if known is not None:
         return known
     plain = name.replace("tf.compat.v1.", "tf.").replace("tf.compat.v2.", "tf.")
-    moved = new_name(plain)
-    if moved is not None and sentence(moved) is None:
+    moved = find_tensorflow_2_name(plain)
+    if moved is not None and advice_for(moved) is None:
         return f"TensorFlow 2 calls it {moved}."
     near = _nearest(name, among)
     advice = f"the nearest here: {', '.join(near)}." if near else "nothing here has a name like it."
-    if in_tensorflow(plain):
+    if is_tensorflow_name(plain):
         return f"Unisono leaves it out; {advice}"
-    if in_tensorflow_1(plain):
+    if is_tensorflow_1_name(plain):
         return f"it belongs to TensorFlow 1; {advice}"
     if is_tensorflow_module(plain.rpartition(".")[0]):
         return f"TensorFlow 2.21 has no such name either; {advice}"

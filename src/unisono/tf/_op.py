@@ -12,16 +12,16 @@ import keras
 import numpy as np
 
 from unisono._src import jax_hooks
-from unisono.tf._argument_error import argument_error
+from unisono.tf._argument_error import to_argument_error
 from unisono.tf._dtypes import DType
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._tensors import HostTensor, to_host_tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
-_PLAIN: Final = frozenset({bool, int, float, str, type(None)})
-_MOST_FOLDED: Final = 64  # numbers: shapes are that small, images are not
+_PLAIN_TYPES: Final = frozenset({bool, int, float, str, type(None)})
+_MAX_FOLDED_SIZE: Final = 64  # numbers: shapes are that small, images are not
 
 UNKNOWN_FUNCTION = """The model applies {name!r} of unisono.tf, and there is none of that name in this version."""
 
@@ -36,15 +36,15 @@ def op(function: Callable[_P, _R]) -> Callable[_P, _R]:
     - Inside a compiled function, whole numbers that are known there, such as `tf.shape(x)`, are computed with at once:
       the result is known too, and may be a shape.
     """
-    return _made(function, folds=True)
+    return _make_op(function, folds=True)
 
 
-def making(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def op_without_folding(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """:func:`op` for functions that make large arrays of small arguments, or other numbers each time."""
-    return _made(function, folds=False)
+    return _make_op(function, folds=False)
 
 
-def _made(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
+def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
     key = public_name(function)
     if key in _FUNCTIONS:
         raise ValueError(f"Two functions are called {key!r}.")
@@ -59,17 +59,17 @@ def _made(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
         try:
             if not kwargs and all(map(_is_plain, args)):  # as nearly always; every microsecond counts line by line
                 return function(*args, **kwargs)
-            symbolic, known = _looked_at((args, kwargs))
+            symbolic, known = _inspect_arguments((args, kwargs))
             if symbolic:
-                return TensorFunction(key)(*_plain(args), **_plain(kwargs))
+                return TensorFunction(key)(*_to_serializable(args), **_to_serializable(kwargs))
             if known and folds and not jax_hooks.is_evaluating():
                 with jax.ensure_compile_time_eval():
-                    return jax.tree.map(_back_on_host, function(*args, **kwargs))
+                    return jax.tree.map(_keep_on_host, function(*args, **kwargs))
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
             if type(error) not in (TypeError, ValueError):  # one that says more, as those of JAX about traced values
                 raise
-            raise argument_error(error) from None
+            raise to_argument_error(error) from None
 
     called.__signature__ = _with_name(signature)  # type: ignore[attr-defined]
     _FUNCTIONS[key] = called
@@ -114,14 +114,14 @@ class TensorFunction(keras.Operation):
             inner_args, inner_kwargs = jax.tree.unflatten(tree, given)
             return self.call(*inner_args, **inner_kwargs)
 
-        return _OfTensors(of_tensors, self.name).infer(*(leaves[place] for place in places))
+        return _TensorOperation(of_tensors, self.name).infer(*(leaves[place] for place in places))
 
     def get_config(self) -> dict[str, Any]:
         """What a saved model keeps of it."""
         return {"function": self._function, "name": self.name}
 
 
-class _OfTensors(keras.Operation):
+class _TensorOperation(keras.Operation):
     """A function of tensors alone, of which Keras infers the result."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
@@ -134,15 +134,15 @@ class _OfTensors(keras.Operation):
 
 def _is_plain(value: Any) -> bool:
     """Whether it is an array of JAX, or a number or text of Python: nothing to look at."""
-    return type(value) in _PLAIN or isinstance(value, jax.Array)
+    return type(value) in _PLAIN_TYPES or isinstance(value, jax.Array)
 
 
-def _looked_at(values: Any) -> tuple[bool, bool]:
+def _inspect_arguments(values: Any) -> tuple[bool, bool]:
     """Whether there is a KerasTensor; whether there are known whole numbers of the host, and no array beside them."""
     symbolic = host = other = False
     for leaf in _leaves(values):
         if isinstance(leaf, HostTensor | np.integer | np.bool_):
-            small = leaf.dtype.kind in "iub" and leaf.size <= _MOST_FOLDED
+            small = leaf.dtype.kind in "iub" and leaf.size <= _MAX_FOLDED_SIZE
             host, other = host or small, other or not small
         elif isinstance(leaf, keras.KerasTensor):
             symbolic = True
@@ -162,19 +162,19 @@ def _leaves(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _plain(value: Any) -> Any:
+def _to_serializable(value: Any) -> Any:
     """What Keras can save of the arguments: dtypes by name, everything else as it is."""
     if isinstance(value, DType):
         return value.name
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _to_serializable(each) for key, each in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(map(_plain, value))
+        return type(value)(map(_to_serializable, value))
     return value
 
 
-def _back_on_host(leaf: Any) -> Any:
-    return on_host(leaf) if isinstance(leaf, jax.Array) else leaf
+def _keep_on_host(leaf: Any) -> Any:
+    return to_host_tensor(leaf) if isinstance(leaf, jax.Array) else leaf
 
 
 def _most_positional(signature: inspect.Signature) -> int | None:

@@ -14,7 +14,7 @@ NOT_LOCAL = """{call}: {path!r} is an address of {scheme}://. Only files of this
 storage as a folder, or copy the files with the tools of its vendor."""
 
 
-def local_path(path: Any, call: str) -> str:
+def to_local_path(path: Any, call: str) -> str:
     """The name of a local file or folder; ``call`` is who asks, for the error."""
     if isinstance(path, np.ndarray) and path.ndim == 0:
         path = path.item()

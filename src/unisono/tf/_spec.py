@@ -10,8 +10,8 @@ from unisono import data
 from unisono._src.data.plans import Nest, map_leaves
 from unisono._src.replicas.values import PerReplicaSpec
 from unisono.tf._dtypes import as_dtype, float32
-from unisono.tf._refused import refused_class
 from unisono.tf._shape import TensorShape
+from unisono.tf._unsupported import unsupported_class
 
 ANY_SHAPE = "TensorSpec(shape=None): a tensor has a known number of dimensions here. Write [None] * rank, say."
 
@@ -76,8 +76,8 @@ class TensorSpec(data.TensorSpec):
 
 _NO_SPARSE = "tensors are dense here; use tf.TensorSpec, and padded_batch for rows of different lengths."
 
-RaggedTensorSpec = refused_class("tf.RaggedTensorSpec", _NO_SPARSE)
-SparseTensorSpec = refused_class("tf.SparseTensorSpec", _NO_SPARSE)
+RaggedTensorSpec = unsupported_class("tf.RaggedTensorSpec", _NO_SPARSE)
+SparseTensorSpec = unsupported_class("tf.SparseTensorSpec", _NO_SPARSE)
 
 
 def as_tf_spec(spec: Nest) -> Nest:

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._dtypes import as_dtype, for_jax
-from unisono.tf._operands import sizes, whole
+from unisono.tf._dtypes import as_dtype, to_jax_dtype
+from unisono.tf._operands import static_int, static_shape
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import as_array
 
@@ -54,7 +54,9 @@ class TensorArray:
     ) -> None:
         self.dtype = as_dtype(dtype)
         self.dynamic_size = bool(dynamic_size)
-        self._rows: tuple[Any, ...] = (None,) * (0 if size is None else whole(size, "The size of a tf.TensorArray"))
+        self._rows: tuple[Any, ...] = (None,) * (
+            0 if size is None else static_int(size, "The size of a tf.TensorArray")
+        )
         self._stacked: Any = None
         self._shape = None if element_shape is None else TensorShape(element_shape)
 
@@ -79,7 +81,7 @@ class TensorArray:
         row = as_array(value, self.dtype)
         if isinstance(index, jax.core.Tracer):
             return self._with(stacked=self.allocated(row.shape, row.dtype)._stacked.at[as_array(index)].set(row))
-        place = whole(index)
+        place = static_int(index)
         if self._stacked is not None and place < self._count:
             return self._with(stacked=self._stacked.at[place].set(row))
         rows = list(self._rows if self._stacked is None else self._stacked)
@@ -94,7 +96,7 @@ class TensorArray:
         """The row at ``index``."""
         if isinstance(index, jax.core.Tracer):
             return self.stack()[as_array(index)]
-        place = whole(index)
+        place = static_int(index)
         if place >= self._count:
             raise ValueError(BEYOND.format(index=place, size=self._count))
         row = self._rows[place] if self._stacked is None else self._stacked[place]
@@ -107,8 +109,8 @@ class TensorArray:
         if self._stacked is not None:
             return self._stacked
         if not self.has_shape:
-            shape = () if self._shape is None else sizes(list(self._shape))
-            return jnp.zeros((self._count, *shape), for_jax(self.dtype))
+            shape = () if self._shape is None else static_shape(list(self._shape))
+            return jnp.zeros((self._count, *shape), to_jax_dtype(self.dtype))
         shape, dtype = self.element_shape_and_dtype()
         return jnp.stack([jnp.zeros(shape, dtype) if row is None else row for row in self._rows])
 
@@ -135,7 +137,7 @@ class TensorArray:
     def split(self, value: Any, lengths: Any, name: Any = None) -> TensorArray:
         """With parts of ``value`` of these lengths as rows."""
         array, first = self, 0
-        for place, length in enumerate(sizes(lengths)):
+        for place, length in enumerate(static_shape(lengths)):
             array = array.write(place, as_array(value)[first : first + length])
             first += length
         return array
@@ -145,8 +147,8 @@ class TensorArray:
         return self
 
     def grad(self, source: Any, flow: Any = None, name: Any = None) -> NoReturn:
-        """Refused. Tapes find gradients."""
-        raise NotImplementedError("tf.TensorArray.grad is not there. Gradients come from tf.GradientTape.")
+        """Not supported. Tapes find gradients."""
+        raise NotImplementedError("tf.TensorArray.grad is not available. Gradients come from tf.GradientTape.")
 
     def element_shape_and_dtype(self) -> tuple[tuple[int, ...], Any]:
         """The shape and the dtype of the rows that there are."""

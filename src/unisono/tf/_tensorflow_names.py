@@ -9,10 +9,10 @@ from typing import Final
 _FILE: Final = "_tensorflow_names.txt"
 
 
-def in_tensorflow(name: str) -> bool:
+def is_tensorflow_name(name: str) -> bool:
     """Whether TensorFlow 2.21 has the name.
 
-    >>> in_tensorflow("tf.math.betainc"), in_tensorflow("tf.math.beta_inc")
+    >>> is_tensorflow_name("tf.math.betainc"), is_tensorflow_name("tf.math.beta_inc")
     (True, False)
     """
     return name in _names()[0]
@@ -27,19 +27,19 @@ def is_tensorflow_module(name: str) -> bool:
     return name in _names()[2]
 
 
-def in_tensorflow_1(name: str) -> bool:
+def is_tensorflow_1_name(name: str) -> bool:
     """Whether `tf.compat.v1` has the name, and TensorFlow 2 has it no more.
 
-    >>> in_tensorflow_1("tf.placeholder"), in_tensorflow_1("tf.function")
+    >>> is_tensorflow_1_name("tf.placeholder"), is_tensorflow_1_name("tf.function")
     (True, False)
     """
     return name in _names()[1]
 
 
-def new_name(name: str) -> str | None:
+def find_tensorflow_2_name(name: str) -> str | None:
     """Where TensorFlow 2 has what TensorFlow 1 called so.
 
-    >>> new_name("tf.log")
+    >>> find_tensorflow_2_name("tf.log")
     'tf.math.log'
     """
     return _names()[1].get(name)

@@ -11,7 +11,7 @@ import numpy as np
 
 from unisono._src import jax_hooks
 from unisono._src.replicas.values import PerReplica
-from unisono.tf._dtypes import DType, as_dtype, for_jax, string
+from unisono.tf._dtypes import DType, as_dtype, string, to_jax_dtype
 from unisono.tf._shape import TensorShape
 
 PER_REPLICA = """A value of all replicas cannot be used as one tensor here. Use it inside the function that
@@ -35,7 +35,7 @@ class HostTensor(np.ndarray[Any, Any]):
     def numpy(self) -> Any:
         """The array, or the number if there is one only. Text becomes bytes, as TensorFlow has it."""
         plain = self.view(np.ndarray)
-        return (_encoded(plain) if plain.dtype.kind in _TEXT_KINDS else plain)[()]
+        return (_encode_all(plain) if plain.dtype.kind in _TEXT_KINDS else plain)[()]
 
     def get_shape(self) -> TensorShape:
         """The shape."""
@@ -84,27 +84,27 @@ class HostTensor(np.ndarray[Any, Any]):
     def __eq__(self, other: Any) -> Any:
         # Text may be held as bytes on one side and as Python's text on the other.
         if self.dtype.kind in _TEXT_KINDS and is_text(other):
-            return on_host(np.equal(_encoded(np.asarray(self)), _encoded(np.asarray(other))))
+            return to_host_tensor(np.equal(_encode_all(np.asarray(self)), _encode_all(np.asarray(other))))
         return super().__eq__(other)
 
     def __ne__(self, other: Any) -> Any:
         if self.dtype.kind in _TEXT_KINDS and is_text(other):
-            return on_host(np.logical_not(self == other))
+            return to_host_tensor(np.logical_not(self == other))
         return super().__ne__(other)
 
     def __hash__(self) -> int:  # type: ignore[override]
         raise TypeError("Tensors cannot be keys of dicts and sets. Use tensor.ref() instead.")
 
     def __reduce__(self) -> Any:
-        return on_host, (np.asarray(self),)
+        return to_host_tensor, (np.asarray(self),)
 
 
-class _TensorKinds(type):
+class _TensorMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, jax.Array | HostTensor)
 
 
-class Tensor(metaclass=_TensorKinds):
+class Tensor(metaclass=_TensorMeta):
     """What `isinstance(value, tf.Tensor)` asks for: an array of JAX, one of a traced function too, or a HostTensor.
 
     Make one with `tf.constant` or `tf.convert_to_tensor`.
@@ -114,7 +114,7 @@ class Tensor(metaclass=_TensorKinds):
         raise TypeError("tf.Tensor is not made by calling it. Use tf.constant(value) or tf.convert_to_tensor(value).")
 
 
-def on_host(value: Any) -> HostTensor:
+def to_host_tensor(value: Any) -> HostTensor:
     """The value as an array that stays on the host."""
     if not isinstance(value, np.ndarray | np.generic) and is_text(value):
         return np.asarray(value, object).view(HostTensor)  # NumPy's types of bytes lose zeros at the end
@@ -126,7 +126,7 @@ def as_bytes(text: Any) -> bytes:
     return text.encode() if isinstance(text, str) else bytes(text)
 
 
-def _encoded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _encode_all(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """An array of text as one of bytes."""
     encoded = np.empty(array.shape, object)
     for index in np.ndindex(array.shape):
@@ -158,9 +158,9 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         dtype = _dtype_of_python(value)
     if isinstance(value, list | tuple) and any(isinstance(leaf, jax.Array | keras.Variable) for leaf in _leaves(value)):
         return jnp.stack([as_array(each, dtype) for each in value])
-    wanted = None if dtype is None else for_jax(dtype)
+    wanted = None if dtype is None else to_jax_dtype(dtype)
     if wanted is None and isinstance(value, np.ndarray | np.generic):
-        wanted = for_jax(value.dtype)
+        wanted = to_jax_dtype(value.dtype)
     return jnp.asarray(value, wanted)
 
 
@@ -175,14 +175,14 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
         return made
     if made.size == 1:
         filled = np.full(tuple(shape), np.asarray(made).item()) if isinstance(made, HostTensor) else None
-        return jnp.broadcast_to(made.reshape(()), tuple(shape)) if filled is None else on_host(filled)
+        return jnp.broadcast_to(made.reshape(()), tuple(shape)) if filled is None else to_host_tensor(filled)
     return made.reshape(tuple(shape))
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None, **_: Any) -> Any:
     """The value as a tensor."""
     if (dtype is not None and as_dtype(dtype) == string) or (dtype is None and is_text(value)):
-        return value if isinstance(value, HostTensor) else on_host(value)
+        return value if isinstance(value, HostTensor) else to_host_tensor(value)
     return as_array(value, dtype)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from unisono.tf._dtypes import for_jax
+from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._tensors import as_array
 
 UNKNOWN_SHAPE = """tf.Variable(shape={shape}): a variable has one shape here, that of its initial value, {found}.
@@ -86,7 +86,7 @@ class Variable(keras.Variable, metaclass=_VariableKinds):
             raise ValueError(UNKNOWN_SHAPE.format(shape=shape, found=tuple(value.shape)))
         super().__init__(
             value,
-            dtype=str(for_jax(value.dtype)),
+            dtype=str(to_jax_dtype(value.dtype)),
             trainable=True if trainable is None else trainable,
             name=None if name is None else name.replace("/", "_"),
             synchronization=VariableSynchronization(synchronization).value,

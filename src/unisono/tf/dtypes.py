@@ -25,7 +25,7 @@ from unisono.tf._dtypes import (
     uint64,
 )
 from unisono.tf._dtypes import bool_ as bool
-from unisono.tf._missing import missing_in
+from unisono.tf._missing import explain_missing_names
 from unisono.tf.math._elementary_and_special import complex
 
-__getattr__ = missing_in("tf.dtypes")
+__getattr__ = explain_missing_names("tf.dtypes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from unisono._src import core as _core
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 OK: Final = 0
 CANCELLED: Final = 1
@@ -156,4 +156,4 @@ class OperatorNotAllowedInGraphError(TypeError):
     """Python asks for a value that is not there yet."""
 
 
-__getattr__ = _missing_in("tf.errors")
+__getattr__ = _explain_missing_names("tf.errors")

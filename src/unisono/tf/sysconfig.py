@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf._refused import refused
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.test import is_built_with_cuda, is_built_with_rocm
 
 _NO_LIBRARY = "there is no C++ library of TensorFlow here; operations of your own are written with jax.ffi or Pallas."
@@ -20,9 +20,9 @@ def get_build_info() -> dict[str, Any]:
     }
 
 
-get_include = refused("tf.sysconfig.get_include", _NO_LIBRARY)
-get_lib = refused("tf.sysconfig.get_lib", _NO_LIBRARY)
-get_compile_flags = refused("tf.sysconfig.get_compile_flags", _NO_LIBRARY)
-get_link_flags = refused("tf.sysconfig.get_link_flags", _NO_LIBRARY)
+get_include = unsupported_function("tf.sysconfig.get_include", _NO_LIBRARY)
+get_lib = unsupported_function("tf.sysconfig.get_lib", _NO_LIBRARY)
+get_compile_flags = unsupported_function("tf.sysconfig.get_compile_flags", _NO_LIBRARY)
+get_link_flags = unsupported_function("tf.sysconfig.get_link_flags", _NO_LIBRARY)
 
-__getattr__ = _missing_in("tf.sysconfig")
+__getattr__ = _explain_missing_names("tf.sysconfig")

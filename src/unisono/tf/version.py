@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 VERSION: Final = "2.21.0"
 GIT_VERSION: Final = "unisono"
@@ -11,4 +11,4 @@ GRAPH_DEF_VERSION: Final = 0
 GRAPH_DEF_VERSION_MIN_CONSUMER: Final = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER: Final = 0
 
-__getattr__ = _missing_in("tf.version")
+__getattr__ = _explain_missing_names("tf.version")

@@ -9,7 +9,7 @@ from unisono_launch.cluster._spec import ClusterSpec
 
 
 class GCEClusterResolver(ClusterResolver):
-    """Refused. Compute Engine is not asked for the machines of an instance group; list them in TF_CONFIG."""
+    """Not supported. Compute Engine is not asked for the machines of an instance group; list them in TF_CONFIG."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         del args, kwargs
@@ -23,7 +23,7 @@ class GCEClusterResolver(ClusterResolver):
 
 
 class SageMakerClusterResolver(ClusterResolver):
-    """Refused. SageMaker is not asked for the machines of a training job; list them in TF_CONFIG."""
+    """Not supported. SageMaker is not asked for the machines of a training job; list them in TF_CONFIG."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         del args, kwargs

@@ -1,4 +1,4 @@
-"""Every way to import, and what is not there."""
+"""Every way to import, and what is not available."""
 
 import importlib
 import sys
@@ -65,9 +65,9 @@ def test_a_star_gives_all_names() -> None:
 
 
 def test_a_name_that_is_not_there_says_so() -> None:
-    with pytest.raises(AttributeError, match=r"tf\.keras\.layers\.Danse is not there.*Dense"):
+    with pytest.raises(AttributeError, match=r"tf\.keras\.layers\.Danse is not available.*Dense"):
         tf.keras.layers.Danse  # noqa: B018
-    with pytest.raises(ImportError, match=r"tf\.keras\.layers\.Danse is not there"):
+    with pytest.raises(ImportError, match=r"tf\.keras\.layers\.Danse is not available"):
         from unisono.tf.keras.layers import Danse  # noqa: F401
 
 

@@ -161,5 +161,5 @@ def test_other_formats_are_refused(reviews: Path) -> None:
 
 
 def test_sounds_of_a_folder_are_refused_where_the_name_is_read() -> None:
-    with pytest.raises(AttributeError, match="audio_dataset_from_directory is not there: list the files"):
+    with pytest.raises(AttributeError, match="audio_dataset_from_directory is not available: list the files"):
         _ = tf.keras.utils.audio_dataset_from_directory

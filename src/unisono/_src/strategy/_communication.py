@@ -80,17 +80,17 @@ class CrossDeviceOps:
 
     @staticmethod
     def reduce_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
         raise NotImplementedError(NO_HOOKS)
 
     @staticmethod
     def batch_reduce_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
         raise NotImplementedError(NO_HOOKS)
 
     @staticmethod
     def broadcast_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Refused. XLA sums over devices, so that nobody would call an algorithm of your own."""
+        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
         raise NotImplementedError(NO_HOOKS)
 
 

@@ -149,7 +149,7 @@ class TPUClusterResolver(ClusterResolver):
 
     @staticmethod
     def set_tpu_topology(*args: Any, **kwargs: Any) -> None:
-        """Refused. JAX knows how the TPUs are connected."""
+        """Not supported. JAX knows how the TPUs are connected."""
         raise NotImplementedError("set_tpu_topology: JAX knows how the TPUs are connected. Leave the call out.")
 
     def membership(self) -> Membership:

@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import keras
 
-from unisono.tf._missing import MissingNameError, what_is_missing
+from unisono.tf._missing import MissingNameError, describe_missing_name
 
 ROOTS: Final = {"tf": "unisono.tf", "keras": "keras", "tfds": "unisono.tfds"}
-_REFUSED: Final = "Refused. "  # how the docstrings of _refused.py begin
+_UNSUPPORTED: Final = "Not supported. "  # docstrings of tf/_unsupported.py start with it
 _HIDDEN: Final = object()  # what instances have and their class does not show
 
 
 def resolve(name: str) -> Any:
-    """The object: a module, a class, a function, a member of a class; MissingNameError if it is not there.
+    """The object: a module, a class, a function, a member of a class; MissingNameError if it is not available.
 
     >>> resolve("tf.data.Dataset.batch").__name__
     'batch'
@@ -41,7 +41,7 @@ def resolve(name: str) -> Any:
 def refusal_reason(value: Any) -> str | None:
     """Why an object refuses to be called; None if it does not."""
     text = getattr(value, "__doc__", None) if callable(value) else None
-    return text.removeprefix(_REFUSED) if isinstance(text, str) and text.startswith(_REFUSED) else None
+    return text.removeprefix(_UNSUPPORTED) if isinstance(text, str) and text.startswith(_UNSUPPORTED) else None
 
 
 def has_identity(value: Any) -> bool:
@@ -50,7 +50,7 @@ def has_identity(value: Any) -> bool:
 
 
 def may_have_members(name: str) -> bool:
-    """Whether names go on after this one: a module, a class, or something that is not there."""
+    """Whether names go on after this one: a module, a class, or something that is not available."""
     try:
         return isinstance(resolve(name), ModuleType | type)
     except MissingNameError:
@@ -156,13 +156,13 @@ def _member(owner: Any, name: str, path: str) -> Any:
             if owner is keras.Model:
                 return _member(_functional(), name, path)
         elif refusal_reason(owner) is not None:
-            said = MissingNameError(f"{path} is not there: {refusal_reason(owner)}")
+            said = MissingNameError(f"{path} is not available: {refusal_reason(owner)}")
         elif not isinstance(owner, ModuleType):
             return _HIDDEN
     if isinstance(owner, ModuleType):
         with contextlib.suppress(ModuleNotFoundError):  # a submodule that nobody imported yet
             return importlib.import_module(f"{owner.__name__}.{name}")
-    raise said or MissingNameError(what_is_missing(path, [*dir(owner), *getattr(owner, "__all__", ())]))
+    raise said or MissingNameError(describe_missing_name(path, [*dir(owner), *getattr(owner, "__all__", ())]))
 
 
 def _made_by(owner: type) -> Any:

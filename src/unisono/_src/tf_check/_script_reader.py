@@ -20,7 +20,7 @@ from unisono._src.tf_check._name_resolution import (
     result_class_name,
 )
 from unisono._src.tf_check._scopes import Location, ResolvedName, Scope, ScriptFunctions
-from unisono.tf._not_there import PACKAGES
+from unisono.tf._missing_names import MISSING_PACKAGES
 
 _IMPORTED_AS: Final = {
     "tensorflow.compat.v2": "tf",
@@ -145,7 +145,7 @@ class _Reader:
 
     def foreign(self, module: str, line: int) -> None:
         root = module.partition(".")[0]
-        if root in PACKAGES and not module.startswith("tensorflow_probability.substrates"):
+        if root in MISSING_PACKAGES and not module.startswith("tensorflow_probability.substrates"):
             self.uses.append(NameUse(root, line))
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, outer: Scope) -> None:

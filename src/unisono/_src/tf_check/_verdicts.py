@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 from unisono._src.tf_check._name_resolution import has_identity, keyword_parameters, refusal_reason, resolve
 from unisono._src.tf_check._script_reader import NameUse
 from unisono.tf._differences import DIFFERENCES
-from unisono.tf._missing import PAGE, MissingNameError, what_is_missing
-from unisono.tf._not_there import NEED_MORE, PACKAGES
+from unisono.tf._missing import PAGE, MissingNameError, describe_missing_name
+from unisono.tf._missing_names import MISSING_PACKAGES, NEED_OTHER_PACKAGES
 
 Status = Literal["supported", "differs", "missing"]
 
@@ -26,7 +26,7 @@ class Verdict(NamedTuple):
     @property
     def advice(self) -> str:
         """The text for a table that has the name beside it."""
-        return self.text.removeprefix(f"{self.name} is not there: ").removesuffix(f" {PAGE}")
+        return self.text.removeprefix(f"{self.name} is not available: ").removesuffix(f" {PAGE}")
 
 
 def assess_name(name: str) -> Verdict:
@@ -37,14 +37,14 @@ def assess_name(name: str) -> Verdict:
     >>> assess_name("tf.Session").status
     'missing'
     """
-    if name in PACKAGES:
-        return Verdict(name, "missing", what_is_missing(name))
+    if name in MISSING_PACKAGES:
+        return Verdict(name, "missing", describe_missing_name(name))
     try:
         found = resolve(name)
     except MissingNameError as error:
         return Verdict(name, "missing", str(error))
     name_in_tf = f"tf.{name}" if name.startswith("keras.") else name
-    refused = refusal_reason(found) or NEED_MORE.get(name_in_tf)
+    refused = refusal_reason(found) or NEED_OTHER_PACKAGES.get(name_in_tf)
     if refused is not None:
         return Verdict(name, "missing", refused)
     difference = DIFFERENCES.get(name) or _differences_of(len(sys.modules)).get(id(found))

@@ -1,7 +1,7 @@
 """`tf.autograph`: what `tf.function` does to Python's control flow, to be used and looked at by itself."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.autograph import experimental
 from unisono.tf.autograph._conversion import set_verbosity, to_code, to_graph, trace
 
-__getattr__ = _missing_in("tf.autograph")
+__getattr__ = _explain_missing_names("tf.autograph")

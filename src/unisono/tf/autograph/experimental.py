@@ -8,9 +8,9 @@ import enum
 from typing import Any, Final
 
 from unisono._src.tracing.control_flow import do_not_convert
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
-NO_MAXIMUM = """set_loop_options(maximum_iterations={number}) is not there. Say it in the loop:
+NO_MAXIMUM = """set_loop_options(maximum_iterations={number}) is not available. Say it in the loop:
     for i in tf.range({number}):
         if not condition:
             break"""
@@ -55,4 +55,4 @@ def set_loop_options(
         raise NotImplementedError(NO_MAXIMUM.format(number=maximum_iterations))
 
 
-__getattr__ = _missing_in("tf.autograph.experimental")
+__getattr__ = _explain_missing_names("tf.autograph.experimental")

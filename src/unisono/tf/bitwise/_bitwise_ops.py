@@ -7,26 +7,26 @@ from typing import Any
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import operands
+from unisono.tf._operands import convert_operands
 from unisono.tf._tensors import as_array
 
 
 @op
 def bitwise_and(x: Any, y: Any) -> Any:
     """The bits that both have."""
-    return jnp.bitwise_and(*operands(x, y))
+    return jnp.bitwise_and(*convert_operands(x, y))
 
 
 @op
 def bitwise_or(x: Any, y: Any) -> Any:
     """The bits that one of them has."""
-    return jnp.bitwise_or(*operands(x, y))
+    return jnp.bitwise_or(*convert_operands(x, y))
 
 
 @op
 def bitwise_xor(x: Any, y: Any) -> Any:
     """The bits that exactly one of them has."""
-    return jnp.bitwise_xor(*operands(x, y))
+    return jnp.bitwise_xor(*convert_operands(x, y))
 
 
 @op
@@ -38,10 +38,10 @@ def invert(x: Any) -> Any:
 @op
 def left_shift(x: Any, y: Any) -> Any:
     """The bits ``y`` places to the left."""
-    return jnp.left_shift(*operands(x, y))
+    return jnp.left_shift(*convert_operands(x, y))
 
 
 @op
 def right_shift(x: Any, y: Any) -> Any:
     """The bits ``y`` places to the right."""
-    return jnp.right_shift(*operands(x, y))
+    return jnp.right_shift(*convert_operands(x, y))

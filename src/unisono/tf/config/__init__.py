@@ -3,7 +3,7 @@
 Listing devices does not start JAX, so that their number can still be set afterwards.
 """
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.config import experimental, optimizer, threading
 from unisono.tf.config._devices import LogicalDevice, PhysicalDevice, list_logical_devices, list_physical_devices
 from unisono.tf.config._functions import (
@@ -21,4 +21,4 @@ from unisono.tf.config._remote import experimental_connect_to_cluster, experimen
 from unisono.tf.config._soft_placement import get_soft_device_placement, set_soft_device_placement
 from unisono.tf.config._visible import get_visible_devices, set_visible_devices
 
-__getattr__ = _missing_in("tf.config")
+__getattr__ = _explain_missing_names("tf.config")

@@ -2,8 +2,8 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf._refused import refused, refused_class
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
+from unisono.tf._unsupported import unsupported_class, unsupported_function
 from unisono.tf.config._accuracy import (
     enable_op_determinism,
     enable_tensor_float_32_execution,
@@ -29,13 +29,13 @@ VirtualDeviceConfiguration = LogicalDeviceConfiguration
 get_virtual_device_configuration = _get_logical
 set_virtual_device_configuration = _set_logical
 
-ClusterDeviceFilters = refused_class(
+ClusterDeviceFilters = unsupported_class(
     "tf.config.experimental.ClusterDeviceFilters",
     "devices of other machines are not chosen one by one; every process of MultiWorkerMirroredStrategy uses its own.",
 )
-reset_memory_stats = refused(
+reset_memory_stats = unsupported_function(
     "tf.config.experimental.reset_memory_stats",
     "JAX keeps the peak of the whole process; compare two values of get_memory_info(device)['peak'].",
 )
 
-__getattr__ = _missing_in("tf.config.experimental")
+__getattr__ = _explain_missing_names("tf.config.experimental")

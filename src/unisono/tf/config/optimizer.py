@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 _options: dict[str, Any] = {}
 _jit: list[Any] = [True]
@@ -31,4 +31,4 @@ def get_experimental_options() -> dict[str, Any]:
     return dict(_options)
 
 
-__getattr__ = _missing_in("tf.config.optimizer")
+__getattr__ = _explain_missing_names("tf.config.optimizer")

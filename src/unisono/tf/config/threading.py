@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 _threads = {"inter": 0, "intra": 0}
 
@@ -27,4 +27,4 @@ def get_intra_op_parallelism_threads() -> int:
     return _threads["intra"]
 
 
-__getattr__ = _missing_in("tf.config.threading")
+__getattr__ = _explain_missing_names("tf.config.threading")

@@ -2,7 +2,7 @@
 
 from unisono._src.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, DatasetSpec, Options
 from unisono._src.data.dataset import DatasetIterator as _DatasetIterator
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.data import experimental
 from unisono.tf.data._dataset import Dataset
 from unisono.tf.data._files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
@@ -11,4 +11,4 @@ from unisono.tf.data._options import ThreadingOptions
 
 Iterator = _DatasetIterator
 
-__getattr__ = _missing_in("tf.data")
+__getattr__ = _explain_missing_names("tf.data")

@@ -10,8 +10,8 @@ import numpy as np
 from unisono import data
 from unisono._src.data.plans import Nest, Plan
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.data._functions import prepared
 from unisono.tf.data._generators import are_known, signature_of_first
 from unisono.tf.data._numpy_iterator import NumpyIterator
@@ -163,9 +163,9 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
         """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
         return Count(super().cardinality())
 
-    ragged_batch = refused("Dataset.ragged_batch", _RAGGED)
-    sparse_batch = refused("Dataset.sparse_batch", _RAGGED)
-    rejection_resample = refused(
+    ragged_batch = unsupported_function("Dataset.ragged_batch", _RAGGED)
+    sparse_batch = unsupported_function("Dataset.sparse_batch", _RAGGED)
+    rejection_resample = unsupported_function(
         "Dataset.rejection_resample",
         "elements are not thrown away by class; make a dataset of each class with filter, and mix them with "
         "tf.data.Dataset.sample_from_datasets(datasets, weights).",

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from unisono import data
 from unisono._src.data.plans import Nest, flatten, unflatten
-from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.data._dataset import Dataset
 from unisono.tf.data._tensors import Count
 
@@ -46,8 +46,12 @@ choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 load = Dataset.load
 
-dense_to_ragged_batch = refused("tf.data.experimental.dense_to_ragged_batch", "use padded_batch(batch_size).")
-dense_to_sparse_batch = refused("tf.data.experimental.dense_to_sparse_batch", "use padded_batch(batch_size).")
+dense_to_ragged_batch = unsupported_function(
+    "tf.data.experimental.dense_to_ragged_batch", "use padded_batch(batch_size)."
+)
+dense_to_sparse_batch = unsupported_function(
+    "tf.data.experimental.dense_to_sparse_batch", "use padded_batch(batch_size)."
+)
 rejection_resample = Dataset.rejection_resample
 
 
@@ -132,8 +136,8 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Step:
 
 
 def ignore_errors(log_warning: bool = False) -> Step:
-    """Refused. Elements whose function fails are not dropped in silence; mark them there, and drop them with filter."""
-    return refused(
+    """Not supported. Elements whose function fails are not dropped silently; mark them, and drop them with filter."""
+    return unsupported_function(
         "tf.data.experimental.ignore_errors",
         "elements whose function fails are not dropped in silence; catch the error inside of the function, return a "
         "mark with the element, and drop what is marked with filter.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from unisono import data
 from unisono._src.data import files
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf.io._bytes import one_byte_string
 
 NO_DATASET = """tf.data.experimental.TFRecordWriter.write: expected a dataset of byte strings, got {kind}. To write one
@@ -24,7 +24,7 @@ class TFRecordWriter:
     """
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
-        self._path = local_path(filename, "tf.data.experimental.TFRecordWriter")
+        self._path = to_local_path(filename, "tf.data.experimental.TFRecordWriter")
         self._options = files.TFRecordOptions(compression_type)
 
     def write(self, dataset: Any) -> None:

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf._refused import refused
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
+from unisono.tf._unsupported import unsupported_function
 
 _NAME: Final = "tf.data.experimental.service"
 _SENTENCE: Final = (
@@ -11,12 +11,12 @@ _SENTENCE: Final = (
     "map num_parallel_calls=tf.data.AUTOTUNE."
 )
 
-DispatchServer = refused(f"{_NAME}.DispatchServer", _SENTENCE)
-DispatcherConfig = refused(f"{_NAME}.DispatcherConfig", _SENTENCE)
-WorkerServer = refused(f"{_NAME}.WorkerServer", _SENTENCE)
-WorkerConfig = refused(f"{_NAME}.WorkerConfig", _SENTENCE)
-distribute = refused(f"{_NAME}.distribute", _SENTENCE)
-from_dataset_id = refused(f"{_NAME}.from_dataset_id", _SENTENCE)
-register_dataset = refused(f"{_NAME}.register_dataset", _SENTENCE)
+DispatchServer = unsupported_function(f"{_NAME}.DispatchServer", _SENTENCE)
+DispatcherConfig = unsupported_function(f"{_NAME}.DispatcherConfig", _SENTENCE)
+WorkerServer = unsupported_function(f"{_NAME}.WorkerServer", _SENTENCE)
+WorkerConfig = unsupported_function(f"{_NAME}.WorkerConfig", _SENTENCE)
+distribute = unsupported_function(f"{_NAME}.distribute", _SENTENCE)
+from_dataset_id = unsupported_function(f"{_NAME}.from_dataset_id", _SENTENCE)
+register_dataset = unsupported_function(f"{_NAME}.register_dataset", _SENTENCE)
 
-__getattr__ = _missing_in(_NAME)
+__getattr__ = _explain_missing_names(_NAME)

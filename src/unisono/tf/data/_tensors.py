@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.plans import Nest, map_leaves
 from unisono.tf._dtypes import int64
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import HostTensor, is_text, on_host
+from unisono.tf._tensors import HostTensor, is_text, to_host_tensor
 
 NOT_DENSE = """{call}: a {kind} cannot be in a dataset, whose elements are dense arrays.
 Pad the rows to one length, say with tf.keras.utils.pad_sequences, or yield them from a generator and use
@@ -58,7 +58,7 @@ def as_state(nest: Nest) -> Nest:
 
 def presented(nest: Nest) -> Nest:
     """Arrays as tensors on the host."""
-    return map_leaves(lambda leaf: on_host(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf, nest)
+    return map_leaves(lambda leaf: to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf, nest)
 
 
 def as_numpy(nest: Nest) -> Nest:

@@ -4,7 +4,7 @@
 
 from unisono._src.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, AutoShardPolicy, Optional
 from unisono.data.experimental import DistributeOptions, assert_cardinality
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.data import _service
 from unisono.tf.data._csv import CsvDataset, make_csv_dataset
 from unisono.tf.data._examples import make_batched_features_dataset, parse_example_dataset
@@ -51,4 +51,4 @@ from unisono.tf.data._record_writer import TFRecordWriter
 
 service = _service
 
-__getattr__ = _missing_in("tf.data.experimental")
+__getattr__ = _explain_missing_names("tf.data.experimental")

@@ -1,6 +1,6 @@
 """`tf.debugging`: what has to be true of tensors."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.debugging._assertions import (
     Assert,
     assert_all_finite,
@@ -35,4 +35,4 @@ from unisono.tf.debugging._static_assertions import (
     is_numeric_tensor,
 )
 
-__getattr__ = _missing_in("tf.debugging")
+__getattr__ = _explain_missing_names("tf.debugging")

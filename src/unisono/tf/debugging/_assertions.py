@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf._operands import operands, text_or_array
+from unisono.tf._operands import as_text_or_array, convert_operands
 from unisono.tf._print import formatted
 from unisono.tf._tensors import as_array, is_text
 from unisono.tf.debugging._static_assertions import message_prefix
@@ -27,7 +27,9 @@ def Assert(condition: Any, data: Any, summarize: int = 3, name: Any = None) -> N
 def assert_equal(x: Any, y: Any, message: Any = None, summarize: int = 3, name: Any = None) -> None:
     """Raises unless all pairs are equal."""
     if is_text(x) or is_text(y):
-        _check(bool(np.all(text_or_array(x) == text_or_array(y))), "x == y does not hold", message, [x, y], summarize)
+        _check(
+            bool(np.all(as_text_or_array(x) == as_text_or_array(y))), "x == y does not hold", message, [x, y], summarize
+        )
         return
     _compare(operator.eq, "==", x, y, message, summarize)
 
@@ -81,7 +83,7 @@ def assert_near(
     x: Any, y: Any, rtol: Any = None, atol: Any = None, message: Any = None, summarize: int = 3, name: Any = None
 ) -> None:
     """Raises unless `abs(x - y) <= atol + rtol * abs(y)` for all pairs."""
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     step = 10 * float(jnp.finfo(x.dtype).eps) if jnp.issubdtype(x.dtype, jnp.floating) else 0.0  # type: ignore[no-untyped-call]
     rtol, atol = (step if each is None else each for each in (rtol, atol))
     near = jnp.abs(x - y) <= atol + rtol * jnp.abs(y)
@@ -101,7 +103,7 @@ def check_numerics(tensor: Any, message: Any, name: Any = None) -> Any:
 
 
 def _compare(holds: Callable[..., Any], sign: str, x: Any, y: Any, message: Any, summarize: int) -> None:
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     _check(jnp.all(holds(x, y)), f"x {sign} y does not hold for all numbers", message, [x, y], summarize)
 
 

@@ -5,35 +5,35 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._operands import text_or_array
+from unisono.tf._operands import as_text_or_array
 from unisono.tf._tensors import as_array, is_tensor, is_text
 
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the tensor has so many dims."""
-    found = text_or_array(x).ndim
+    found = as_text_or_array(x).ndim
     if found != int(rank):
         _fail_statically(message, f"the tensor has {found} dims, expected {int(rank)}")
 
 
 def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the tensor has so many dims or more."""
-    found = text_or_array(x).ndim
+    found = as_text_or_array(x).ndim
     if found < int(rank):
         _fail_statically(message, f"the tensor has {found} dims, expected at least {int(rank)}")
 
 
 def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the number of dims is one of these."""
-    found = text_or_array(x).ndim
+    found = as_text_or_array(x).ndim
     if found not in [int(rank) for rank in ranks]:
         _fail_statically(message, f"the tensor has {found} dims, expected one of {list(ranks)}")
 
 
 def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
     """The tensor; raises unless it has no dims."""
-    if text_or_array(tensor).ndim:
-        _fail_statically(message, f"expected a single number, got the shape {tuple(text_or_array(tensor).shape)}")
+    if as_text_or_array(tensor).ndim:
+        _fail_statically(message, f"expected a single number, got the shape {tuple(as_text_or_array(tensor).shape)}")
     return tensor
 
 
@@ -49,14 +49,14 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
 
 def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the tensor has this dtype."""
-    found = as_dtype(text_or_array(tensor).dtype)
+    found = as_dtype(as_text_or_array(tensor).dtype)
     if found != as_dtype(tf_type):
         raise TypeError(f"{message_prefix(message)}the tensor has the dtype {found!r}, expected {as_dtype(tf_type)!r}.")
 
 
 def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
     """Raises unless the tensor is of whole numbers."""
-    found = as_dtype(text_or_array(x).dtype)
+    found = as_dtype(as_text_or_array(x).dtype)
     if not found.is_integer:
         raise TypeError(f"{message_prefix(message)}the tensor has the dtype {found!r}, expected whole numbers.")
 
@@ -71,7 +71,7 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
     known: dict[Any, int] = {}
     for tensor, expected in pairs:
         tensor = tensor.deref() if hasattr(tensor, "deref") else tensor
-        _check_shape(tuple(text_or_array(tensor).shape), expected, known, message)
+        _check_shape(tuple(as_text_or_array(tensor).shape), expected, known, message)
 
 
 def is_numeric_tensor(tensor: Any) -> bool:

@@ -33,8 +33,8 @@ from unisono._src.strategy import (
     has_strategy,
     in_cross_replica_context,
 )
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _install, cluster_resolver, coordinator, experimental
 from unisono.tf.distribute._parameter_servers import ParameterServerStrategy, Server
 
-__getattr__ = _missing_in("tf.distribute")
+__getattr__ = _explain_missing_names("tf.distribute")

@@ -99,12 +99,12 @@ def colocate_vars_with(self: Strategy, colocate_with_variable: Any) -> contextli
 
 
 def configure(*args: Any, **kwargs: Any) -> None:
-    """Refused. There are no sessions to configure; leave the call out."""
+    """Not supported. There are no sessions to configure; leave the call out."""
     raise NotImplementedError(NO_SESSIONS.format(method="configure"))
 
 
 def update_config_proto(*args: Any, **kwargs: Any) -> None:
-    """Refused. There are no sessions to configure; leave the call out."""
+    """Not supported. There are no sessions to configure; leave the call out."""
     raise NotImplementedError(NO_SESSIONS.format(method="update_config_proto"))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from unisono.tf._refused import refused, refused_class
+from unisono.tf._unsupported import unsupported_class, unsupported_function
 
 INSTEAD: Final = (
-    "training with parameter servers is not there, since Keras 3 has none and XLA's programs run in lockstep; use "
+    "training with parameter servers is not available, since Keras 3 has none and XLA's programs run in lockstep; use "
     "tf.distribute.MultiWorkerMirroredStrategy() in every process, started with `unisono run -n 4 script.py` or a "
     "TF_CONFIG of workers only."
 )
@@ -20,24 +20,24 @@ RPC: Final = (
     "strategy.gather."
 )
 
-ParameterServerStrategy = refused_class("tf.distribute.ParameterServerStrategy", INSTEAD)
-Server = refused_class(
+ParameterServerStrategy = unsupported_class("tf.distribute.ParameterServerStrategy", INSTEAD)
+Server = unsupported_class(
     "tf.distribute.Server",
     "no servers are started inside of a script; `unisono run -n 4 script.py` starts and watches the workers, and "
     "tf.distribute.MultiWorkerMirroredStrategy() in each of them joins the others.",
 )
-ClusterCoordinator = refused_class("tf.distribute.coordinator.ClusterCoordinator", INSTEAD)
-RemoteValue = refused_class("tf.distribute.coordinator.RemoteValue", INSTEAD)
-PerWorkerValue = refused_class("tf.distribute.coordinator.PerWorkerValue", INSTEAD)
-experimental_get_current_worker_index = refused(
+ClusterCoordinator = unsupported_class("tf.distribute.coordinator.ClusterCoordinator", INSTEAD)
+RemoteValue = unsupported_class("tf.distribute.coordinator.RemoteValue", INSTEAD)
+PerWorkerValue = unsupported_class("tf.distribute.coordinator.PerWorkerValue", INSTEAD)
+experimental_get_current_worker_index = unsupported_function(
     "tf.distribute.coordinator.experimental_get_current_worker_index", INSTEAD
 )
 
 _PARTITIONERS: Final = "tf.distribute.experimental.partitioners"
-Partitioner = refused_class(f"{_PARTITIONERS}.Partitioner", SHARDING)
-FixedShardsPartitioner = refused_class(f"{_PARTITIONERS}.FixedShardsPartitioner", SHARDING)
-MinSizePartitioner = refused_class(f"{_PARTITIONERS}.MinSizePartitioner", SHARDING)
-MaxSizePartitioner = refused_class(f"{_PARTITIONERS}.MaxSizePartitioner", SHARDING)
+Partitioner = unsupported_class(f"{_PARTITIONERS}.Partitioner", SHARDING)
+FixedShardsPartitioner = unsupported_class(f"{_PARTITIONERS}.FixedShardsPartitioner", SHARDING)
+MinSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MinSizePartitioner", SHARDING)
+MaxSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MaxSizePartitioner", SHARDING)
 
-RpcServer = refused_class("tf.distribute.experimental.rpc.Server", RPC)
-RpcClient = refused_class("tf.distribute.experimental.rpc.Client", RPC)
+RpcServer = unsupported_class("tf.distribute.experimental.rpc.Server", RPC)
+RpcClient = unsupported_class("tf.distribute.experimental.rpc.Client", RPC)

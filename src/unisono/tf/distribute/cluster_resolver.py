@@ -3,7 +3,7 @@
 # ruff: noqa: F401  (names that the module re-exports)
 
 from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono_launch.cluster import (
     ClusterResolver,
     GCEClusterResolver,
@@ -16,4 +16,4 @@ from unisono_launch.cluster import (
     UnionResolver,
 )
 
-__getattr__ = _missing_in("tf.distribute.cluster_resolver")
+__getattr__ = _explain_missing_names("tf.distribute.cluster_resolver")

@@ -2,10 +2,10 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute._parameter_servers import ClusterCoordinator, PerWorkerValue, RemoteValue
 from unisono.tf.distribute._parameter_servers import (
     experimental_get_current_worker_index as experimental_get_current_worker_index,
 )
 
-__getattr__ = _missing_in("tf.distribute.coordinator")
+__getattr__ = _explain_missing_names("tf.distribute.coordinator")

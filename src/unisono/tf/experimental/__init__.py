@@ -1,6 +1,6 @@
 """`tf.experimental`."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.experimental import dlpack, numpy
 from unisono.tf.experimental._optional_and_execution import Optional
 from unisono.tf.experimental._ways_to_run import (
@@ -10,4 +10,4 @@ from unisono.tf.experimental._ways_to_run import (
     function_executor_type,
 )
 
-__getattr__ = _missing_in("tf.experimental")
+__getattr__ = _explain_missing_names("tf.experimental")

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
@@ -25,4 +25,4 @@ def from_dlpack(dlcapsule: Any) -> jax.Array:
     return array
 
 
-__getattr__ = _missing_in("tf.experimental.dlpack")
+__getattr__ = _explain_missing_names("tf.experimental.dlpack")

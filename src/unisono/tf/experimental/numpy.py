@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
-_missing = _missing_in("tf.experimental.numpy", depth=2)
+_missing = _explain_missing_names("tf.experimental.numpy", depth=2)
 
 
 def experimental_enable_numpy_behavior(prefer_float32: bool = False, **_: Any) -> None:

@@ -1,6 +1,6 @@
 """`tf.image`: files, sizes, parts, colours of images."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.image._bounding_boxes import draw_bounding_boxes
 from unisono.tf.image._colors import (
     adjust_brightness,
@@ -68,4 +68,4 @@ from unisono.tf.io._images import (
     is_jpeg,
 )
 
-__getattr__ = _missing_in("tf.image")
+__getattr__ = _explain_missing_names("tf.image")

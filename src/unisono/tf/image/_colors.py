@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import floating
+from unisono.tf._operands import as_floating
 from unisono.tf._tensors import as_array
 from unisono.tf.image._pixel_values import compute_in_float
 
@@ -37,7 +37,7 @@ def grayscale_to_rgb(images: Any) -> Any:
 @op
 def rgb_to_hsv(images: Any) -> Any:
     """Hue, saturation and value, from 0 to 1, of red, green and blue."""
-    array = floating(images)
+    array = as_floating(images)
     red, green, blue = (array[..., place] for place in range(3))
     value = jnp.max(array, -1)
     spread = value - jnp.min(array, -1)
@@ -55,7 +55,7 @@ def rgb_to_hsv(images: Any) -> Any:
 @op
 def hsv_to_rgb(images: Any) -> Any:
     """Red, green and blue of hue, saturation and value."""
-    array = floating(images)
+    array = as_floating(images)
     hue, saturation, value = (array[..., place] for place in range(3))
     angle = hue * 6
     shares = [
@@ -151,5 +151,5 @@ def per_image_standardization(image: Any) -> Any:
 
 
 def _mixed(images: Any, matrix: Any) -> Any:
-    array = floating(images)
+    array = as_floating(images)
     return jnp.einsum("...c,cd->...d", array, jnp.asarray(matrix, array.dtype), precision="highest")

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import library, whole
+from unisono.tf._operands import array_module, static_int
 from unisono.tf.image._pixel_values import given_back, to_image_array
 
 OUTSIDE = """{name}: the image is {height} x {width}. A part of {high} x {wide} from row {top} and column {left} on
@@ -27,7 +27,7 @@ def crop_to_bounding_box(
     """The part of the image of this size, from this row and column on."""
     array = to_image_array(image, "tf.image.crop_to_bounding_box")
     height, width = array.shape[-3:-1]
-    top, left, high, wide = (whole(each) for each in (offset_height, offset_width, target_height, target_width))
+    top, left, high, wide = (static_int(each) for each in (offset_height, offset_width, target_height, target_width))
     if top < 0 or left < 0 or high < 1 or wide < 1 or top + high > height or left + wide > width:
         where = {"top": top, "left": left, "high": high, "wide": wide, "height": height, "width": width}
         raise ValueError(OUTSIDE.format(name="tf.image.crop_to_bounding_box", **where))
@@ -41,7 +41,7 @@ def pad_to_bounding_box(
     """The image at this row and column of a black one of this size."""
     array = to_image_array(image, "tf.image.pad_to_bounding_box")
     height, width = array.shape[-3:-1]
-    top, left, high, wide = (whole(each) for each in (offset_height, offset_width, target_height, target_width))
+    top, left, high, wide = (static_int(each) for each in (offset_height, offset_width, target_height, target_width))
     below, right = high - top - height, wide - left - width
     if min(top, left, below, right) < 0:
         raise ValueError(
@@ -49,7 +49,7 @@ def pad_to_bounding_box(
             f"into {high} x {wide}."
         )
     around = [(0, 0)] * (array.ndim - 3) + [(top, below), (left, right), (0, 0)]
-    return given_back(library(array).pad(array, around))
+    return given_back(array_module(array).pad(array, around))
 
 
 @op
@@ -57,7 +57,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
     """The middle of the image in this size; black around it where it is smaller."""
     array = to_image_array(image, "tf.image.resize_with_crop_or_pad")
     height, width = (int(each) for each in array.shape[-3:-1])
-    high, wide = whole(target_height), whole(target_width)
+    high, wide = static_int(target_height), static_int(target_width)
     top, left = max((height - high) // 2, 0), max((width - wide) // 2, 0)
     part = crop_to_bounding_box(array, top, left, min(high, height), min(wide, width))
     return pad_to_bounding_box(part, max((high - height) // 2, 0), max((wide - width) // 2, 0), high, wide)
@@ -79,21 +79,21 @@ def central_crop(image: Any, central_fraction: Any) -> Any:
 def flip_left_right(image: Any) -> Any:
     """Left and right exchanged."""
     array = to_image_array(image, "tf.image.flip_left_right")
-    return given_back(library(array).flip(array, -2))
+    return given_back(array_module(array).flip(array, -2))
 
 
 @op
 def flip_up_down(image: Any) -> Any:
     """Up and down exchanged."""
     array = to_image_array(image, "tf.image.flip_up_down")
-    return given_back(library(array).flip(array, -3))
+    return given_back(array_module(array).flip(array, -3))
 
 
 @op
 def transpose(image: Any) -> Any:
     """Rows and columns exchanged."""
     array = to_image_array(image, "tf.image.transpose")
-    return given_back(library(array).swapaxes(array, -3, -2))
+    return given_back(array_module(array).swapaxes(array, -3, -2))
 
 
 @op
@@ -101,7 +101,7 @@ def rot90(image: Any, k: Any = 1) -> Any:
     """Turned by 90 degrees against the clock, ``k`` times."""
     array = to_image_array(image, "tf.image.rot90")
     if not isinstance(k, jax.core.Tracer):
-        return given_back(library(array).rot90(array, whole(k) % 4, (-3, -2)))
+        return given_back(array_module(array).rot90(array, static_int(k) % 4, (-3, -2)))
     if array.shape[-3] != array.shape[-2]:
         raise ValueError(NOT_SQUARE.format(height=array.shape[-3], width=array.shape[-2]))
     turned = [functools.partial(jnp.rot90, k=times, axes=(-3, -2)) for times in range(4)]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import known, whole
+from unisono.tf._operands import static_int, static_value
 from unisono.tf._tensors import as_array
 from unisono.tf.image._pixel_values import convert_image_dtype
 
@@ -91,10 +91,10 @@ def non_max_suppression(
     score_threshold: float = float("-inf"),
 ) -> Any:
     """The numbers of the best boxes that do not overlap much. On the host."""
-    corners, points = known(boxes, HOW_MANY).astype(float), known(scores, HOW_MANY)
+    corners, points = static_value(boxes, HOW_MANY).astype(float), static_value(scores, HOW_MANY)
     kept: list[int] = []
     for place in np.argsort(-points, kind="stable"):
-        if len(kept) == whole(max_output_size) or not points[place] > score_threshold:
+        if len(kept) == static_int(max_output_size) or not points[place] > score_threshold:
             break
         if all(_overlap(corners[place], corners[other]) <= iou_threshold for other in kept):
             kept.append(int(place))

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono.tf._dtypes import as_dtype, for_jax
+from unisono.tf._dtypes import as_dtype, to_jax_dtype
 from unisono.tf._op import op
-from unisono.tf._tensors import as_array, on_host
+from unisono.tf._tensors import as_array, to_host_tensor
 
 NEEDS_IMAGE = "{name}: expected an image (height, width, channels) or a batch of them, got the shape {shape}."
 
@@ -26,7 +26,7 @@ def to_image_array(image: Any, name: str) -> Any:
 
 def given_back(array: Any) -> Any:
     """What a function returns: NumPy's arrays as tensors of the host."""
-    return on_host(array) if isinstance(array, np.ndarray) else array
+    return to_host_tensor(array) if isinstance(array, np.ndarray) else array
 
 
 def in_batches(image: Any, function: Callable[[Any], Any]) -> Any:
@@ -39,7 +39,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False) -> Any:
     """In another dtype and its range: whole numbers have their whole range, floats go from 0 to 1."""
     array = as_array(image)
     have, want = as_dtype(array.dtype), as_dtype(dtype)
-    wanted = for_jax(want)
+    wanted = to_jax_dtype(want)
     if have == want or (have.is_floating and want.is_floating):
         return array.astype(wanted)
     if have.is_integer and want.is_floating:
@@ -59,7 +59,7 @@ def compute_in_float(image: Any, compute: Callable[[Any], Any]) -> Any:
 
 
 def _between_integers(array: Any, have: Any, want: Any) -> Any:
-    wanted = for_jax(want)
+    wanted = to_jax_dtype(want)
     if have.max > want.max:
         return (array // ((int(have.max) + 1) // (int(want.max) + 1))).astype(wanted)
     return array.astype(wanted) * ((int(want.max) + 1) // (int(have.max) + 1))

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._op import making
-from unisono.tf._operands import sizes
+from unisono.tf._op import op_without_folding
+from unisono.tf._operands import static_shape
 from unisono.tf._tensors import as_array
 from unisono.tf.image._colors import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from unisono.tf.image._crop_pad_flip import flip_left_right, flip_up_down
@@ -16,92 +16,92 @@ from unisono.tf.image._jpeg import adjust_jpeg_quality
 from unisono.tf.random._seed_generators import key_from_pair, next_key
 
 
-@making
+@op_without_folding
 def random_flip_left_right(image: Any, seed: Any = None) -> Any:
     """Left and right exchanged, or not; each image of a batch by itself."""
     return _flipped(image, next_key(seed), flip_left_right)
 
 
-@making
+@op_without_folding
 def random_flip_up_down(image: Any, seed: Any = None) -> Any:
     """Up and down exchanged, or not; each image of a batch by itself."""
     return _flipped(image, next_key(seed), flip_up_down)
 
 
-@making
+@op_without_folding
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """Brighter or darker, by ``max_delta`` at most."""
     return adjust_brightness(image, _between(next_key(seed), *_around(max_delta, "random_brightness")))
 
 
-@making
+@op_without_folding
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With more or less contrast, by a factor between these."""
     return adjust_contrast(image, _between(next_key(seed), *_range(lower, upper, "random_contrast")))
 
 
-@making
+@op_without_folding
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With stronger or weaker colours, by a factor between these."""
     return adjust_saturation(image, _between(next_key(seed), *_range(lower, upper, "random_saturation")))
 
 
-@making
+@op_without_folding
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """With other hues, by ``max_delta`` at most."""
     return adjust_hue(image, _between(next_key(seed), *_around(max_delta, "random_hue")))
 
 
-@making
+@op_without_folding
 def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: Any = None) -> Any:
     """After it has been a JPEG file of a quality between these."""
     quality = jax.random.randint(next_key(seed), (), min_jpeg_quality, max_jpeg_quality)
     return adjust_jpeg_quality(image, int(quality))
 
 
-@making
+@op_without_folding
 def random_crop(value: Any, size: Any, seed: Any = None) -> Any:
     """A part of this size, from a random place."""
     return _cropped(value, size, next_key(seed))
 
 
-@making
+@op_without_folding
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Any:
     """Left and right exchanged, or not; each image of a batch by itself."""
     return _flipped(image, key_from_pair(seed), flip_left_right)
 
 
-@making
+@op_without_folding
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Any:
     """Up and down exchanged, or not; each image of a batch by itself."""
     return _flipped(image, key_from_pair(seed), flip_up_down)
 
 
-@making
+@op_without_folding
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Any:
     """Brighter or darker, by ``max_delta`` at most."""
     return adjust_brightness(image, _between(key_from_pair(seed), *_around(max_delta, "stateless_random_brightness")))
 
 
-@making
+@op_without_folding
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Any:
     """With more or less contrast, by a factor between these."""
     return adjust_contrast(image, _between(key_from_pair(seed), *_range(lower, upper, "stateless_random_contrast")))
 
 
-@making
+@op_without_folding
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Any:
     """With stronger or weaker colours, by a factor between these."""
     return adjust_saturation(image, _between(key_from_pair(seed), *_range(lower, upper, "stateless_random_saturation")))
 
 
-@making
+@op_without_folding
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Any:
     """With other hues, by ``max_delta`` at most."""
     return adjust_hue(image, _between(key_from_pair(seed), *_around(max_delta, "stateless_random_hue")))
 
 
-@making
+@op_without_folding
 def stateless_random_crop(value: Any, size: Any, seed: Any) -> Any:
     """A part of this size, from a random place."""
     return _cropped(value, size, key_from_pair(seed))
@@ -131,7 +131,7 @@ def _range(lower: Any, upper: Any, name: str) -> tuple[float, float]:
 
 
 def _cropped(value: Any, size: Any, key: Any) -> Any:
-    array, lengths = as_array(value), sizes(size)
+    array, lengths = as_array(value), static_shape(size)
     room = [full - length for full, length in zip(array.shape, lengths, strict=True)]
     if min(room, default=0) < 0:
         raise ValueError(f"A part of the shape {lengths} does not fit into the shape {tuple(array.shape)}.")

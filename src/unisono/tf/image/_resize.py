@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.files import RESIZE_METHODS, interpolation_taps
 from unisono._src.data.files import resize as resize_on_host
 from unisono.tf._op import op
-from unisono.tf._operands import sizes, whole
+from unisono.tf._operands import static_int, static_shape
 from unisono.tf._tensors import as_array
 from unisono.tf.image._crop_pad_flip import pad_to_bounding_box
 from unisono.tf.image._pixel_values import given_back, in_batches, to_image_array
@@ -49,7 +49,7 @@ def resize(
     if method not in RESIZE_METHODS:
         raise ValueError(UNKNOWN.format(method=method, known=", ".join(RESIZE_METHODS)))
     height, width = (int(each) for each in array.shape[-3:-1])
-    wanted = sizes(size)
+    wanted = static_shape(size)
     if len(wanted) != 2:
         raise ValueError(f"tf.image.resize: size is {wanted}. Expected two numbers, (height, width).")
     if preserve_aspect_ratio:
@@ -74,7 +74,7 @@ def resize_with_pad(
     """The whole image in its proportions, in the middle of a black one of this size."""
     array = to_image_array(image, "tf.image.resize_with_pad")
     height, width = (int(each) for each in array.shape[-3:-1])
-    high, wide = whole(target_height), whole(target_width)
+    high, wide = static_int(target_height), static_int(target_width)
     ratio = max(width / wide, height / high)
     inner = (int(np.floor(height / ratio)), int(np.floor(width / ratio)))
     top, left = (max(0, int(np.floor((full - part / ratio) / 2))) for full, part in ((high, height), (wide, width)))
@@ -87,7 +87,7 @@ def crop_and_resize(
 ) -> Any:
     """Parts of images, in one size; a box is (y1, x1, y2, x2) in parts of the image."""
     array, corners, numbers = as_array(image).astype(jnp.float32), as_array(boxes), as_array(box_indices)
-    high, wide = sizes(crop_size)
+    high, wide = static_shape(crop_size)
 
     def one(box: Any, number: Any) -> Any:
         rows = _sampled(box[0], box[2], high, array.shape[1])

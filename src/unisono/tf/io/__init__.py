@@ -1,6 +1,6 @@
 """`tf.io`: files, records, images and bytes. It all happens on the host: in maps of datasets, or outside functions."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.io import gfile
 from unisono.tf.io._csv import decode_csv
 from unisono.tf.io._examples import (
@@ -31,4 +31,4 @@ from unisono.tf.io._tensor_bytes import (
     serialize_tensor,
 )
 
-__getattr__ = _missing_in("tf.io")
+__getattr__ = _explain_missing_names("tf.io")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono.tf._tensors import HostTensor, as_bytes, on_host
+from unisono.tf._tensors import HostTensor, as_bytes, to_host_tensor
 
 
 def byte_strings(value: Any, call: str) -> np.ndarray[Any, Any]:
@@ -39,12 +39,12 @@ def each(function: Callable[[bytes], bytes], value: Any, call: str) -> HostTenso
     found = byte_strings(value, call)
     made = np.empty(found.size, object)
     made[:] = [function(data) for data in found.ravel().tolist()]
-    return on_host(made.reshape(found.shape))
+    return to_host_tensor(made.reshape(found.shape))
 
 
 def byte_tensor(data: bytes) -> HostTensor:
     """A single byte string as a tensor."""
-    return on_host(_one(data))
+    return to_host_tensor(_one(data))
 
 
 def _one(data: bytes) -> np.ndarray[Any, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype, string
-from unisono.tf._tensors import HostTensor, convert_to_tensor, on_host
+from unisono.tf._tensors import HostTensor, convert_to_tensor, to_host_tensor
 from unisono.tf.io._bytes import byte_strings
 
 
@@ -86,4 +86,4 @@ class _Column:
     def tensor(self, values: list[Any], shape: tuple[int, ...]) -> HostTensor:
         made = np.empty(len(values), self._dtype.dtype)
         made[:] = values
-        return on_host(made.reshape(shape))
+        return to_host_tensor(made.reshape(shape))

@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.io._bytes import byte_strings, one_byte_string
 
 NEEDS_ALLOW_MISSING = """tf.io.FixedLenSequenceFeature for {name!r}: allow_missing is False. Expected True: rows that
@@ -48,7 +48,7 @@ def parse_single_example(
     """The features of one serialized `tf.train.Example`, by name."""
     record = one_byte_string(serialized, "tf.io.parse_single_example")
     parsed = _single(record, features)
-    return {key: on_host(value) for key, value in parsed.items()}
+    return {key: to_host_tensor(value) for key, value in parsed.items()}
 
 
 def parse_example(
@@ -64,7 +64,7 @@ def parse_example(
     if others:
         rows = [_single(record, others) for record in records.tolist()]
         parsed |= {key: _stacked([row[key] for row in rows], feature) for key, feature in others.items()}
-    return {key: on_host(parsed[key]) for key in features}
+    return {key: to_host_tensor(parsed[key]) for key in features}
 
 
 def _single(record: bytes, features: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data import files
-from unisono.tf._paths import local_path
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._paths import to_local_path
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.io._bytes import one_byte_string
 from unisono.tf.io._errors import translated
 from unisono.tf.io._folders import glob
@@ -17,14 +17,14 @@ from unisono.tf.io._folders import glob
 
 def read_file(filename: Any, name: str | None = None) -> HostTensor:
     """All bytes of a file."""
-    path = local_path(filename, "tf.io.read_file")
+    path = to_local_path(filename, "tf.io.read_file")
     with translated(path):
-        return on_host(files.read_file(path))
+        return to_host_tensor(files.read_file(path))
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     """Writes a file, and makes the folder for it."""
-    path = local_path(filename, "tf.io.write_file")
+    path = to_local_path(filename, "tf.io.write_file")
     with translated(path):
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "wb") as file:
@@ -35,7 +35,7 @@ def matching_files(pattern: Any, name: str | None = None) -> HostTensor:
     """The names of the files that fit a pattern, or one of several, in order."""
     patterns = pattern if isinstance(pattern, list | tuple | np.ndarray) else [pattern]
     found = sorted(path.encode() for path in glob(list(np.ravel(np.asarray(patterns, object)))))
-    return on_host(np.array([*found, None], object)[:-1])
+    return to_host_tensor(np.array([*found, None], object)[:-1])
 
 
 class TFRecordOptions(files.TFRecordOptions):
@@ -65,4 +65,4 @@ class TFRecordWriter(files.TFRecordWriter):
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:
-        super().__init__(local_path(path, "tf.io.TFRecordWriter"), options)
+        super().__init__(to_local_path(path, "tf.io.TFRecordWriter"), options)

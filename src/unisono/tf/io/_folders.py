@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono.tf import errors
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf.io._errors import translated
 
 
@@ -31,17 +31,17 @@ class FileStatistics:
 
 def exists(path: Any) -> bool:
     """Whether there is a file or a folder of this name."""
-    return os.path.exists(local_path(path, "tf.io.gfile.exists"))
+    return os.path.exists(to_local_path(path, "tf.io.gfile.exists"))
 
 
 def isdir(path: Any) -> bool:
     """Whether there is a folder of this name."""
-    return os.path.isdir(local_path(path, "tf.io.gfile.isdir"))
+    return os.path.isdir(to_local_path(path, "tf.io.gfile.isdir"))
 
 
 def listdir(path: Any) -> list[str]:
     """The names in a folder."""
-    name = local_path(path, "tf.io.gfile.listdir")
+    name = to_local_path(path, "tf.io.gfile.listdir")
     if not os.path.isdir(name):
         raise errors.NotFoundError(None, None, f"Could not find directory {name}")
     return sorted(os.listdir(name))
@@ -50,27 +50,27 @@ def listdir(path: Any) -> list[str]:
 def glob(pattern: Any) -> list[str]:
     """The paths that fit a pattern, or one of several, in order."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
-    names = [local_path(each, "tf.io.gfile.glob") for each in patterns]
+    names = [to_local_path(each, "tf.io.gfile.glob") for each in patterns]
     return [path for name in names for path in sorted(globbing.glob(name))]
 
 
 def mkdir(path: Any) -> None:
     """Makes a folder in one that is there."""
-    name = local_path(path, "tf.io.gfile.mkdir")
+    name = to_local_path(path, "tf.io.gfile.mkdir")
     with translated(name):
         os.makedirs(name, exist_ok=True) if os.path.isdir(name) else os.mkdir(name)
 
 
 def makedirs(path: Any) -> None:
     """Makes a folder and those above it, as far as they are not there."""
-    name = local_path(path, "tf.io.gfile.makedirs")
+    name = to_local_path(path, "tf.io.gfile.makedirs")
     with translated(name):
         os.makedirs(name, exist_ok=True)
 
 
 def remove(path: Any) -> None:
     """Deletes a file."""
-    name = local_path(path, "tf.io.gfile.remove")
+    name = to_local_path(path, "tf.io.gfile.remove")
     with translated(name):
         if os.path.isdir(name) and not os.path.islink(name):
             raise IsADirectoryError(0, "Is a directory: use tf.io.gfile.rmtree")
@@ -79,14 +79,14 @@ def remove(path: Any) -> None:
 
 def rmtree(path: Any) -> None:
     """Deletes a folder and all that is in it."""
-    name = local_path(path, "tf.io.gfile.rmtree")
+    name = to_local_path(path, "tf.io.gfile.rmtree")
     with translated(name):
         shutil.rmtree(name)
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Gives a file or a folder another name."""
-    old, new = (local_path(path, "tf.io.gfile.rename") for path in (src, dst))
+    old, new = (to_local_path(path, "tf.io.gfile.rename") for path in (src, dst))
     with translated(old):
         _refuse(new, overwrite)
         os.replace(old, new)
@@ -94,7 +94,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Copies a file."""
-    old, new = (local_path(path, "tf.io.gfile.copy") for path in (src, dst))
+    old, new = (to_local_path(path, "tf.io.gfile.copy") for path in (src, dst))
     with translated(old):
         _refuse(new, overwrite)
         shutil.copyfile(old, new)
@@ -102,7 +102,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 def stat(path: Any) -> FileStatistics:
     """What is known of a file or a folder."""
-    name = local_path(path, "tf.io.gfile.stat")
+    name = to_local_path(path, "tf.io.gfile.stat")
     with translated(name):
         found = os.stat(name)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
@@ -110,12 +110,12 @@ def stat(path: Any) -> FileStatistics:
 
 def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[tuple[str, list[str], list[str]]]:
     """All folders below one: the path, the names of the folders in it, and those of the files."""
-    yield from os.walk(local_path(top, "tf.io.gfile.walk"), topdown, onerror)
+    yield from os.walk(to_local_path(top, "tf.io.gfile.walk"), topdown, onerror)
 
 
 def join(path: Any, *paths: Any) -> str:
     """The path of something inside of a folder."""
-    return os.path.join(*[local_path(each, "tf.io.gfile.join") for each in (path, *paths)])
+    return os.path.join(*[to_local_path(each, "tf.io.gfile.join") for each in (path, *paths)])
 
 
 def get_registered_schemes() -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from unisono.tf import errors
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf.io._errors import translated
 
 _MODES: Final = ("r", "w", "a", "r+", "w+", "a+")
@@ -31,7 +31,7 @@ class GFile:
     def __init__(self, name: Any, mode: str = "r") -> None:
         if mode.replace("b", "") not in _MODES:
             raise errors.InvalidArgumentError(None, None, f"GFile: mode is {mode!r}. Expected one of {_MODES}.")
-        self._name, self._mode = local_path(name, "tf.io.gfile.GFile"), mode
+        self._name, self._mode = to_local_path(name, "tf.io.gfile.GFile"), mode
         self._file: BinaryIO | None = None
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype, uint8, uint16
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.io._bytes import byte_tensor, one_byte_string
 
 
@@ -27,12 +27,12 @@ def decode_image(
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
     wanted = as_dtype(dtype)
     if wanted.is_floating:
-        return on_host((pixels / np.float32(255)).astype(wanted.dtype))
+        return to_host_tensor((pixels / np.float32(255)).astype(wanted.dtype))
     if wanted == uint16:
-        return on_host(pixels.astype(np.uint16) * np.uint16(257))
+        return to_host_tensor(pixels.astype(np.uint16) * np.uint16(257))
     if wanted != uint8:
         raise TypeError(f"tf.io.decode_image: dtype is {wanted!r}. Expected tf.uint8, tf.uint16 or tf.float32.")
-    return on_host(pixels)
+    return to_host_tensor(pixels)
 
 
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, name: str | None = None, **_: Any) -> HostTensor:
@@ -51,7 +51,7 @@ def decode_and_crop_jpeg(
     if min(y, x) < 0 or min(height, width) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
         said = f"tf.io.decode_and_crop_jpeg: crop_window is {(y, x, height, width)}, the image {pixels.shape[:2]}."
         raise errors.InvalidArgumentError(None, None, said)
-    return on_host(pixels[y : y + height, x : x + width])
+    return to_host_tensor(pixels[y : y + height, x : x + width])
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None) -> HostTensor:
@@ -81,4 +81,4 @@ def is_jpeg(contents: Any, name: str | None = None) -> bool:
 
 def extract_jpeg_shape(contents: Any, output_type: Any = "int32", name: str | None = None) -> HostTensor:
     """Height, width and channels of a JPEG file."""
-    return on_host(np.array(np.shape(decode_image(contents)), as_dtype(output_type).dtype))
+    return to_host_tensor(np.array(np.shape(decode_image(contents)), as_dtype(output_type).dtype))

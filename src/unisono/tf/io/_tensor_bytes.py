@@ -12,7 +12,7 @@ import numpy as np
 from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._tensors import HostTensor, as_bytes, convert_to_tensor, on_host
+from unisono.tf._tensors import HostTensor, as_bytes, convert_to_tensor, to_host_tensor
 from unisono.tf.io._bytes import byte_strings, byte_tensor, each, one_byte_string
 
 _WINDOW: Final = {"GZIP": zlib.MAX_WBITS | 16, "ZLIB": zlib.MAX_WBITS}
@@ -37,7 +37,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Hos
     if as_dtype(found.dtype) != as_dtype(out_type):
         said = f"tf.io.parse_tensor: the tensor is {as_dtype(found.dtype).name}, not {as_dtype(out_type).name}."
         raise errors.InvalidArgumentError(None, None, said)
-    return on_host(found)
+    return to_host_tensor(found)
 
 
 def decode_raw(
@@ -53,7 +53,7 @@ def decode_raw(
     if fixed_length is not None:
         texts = each(lambda data: data[:fixed_length].ljust(fixed_length, b"\0"), texts, "tf.io.decode_raw")
     try:
-        return on_host(files.decode_raw(texts, dtype if little_endian else dtype.newbyteorder(">")))
+        return to_host_tensor(files.decode_raw(texts, dtype if little_endian else dtype.newbyteorder(">")))
     except ValueError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
 

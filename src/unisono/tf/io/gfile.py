@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.io._folders import (
     copy,
     exists,
@@ -21,4 +21,4 @@ from unisono.tf.io._folders import (
 )
 from unisono.tf.io._gfile import GFile
 
-__getattr__ = _missing_in("tf.io.gfile")
+__getattr__ = _explain_missing_names("tf.io.gfile")

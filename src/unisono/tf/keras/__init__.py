@@ -31,7 +31,7 @@ from unisono.tf.keras import (
     utils,
     wrappers,
 )
-from unisono.tf.keras._like import like as _like
+from unisono.tf.keras._keras_fallback import keras_fallback as _keras_fallback
 
 _modules.share_modules()
-__getattr__ = _like(globals(), "tf.keras", _keras)
+__getattr__ = _keras_fallback(globals(), "tf.keras", _keras)

@@ -10,7 +10,7 @@ import keras
 from unisono import callbacks
 from unisono._src.keras_hooks import is_folder_path
 from unisono._src.training.callbacks import BackupAndRestore
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 
 
 class ModelCheckpoint(callbacks.ModelCheckpoint):
@@ -35,9 +35,7 @@ class ModelCheckpoint(callbacks.ModelCheckpoint):
         **kwargs: Any,
     ) -> None:
         if load_weights_on_restart:
-            raise ValueError(
-                "ModelCheckpoint(load_weights_on_restart=True) is not there. Use tf.keras.callbacks.BackupAndRestore."
-            )
+            raise ValueError("load_weights_on_restart=True is not available. Use tf.keras.callbacks.BackupAndRestore.")
         path = os.fspath(filepath)
         weights_only = args[3] if len(args) > 3 else kwargs.get("save_weights_only", False)
         super().__init__(_with_ending(path, weights_only), *args, **kwargs)
@@ -103,4 +101,4 @@ def _with_ending(path: str, weights_only: bool) -> str:
     return path
 
 
-__getattr__ = like(globals(), "tf.keras.callbacks", keras.callbacks)
+__getattr__ = keras_fallback(globals(), "tf.keras.callbacks", keras.callbacks)

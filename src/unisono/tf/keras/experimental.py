@@ -4,6 +4,6 @@
 
 from keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 
-from unisono.tf._missing import missing_in
+from unisono.tf._missing import explain_missing_names
 
-__getattr__ = missing_in("tf.keras.experimental")
+__getattr__ = explain_missing_names("tf.keras.experimental")

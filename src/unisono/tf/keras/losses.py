@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import keras
 
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 from unisono.tf.keras._reduction import Reduction
 
 MSE = mse = keras.losses.mean_squared_error
@@ -16,4 +16,4 @@ MSLE = msle = keras.losses.mean_squared_logarithmic_error
 KLD = kld = kullback_leibler_divergence = keras.losses.kl_divergence
 logcosh = keras.losses.log_cosh
 
-__getattr__ = like(globals(), "tf.keras.losses", keras.losses)
+__getattr__ = keras_fallback(globals(), "tf.keras.losses", keras.losses)

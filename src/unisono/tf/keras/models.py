@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import keras
 
 from unisono.tf.keras._folders import save_model
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 
 
 def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = None, **kwargs: Any) -> Any:
@@ -42,8 +42,8 @@ def model_from_config(config: dict[str, Any], custom_objects: dict[str, Any] | N
 
 
 def model_from_yaml(yaml_string: str, custom_objects: dict[str, Any] | None = None) -> NoReturn:
-    """Refused. YAML can run code; TensorFlow has refused it since 2.6."""
-    raise RuntimeError("model_from_yaml is not there: YAML can run code. Use model.to_json() and model_from_json.")
+    """Not supported. YAML can run code; TensorFlow has refused it since 2.6."""
+    raise RuntimeError("model_from_yaml is not available: YAML can run code. Use model.to_json() and model_from_json.")
 
 
-__getattr__ = like(globals(), "tf.keras.models", keras.models)
+__getattr__ = keras_fallback(globals(), "tf.keras.models", keras.models)

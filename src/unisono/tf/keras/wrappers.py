@@ -2,6 +2,6 @@
 
 import keras
 
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 
-__getattr__ = like(globals(), "tf.keras.wrappers", keras.wrappers)
+__getattr__ = keras_fallback(globals(), "tf.keras.wrappers", keras.wrappers)

@@ -1,7 +1,7 @@
 """`tf.linalg`: products, norms, decompositions, diagonals."""
 
-from unisono.tf._making import eye
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._creation_ops import eye
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.linalg._decompositions import (
     cholesky,
     cholesky_solve,
@@ -24,4 +24,4 @@ from unisono.tf.linalg._diagonals import band_part, diag, diag_part, set_diag, t
 from unisono.tf.linalg._norms import global_norm, l2_normalize, norm, normalize
 from unisono.tf.linalg._products import adjoint, cross, einsum, matmul, matrix_transpose, matvec, tensordot
 
-__getattr__ = _missing_in("tf.linalg")
+__getattr__ = _explain_missing_names("tf.linalg")

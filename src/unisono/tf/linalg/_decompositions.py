@@ -8,52 +8,52 @@ import jax
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import floating, operands
+from unisono.tf._operands import as_floating, convert_operands
 from unisono.tf.linalg._products import maybe_transpose
 
 
 @op
 def inv(input: Any, adjoint: bool = False) -> Any:
     """The inverse matrices."""
-    return jnp.linalg.inv(maybe_transpose(floating(input), False, adjoint))
+    return jnp.linalg.inv(maybe_transpose(as_floating(input), False, adjoint))
 
 
 @op
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False) -> Any:
     """The Moore-Penrose inverses."""
-    return jnp.linalg.pinv(floating(a), rtol=rcond)
+    return jnp.linalg.pinv(as_floating(a), rtol=rcond)
 
 
 @op
 def det(input: Any) -> Any:
     """The determinants."""
-    return jnp.linalg.det(floating(input))
+    return jnp.linalg.det(as_floating(input))
 
 
 @op
 def slogdet(input: Any) -> Any:
     """The signs of the determinants, and the logarithms of their absolute values."""
-    return tuple(jnp.linalg.slogdet(floating(input)))
+    return tuple(jnp.linalg.slogdet(as_floating(input)))
 
 
 @op
 def logdet(matrix: Any) -> Any:
     """The logarithms of the determinants of positive definite matrices."""
-    factor = jnp.linalg.cholesky(floating(matrix))
+    factor = jnp.linalg.cholesky(as_floating(matrix))
     return 2 * jnp.sum(jnp.log(jnp.real(jnp.diagonal(factor, axis1=-2, axis2=-1))), -1)
 
 
 @op
 def solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Any:
     """The `x` of `matrix @ x = rhs`."""
-    matrix, rhs = operands(matrix, rhs)
+    matrix, rhs = convert_operands(matrix, rhs)
     return jnp.linalg.solve(maybe_transpose(matrix, False, adjoint), rhs)
 
 
 @op
 def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False) -> Any:
     """The `x` of `matrix @ x = rhs` for triangular matrices."""
-    matrix, rhs = operands(matrix, rhs)
+    matrix, rhs = convert_operands(matrix, rhs)
     return jax.lax.linalg.triangular_solve(
         matrix, rhs, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint
     )
@@ -62,7 +62,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
 @op
 def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True) -> Any:
     """The `x` for which `matrix @ x` is nearest to ``rhs``."""
-    matrix, rhs = operands(matrix, rhs)
+    matrix, rhs = convert_operands(matrix, rhs)
     adjoint = jnp.swapaxes(matrix, -1, -2).conj()
     if matrix.shape[-2] >= matrix.shape[-1]:
         return jnp.linalg.solve(adjoint @ matrix + l2_regularizer * jnp.eye(matrix.shape[-1]), adjoint @ rhs)
@@ -72,50 +72,50 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True)
 @op
 def cholesky(input: Any) -> Any:
     """The lower triangular factors of positive definite matrices."""
-    return jnp.linalg.cholesky(floating(input))
+    return jnp.linalg.cholesky(as_floating(input))
 
 
 @op
 def cholesky_solve(chol: Any, rhs: Any) -> Any:
     """The `x` of `A @ x = rhs`, of the Cholesky factor of `A`."""
-    chol, rhs = operands(chol, rhs)
+    chol, rhs = convert_operands(chol, rhs)
     return jax.scipy.linalg.cho_solve((chol, True), rhs)
 
 
 @op
 def qr(input: Any, full_matrices: bool = False) -> Any:
     """Matrices as a product of an orthogonal and an upper triangular one."""
-    return tuple(jnp.linalg.qr(floating(input), "complete" if full_matrices else "reduced"))
+    return tuple(jnp.linalg.qr(as_floating(input), "complete" if full_matrices else "reduced"))
 
 
 @op
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """The singular values, and the left and right vectors, in TensorFlow's order: s, u, v."""
     if not compute_uv:
-        return jnp.linalg.svd(floating(tensor), full_matrices, compute_uv=False)
-    u, s, vh = jnp.linalg.svd(floating(tensor), full_matrices)
+        return jnp.linalg.svd(as_floating(tensor), full_matrices, compute_uv=False)
+    u, s, vh = jnp.linalg.svd(as_floating(tensor), full_matrices)
     return s, u, jnp.swapaxes(vh, -1, -2).conj()
 
 
 @op
 def eigh(tensor: Any) -> Any:
     """The eigenvalues and vectors of symmetric matrices."""
-    return tuple(jnp.linalg.eigh(floating(tensor), UPLO="L", symmetrize_input=False))
+    return tuple(jnp.linalg.eigh(as_floating(tensor), UPLO="L", symmetrize_input=False))
 
 
 @op
 def eigvalsh(tensor: Any) -> Any:
     """The eigenvalues of symmetric matrices."""
-    return jnp.linalg.eigvalsh(floating(tensor), UPLO="L")
+    return jnp.linalg.eigvalsh(as_floating(tensor), UPLO="L")
 
 
 @op
 def expm(input: Any) -> Any:
     """The matrix exponential."""
-    return jax.scipy.linalg.expm(floating(input))
+    return jax.scipy.linalg.expm(as_floating(input))
 
 
 @op
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False) -> Any:
     """The rank of matrices."""
-    return jnp.linalg.matrix_rank(floating(a), tol).astype(jnp.int32)
+    return jnp.linalg.matrix_rank(as_floating(a), tol).astype(jnp.int32)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import whole
+from unisono.tf._operands import static_int
 from unisono.tf._tensors import as_array
 
 
@@ -67,7 +67,7 @@ def set_diag(input: Any, diagonal: Any, k: int = 0, align: str = "RIGHT_LEFT") -
 def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:
     """Matrices with zeros outside of a band: so many diagonals below and above; a negative number: all."""
     array = as_array(input)
-    lower, upper = whole(num_lower), whole(num_upper)
+    lower, upper = static_int(num_lower), static_int(num_upper)
     distance = np.subtract.outer(np.arange(array.shape[-2]), np.arange(array.shape[-1]))
     inside = ((lower < 0) | (distance <= lower)) & ((upper < 0) | (-distance <= upper))
     return jnp.where(inside, array, jnp.zeros((), array.dtype))

@@ -7,9 +7,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf._dtypes import for_jax
+from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._op import op
-from unisono.tf._operands import operands, together, whole
+from unisono.tf._operands import convert_operands, convert_together, static_int
 from unisono.tf._tensors import as_array
 
 
@@ -32,14 +32,14 @@ def matmul(
     >>> matmul([[1.0, 2.0]], [[3.0], [4.0]]).tolist()
     [[11.0]]
     """
-    a, b = operands(a, b)
+    a, b = convert_operands(a, b)
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError(
             f"tf.matmul: the shapes are {tuple(a.shape)} and {tuple(b.shape)}. Expected matrices, with two dims at "
             f"least; for a vector write tf.linalg.matvec(a, b), or b[:, tf.newaxis]."
         )
     product = jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), maybe_transpose(b, transpose_b, adjoint_b))
-    return product if output_type is None else product.astype(for_jax(output_type))
+    return product if output_type is None else product.astype(to_jax_dtype(output_type))
 
 
 @op
@@ -52,18 +52,18 @@ def matvec(
     b_is_sparse: bool = False,
 ) -> Any:
     """The product of matrices and vectors."""
-    a, b = operands(a, b)
+    a, b = convert_operands(a, b)
     return jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), b[..., None])[..., 0]
 
 
 @op
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
     """Sums of products over these dims of both."""
-    a, b = operands(a, b)
+    a, b = convert_operands(a, b)
     if isinstance(axes, list | tuple):
         axes = tuple(int(each) if np.ndim(each) == 0 else tuple(map(int, each)) for each in axes)
     else:
-        axes = whole(axes)
+        axes = static_int(axes)
     return jnp.tensordot(a, b, axes)
 
 
@@ -73,7 +73,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     kwargs.pop("optimize", None)
     if kwargs:
         raise TypeError(f"tf.einsum: unknown arguments {sorted(kwargs)}. Expected `optimize` and `name`.")
-    _, arrays = together(inputs)
+    _, arrays = convert_together(inputs)
     return jnp.einsum(equation, *arrays)
 
 
@@ -93,7 +93,7 @@ def adjoint(matrix: Any) -> Any:
 @op
 def cross(a: Any, b: Any) -> Any:
     """The cross products of vectors of three numbers."""
-    return jnp.cross(*operands(a, b))
+    return jnp.cross(*convert_operands(a, b))
 
 
 def maybe_transpose(array: Any, transposed: bool, adjoint: bool) -> Any:

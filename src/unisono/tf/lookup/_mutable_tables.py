@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
 from unisono.tf.lookup._static_tables import check_keys
 
@@ -64,7 +64,7 @@ class MutableHashTable:
 
     def size(self, name: str | None = None) -> HostTensor:
         """How many keys there are."""
-        return on_host(np.int64(len(self._values)))
+        return to_host_tensor(np.int64(len(self._values)))
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
         """Puts values in, over those that were there."""
@@ -85,7 +85,7 @@ class MutableHashTable:
         found = np.empty(defaults.shape, self._value_dtype.dtype)
         for row, key in enumerate(given.ravel().tolist()):
             found[row] = self._values.get(key, defaults[row])
-        return on_host(found.reshape(*given.shape, *self._default.shape))
+        return to_host_tensor(found.reshape(*given.shape, *self._default.shape))
 
     def __getitem__(self, keys: Any) -> HostTensor:
         return self.lookup(keys)
@@ -101,7 +101,7 @@ class MutableHashTable:
         values = np.empty((len(self._values), *self._default.shape), self._value_dtype.dtype)
         for row, (key, value) in enumerate(self._values.items()):
             keys[row], values[row] = key, value
-        return on_host(keys), on_host(values)
+        return to_host_tensor(keys), to_host_tensor(values)
 
     def _given(self, keys: Any) -> Array:
         if isinstance(keys, jax.core.Tracer):

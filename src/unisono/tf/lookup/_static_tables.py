@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf import errors
-from unisono.tf._dtypes import DType, as_dtype, for_jax, int64, string
+from unisono.tf._dtypes import DType, as_dtype, int64, string, to_jax_dtype
 from unisono.tf._fingerprint import fingerprint
-from unisono.tf._tensors import HostTensor, on_host
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
 
 TRACED_TEXT = """A table of text was asked for a value of a compiled function. Text stays on the host: look it up in
@@ -53,7 +53,7 @@ class StaticHashTable:
     @property
     def default_value(self) -> HostTensor:
         """The value of keys that are not there."""
-        return on_host(self._default)
+        return to_host_tensor(self._default)
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class StaticHashTable:
 
     def size(self, name: str | None = None) -> HostTensor:
         """How many keys there are."""
-        return on_host(np.int64(len(self._rows)))
+        return to_host_tensor(np.int64(len(self._rows)))
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The value of each key."""
@@ -72,7 +72,7 @@ class StaticHashTable:
         found = np.empty(rows.shape, self._values.dtype)
         known = rows >= 0
         found[known], found[~known] = self._values[rows[known]], self._default
-        return on_host(found)
+        return to_host_tensor(found)
 
     def __getitem__(self, keys: Any) -> Any:
         return self.lookup(keys)
@@ -80,7 +80,7 @@ class StaticHashTable:
     def export(self, name: str | None = None) -> tuple[HostTensor, HostTensor]:
         """All keys, and all values."""
         rows = list(self._rows.values())
-        return on_host(self._keys[rows]), on_host(self._values[rows])
+        return to_host_tensor(self._keys[rows]), to_host_tensor(self._values[rows])
 
     def rows(self, keys: Any) -> Array:
         """Where each key stands; -1 for those that are not there."""
@@ -90,9 +90,9 @@ class StaticHashTable:
     def _lookup_traced(self, keys: Any) -> Any:
         if self._order is None or self.value_dtype == string:
             raise TypeError(TRACED_TEXT)
-        keys_in_order = jnp.asarray(self._keys[self._order], for_jax(self.key_dtype))
-        values = jnp.asarray(self._values[self._order], for_jax(self.value_dtype))
-        default = jnp.asarray(self._default, for_jax(self.value_dtype))
+        keys_in_order = jnp.asarray(self._keys[self._order], to_jax_dtype(self.key_dtype))
+        values = jnp.asarray(self._values[self._order], to_jax_dtype(self.value_dtype))
+        default = jnp.asarray(self._default, to_jax_dtype(self.value_dtype))
         if not len(self._keys):
             return jnp.broadcast_to(default, tuple(keys.shape))
         places = jnp.minimum(jnp.searchsorted(keys_in_order, keys), len(self._keys) - 1)
@@ -145,7 +145,7 @@ class StaticVocabularyTable:
 
     def size(self, name: str | None = None) -> HostTensor:
         """How many numbers there are, those for other words included."""
-        return on_host(np.int64(self._num_words + self._num_oov_buckets))
+        return to_host_tensor(np.int64(self._num_words + self._num_oov_buckets))
 
     def lookup(self, keys: Any, name: str | None = None) -> HostTensor:
         """The number of each word."""
@@ -157,7 +157,7 @@ class StaticVocabularyTable:
         for index in np.ndindex(given.shape):
             if known[index] < 0:
                 found[index] = self._num_words + _hashed(given[index]) % self._num_oov_buckets
-        return on_host(found)
+        return to_host_tensor(found)
 
     def __getitem__(self, keys: Any) -> HostTensor:
         return self.lookup(keys)

@@ -1,6 +1,6 @@
 """`tf.math`."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.linalg._norms import l2_normalize
 from unisono.tf.math._arithmetic import (
     abs,
@@ -144,4 +144,4 @@ from unisono.tf.nn._activations import log_softmax, softmax
 
 mod = floormod
 
-__getattr__ = _missing_in("tf.math")
+__getattr__ = _explain_missing_names("tf.math")

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import floating, operands, together
-from unisono.tf._tensors import as_array, is_text, on_host
+from unisono.tf._operands import as_floating, convert_operands, convert_together
+from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
 
 @op
@@ -20,21 +20,21 @@ def add(x: Any, y: Any) -> Any:
     [4, 5]
     """
     if is_text(x) or is_text(y):
-        _, (left, right) = together([x, y])
-        return on_host(left + right)
-    return jnp.add(*operands(x, y))
+        _, (left, right) = convert_together([x, y])
+        return to_host_tensor(left + right)
+    return jnp.add(*convert_operands(x, y))
 
 
 @op
 def subtract(x: Any, y: Any) -> Any:
     """`x - y`."""
-    return jnp.subtract(*operands(x, y))
+    return jnp.subtract(*convert_operands(x, y))
 
 
 @op
 def multiply(x: Any, y: Any) -> Any:
     """`x * y`."""
-    return jnp.multiply(*operands(x, y))
+    return jnp.multiply(*convert_operands(x, y))
 
 
 @op
@@ -47,31 +47,31 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
 @op
 def divide(x: Any, y: Any) -> Any:
     """`x / y` as Python has it: whole numbers give fractions."""
-    return jnp.true_divide(*operands(x, y))
+    return jnp.true_divide(*convert_operands(x, y))
 
 
 @op
 def truediv(x: Any, y: Any) -> Any:
     """`x / y` as Python has it: whole numbers give fractions."""
-    return jnp.true_divide(*operands(x, y))
+    return jnp.true_divide(*convert_operands(x, y))
 
 
 @op
 def floordiv(x: Any, y: Any) -> Any:
     """`x // y`, rounded down."""
-    return jnp.floor_divide(*operands(x, y))
+    return jnp.floor_divide(*convert_operands(x, y))
 
 
 @op
 def floormod(x: Any, y: Any) -> Any:
     """`x % y`, with the sign of ``y``."""
-    return jnp.mod(*operands(x, y))
+    return jnp.mod(*convert_operands(x, y))
 
 
 @op
 def truncatediv(x: Any, y: Any) -> Any:
     """`x / y`, rounded towards zero."""
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     dtype = jnp.result_type(x, y)
     if jnp.issubdtype(dtype, jnp.integer):
         return (jnp.sign(x) * jnp.sign(y) * (jnp.abs(x) // jnp.abs(y))).astype(dtype)
@@ -81,13 +81,13 @@ def truncatediv(x: Any, y: Any) -> Any:
 @op
 def truncatemod(x: Any, y: Any) -> Any:
     """What :func:`truncatediv` leaves over, with the sign of ``x``."""
-    return jnp.fmod(*operands(x, y))
+    return jnp.fmod(*convert_operands(x, y))
 
 
 @op
 def divide_no_nan(x: Any, y: Any) -> Any:
     """`x / y`, and 0 where ``y`` is 0."""
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     zero = y == 0
     return jnp.where(zero, jnp.zeros((), x.dtype), jnp.true_divide(x, jnp.where(zero, jnp.ones((), y.dtype), y)))
 
@@ -95,7 +95,7 @@ def divide_no_nan(x: Any, y: Any) -> Any:
 @op
 def multiply_no_nan(x: Any, y: Any) -> Any:
     """`x * y`, and 0 where ``y`` is 0, also if ``x`` is not a number."""
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     zero = y == 0
     return jnp.where(zero, jnp.zeros((), x.dtype), jnp.where(zero, jnp.ones((), x.dtype), x) * y)
 
@@ -103,13 +103,13 @@ def multiply_no_nan(x: Any, y: Any) -> Any:
 @op
 def reciprocal(x: Any) -> Any:
     """`1 / x`."""
-    return 1 / floating(x)
+    return 1 / as_floating(x)
 
 
 @op
 def reciprocal_no_nan(x: Any) -> Any:
     """`1 / x`, and 0 where ``x`` is 0."""
-    x = floating(x)
+    x = as_floating(x)
     return jnp.where(x == 0, 0, 1 / jnp.where(x == 0, 1, x)).astype(x.dtype)
 
 
@@ -134,7 +134,7 @@ def sign(x: Any) -> Any:
 @op
 def pow(x: Any, y: Any) -> Any:
     """`x ** y`."""
-    return jnp.power(*operands(x, y))
+    return jnp.power(*convert_operands(x, y))
 
 
 @op
@@ -146,7 +146,7 @@ def square(x: Any) -> Any:
 @op
 def squared_difference(x: Any, y: Any) -> Any:
     """`(x - y) * (x - y)`, with the conjugate for complex numbers."""
-    x, y = operands(x, y)
+    x, y = convert_operands(x, y)
     difference = x - y
     return difference * jnp.conj(difference)
 
@@ -154,13 +154,13 @@ def squared_difference(x: Any, y: Any) -> Any:
 @op
 def sqrt(x: Any) -> Any:
     """The square root."""
-    return jnp.sqrt(floating(x))
+    return jnp.sqrt(as_floating(x))
 
 
 @op
 def rsqrt(x: Any) -> Any:
     """`1 / sqrt(x)`."""
-    return jax.lax.rsqrt(floating(x))
+    return jax.lax.rsqrt(as_floating(x))
 
 
 @op
@@ -174,7 +174,7 @@ def add_n(inputs: Any) -> Any:
         return as_array(inputs)
     if not inputs:
         raise ValueError("tf.add_n: the list is empty. Expected at least one tensor.")
-    _, arrays = together(inputs)
+    _, arrays = convert_together(inputs)
     if len({tuple(array.shape) for array in arrays}) > 1:
         raise ValueError(
             f"tf.add_n: the shapes are {[tuple(array.shape) for array in arrays]}. Expected all of them to be the "
@@ -195,13 +195,13 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> An
 @op
 def maximum(x: Any, y: Any) -> Any:
     """The larger one of each pair."""
-    return jnp.maximum(*operands(x, y))
+    return jnp.maximum(*convert_operands(x, y))
 
 
 @op
 def minimum(x: Any, y: Any) -> Any:
     """The smaller one of each pair."""
-    return jnp.minimum(*operands(x, y))
+    return jnp.minimum(*convert_operands(x, y))
 
 
 @op
@@ -213,22 +213,22 @@ def round(x: Any) -> Any:
 @op
 def rint(x: Any) -> Any:
     """The nearest whole number; halves go to the even one."""
-    return jnp.rint(floating(x))
+    return jnp.rint(as_floating(x))
 
 
 @op
 def floor(x: Any) -> Any:
     """The next whole number below."""
-    return jnp.floor(floating(x))
+    return jnp.floor(as_floating(x))
 
 
 @op
 def ceil(x: Any) -> Any:
     """The next whole number above."""
-    return jnp.ceil(floating(x))
+    return jnp.ceil(as_floating(x))
 
 
 @op
 def nextafter(x1: Any, x2: Any) -> Any:
     """The next number after ``x1`` that can be written, in the direction of ``x2``."""
-    return jnp.nextafter(*operands(x1, x2))
+    return jnp.nextafter(*convert_operands(x1, x2))

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import operands, text
-from unisono.tf._tensors import as_array, is_text, on_host
+from unisono.tf._operands import as_bytes_array, convert_operands
+from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
 
 @op
@@ -28,25 +28,25 @@ def not_equal(x: Any, y: Any) -> Any:
 @op
 def less(x: Any, y: Any) -> Any:
     """`x < y`."""
-    return jnp.less(*operands(x, y))
+    return jnp.less(*convert_operands(x, y))
 
 
 @op
 def less_equal(x: Any, y: Any) -> Any:
     """`x <= y`."""
-    return jnp.less_equal(*operands(x, y))
+    return jnp.less_equal(*convert_operands(x, y))
 
 
 @op
 def greater(x: Any, y: Any) -> Any:
     """`x > y`."""
-    return jnp.greater(*operands(x, y))
+    return jnp.greater(*convert_operands(x, y))
 
 
 @op
 def greater_equal(x: Any, y: Any) -> Any:
     """`x >= y`."""
-    return jnp.greater_equal(*operands(x, y))
+    return jnp.greater_equal(*convert_operands(x, y))
 
 
 @op
@@ -107,5 +107,5 @@ def is_strictly_increasing(x: Any) -> Any:
 
 def _compared(x: Any, y: Any, of_text: Callable[..., Any], of_numbers: Callable[..., Any]) -> Any:
     if is_text(x) or is_text(y):
-        return on_host(np.asarray(of_text(text(x), text(y)), bool))
-    return of_numbers(*operands(x, y))
+        return to_host_tensor(np.asarray(of_text(as_bytes_array(x), as_bytes_array(y)), bool))
+    return of_numbers(*convert_operands(x, y))

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import dtype_or, known, sizes, whole
+from unisono.tf._operands import jax_dtype_or, static_int, static_shape, static_value
 from unisono.tf._tensors import as_array
 
 UNKNOWN_LENGTH = "tf.math.bincount: without minlength and maxlength the length of the result, that is `arr`"
@@ -24,8 +24,8 @@ class TopK(NamedTuple):
 @op
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32") -> Any:
     """The ``k`` largest numbers along the last dim, and their places."""
-    values, indices = jax.lax.top_k(as_array(input), whole(k))
-    return TopK(values, indices.astype(dtype_or(index_type, "int32")))
+    values, indices = jax.lax.top_k(as_array(input), static_int(k))
+    return TopK(values, indices.astype(jax_dtype_or(index_type, "int32")))
 
 
 @op
@@ -35,7 +35,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any) -> Any:
     inside = (targets >= 0) & (targets < scores.shape[1])
     own = jnp.take_along_axis(scores, jnp.clip(targets, 0, scores.shape[1] - 1)[:, None].astype(jnp.int32), 1)
     larger = jnp.sum(scores > own, 1)
-    return inside & (larger < whole(k)) & jnp.isfinite(own[:, 0])
+    return inside & (larger < static_int(k)) & jnp.isfinite(own[:, 0])
 
 
 @op
@@ -52,7 +52,7 @@ def bincount(
     array = as_array(arr)
     length = _length(arr, minlength, maxlength)
     weight = None if weights is None else as_array(weights)
-    out = dtype_or(dtype, "int32") if weight is None else weight.dtype
+    out = jax_dtype_or(dtype, "int32") if weight is None else weight.dtype
 
     def counted(numbers: Any, weight: Any) -> Any:
         ones = jnp.ones(numbers.shape, out) if weight is None else weight
@@ -77,10 +77,10 @@ def confusion_matrix(
     """
     if num_classes is None:
         what = "tf.math.confusion_matrix: without num_classes the number of classes, that is labels or predictions"
-        num_classes = max(int(known(labels, what).max()), int(known(predictions, what).max())) + 1
-    count = whole(num_classes)
+        num_classes = max(int(static_value(labels, what).max()), int(static_value(predictions, what).max())) + 1
+    count = static_int(num_classes)
     rows, columns = as_array(labels).reshape(-1), as_array(predictions).reshape(-1)
-    out = dtype_or(dtype, "int32")
+    out = jax_dtype_or(dtype, "int32")
     added = jnp.ones(rows.shape, out) if weights is None else as_array(weights).reshape(-1).astype(out)
     return jnp.zeros((count, count), out).at[rows, columns].add(added, mode="drop")
 
@@ -96,34 +96,34 @@ def invert_permutation(x: Any) -> Any:
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
     """The number of the bin of each value; those outside of the range belong to the first and the last bin."""
     array, (low, high) = as_array(values), value_range
-    scaled = (array - low) / (high - low) * whole(nbins)
-    return jnp.clip(jnp.floor(scaled), 0, whole(nbins) - 1).astype(dtype_or(dtype, "int32"))
+    scaled = (array - low) / (high - low) * static_int(nbins)
+    return jnp.clip(jnp.floor(scaled), 0, static_int(nbins) - 1).astype(jax_dtype_or(dtype, "int32"))
 
 
 @op
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
     """How many values are in each of the bins that divide the range evenly."""
     bins = histogram_fixed_width_bins(values, value_range, nbins)
-    out = dtype_or(dtype, "int32")
-    return jnp.zeros(whole(nbins), out).at[bins.reshape(-1)].add(jnp.ones((), out))
+    out = jax_dtype_or(dtype, "int32")
+    return jnp.zeros(static_int(nbins), out).at[bins.reshape(-1)].add(jnp.ones((), out))
 
 
 @op
 def approx_max_k(operand: Any, k: Any, reduction_dimension: int = -1, recall_target: float = 0.95) -> Any:
     """Nearly the ``k`` largest numbers along a dim, and their places."""
-    return jax.lax.approx_max_k(as_array(operand), whole(k), reduction_dimension, recall_target)
+    return jax.lax.approx_max_k(as_array(operand), static_int(k), reduction_dimension, recall_target)
 
 
 @op
 def approx_min_k(operand: Any, k: Any, reduction_dimension: int = -1, recall_target: float = 0.95) -> Any:
     """Nearly the ``k`` smallest numbers along a dim, and their places."""
-    return jax.lax.approx_min_k(as_array(operand), whole(k), reduction_dimension, recall_target)
+    return jax.lax.approx_min_k(as_array(operand), static_int(k), reduction_dimension, recall_target)
 
 
 def _length(arr: Any, minlength: Any, maxlength: Any) -> int:
-    least, most = (None if each is None else sizes(each)[0] for each in (minlength, maxlength))
+    least, most = (None if each is None else static_shape(each)[0] for each in (minlength, maxlength))
     if most is not None and (least == most or isinstance(arr, jax.core.Tracer)):
         return most
-    numbers = known(arr, UNKNOWN_LENGTH)
+    numbers = static_value(arr, UNKNOWN_LENGTH)
     found = max(int(numbers.max()) + 1 if numbers.size else 0, least or 0)
     return found if most is None else min(found, most)

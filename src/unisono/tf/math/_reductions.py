@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
-from unisono.tf._operands import axes, dtype_or, floating, whole
+from unisono.tf._operands import as_floating, jax_dtype_or, static_axes, static_int
 from unisono.tf._tensors import as_array
 
 
@@ -21,7 +21,7 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> A
     [4, 6]
     """
     array = as_array(input_tensor)
-    return jnp.sum(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+    return jnp.sum(array, static_axes(axis), dtype=array.dtype, keepdims=keepdims)
 
 
 @op
@@ -29,8 +29,8 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
     """The mean along ``axis``. That of whole numbers is a whole number, as in TensorFlow."""
     array = as_array(input_tensor)
     if not jnp.issubdtype(array.dtype, jnp.integer):
-        return jnp.mean(array, axes(axis), keepdims=keepdims)
-    total = jnp.sum(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+        return jnp.mean(array, static_axes(axis), keepdims=keepdims)
+    total = jnp.sum(array, static_axes(axis), dtype=array.dtype, keepdims=keepdims)
     count = array.size // max(total.size, 1)
     return (jnp.sign(total) * (jnp.abs(total) // max(count, 1))).astype(array.dtype)
 
@@ -39,63 +39,63 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
 def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The product along ``axis``."""
     array = as_array(input_tensor)
-    return jnp.prod(array, axes(axis), dtype=array.dtype, keepdims=keepdims)
+    return jnp.prod(array, static_axes(axis), dtype=array.dtype, keepdims=keepdims)
 
 
 @op
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The largest number along ``axis``."""
-    return jnp.max(as_array(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.max(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest number along ``axis``."""
-    return jnp.min(as_array(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.min(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether all along ``axis`` are true."""
-    return jnp.all(as_array(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.all(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether one along ``axis`` is true."""
-    return jnp.any(as_array(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.any(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The variance along ``axis``: the mean squared distance from the mean."""
-    return jnp.var(floating(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.var(as_floating(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The standard deviation along ``axis``."""
-    return jnp.std(floating(input_tensor), axes(axis), keepdims=keepdims)
+    return jnp.std(as_floating(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`log(sum(exp(x)))` along ``axis``."""
-    return jax.nn.logsumexp(floating(input_tensor), axes(axis), keepdims=keepdims)
+    return jax.nn.logsumexp(as_floating(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The square root of the sum of squares along ``axis``."""
     array = as_array(input_tensor)
-    return jnp.sqrt(jnp.sum(jnp.square(floating(array)), axes(axis), keepdims=keepdims)).astype(array.dtype)
+    return jnp.sqrt(jnp.sum(jnp.square(as_floating(array)), static_axes(axis), keepdims=keepdims)).astype(array.dtype)
 
 
 @op
 def count_nonzero(input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = "int64") -> Any:
     """How many numbers along ``axis`` are not 0."""
-    counted = jnp.count_nonzero(as_array(input), axes(axis), keepdims=bool(keepdims))
-    return counted.astype(dtype_or(dtype, "int64"))
+    counted = jnp.count_nonzero(as_array(input), static_axes(axis), keepdims=bool(keepdims))
+    return counted.astype(jax_dtype_or(dtype, "int64"))
 
 
 @op
@@ -111,13 +111,17 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
     >>> argmax([[1, 5, 2], [7, 0, 1]], axis=1).tolist()
     [1, 0]
     """
-    return jnp.argmax(as_array(input), 0 if axis is None else whole(axis)).astype(dtype_or(output_type, "int64"))
+    return jnp.argmax(as_array(input), 0 if axis is None else static_int(axis)).astype(
+        jax_dtype_or(output_type, "int64")
+    )
 
 
 @op
 def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
     """The place of the smallest number along ``axis``; along the first dim if it is None."""
-    return jnp.argmin(as_array(input), 0 if axis is None else whole(axis)).astype(dtype_or(output_type, "int64"))
+    return jnp.argmin(as_array(input), 0 if axis is None else static_int(axis)).astype(
+        jax_dtype_or(output_type, "int64")
+    )
 
 
 @op
@@ -137,12 +141,12 @@ def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = Fals
 @op
 def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
     """`log` of the running sums of `exp`."""
-    array = floating(x)
+    array = as_floating(x)
     return _running(jax.lax.cumlogsumexp, array, axis, exclusive, reverse, as_dtype(array.dtype).min)
 
 
 def _running(function: Any, array: Any, axis: Any, exclusive: bool, reverse: bool, first: Any) -> Any:
-    axis = whole(axis) % array.ndim
+    axis = static_int(axis) % array.ndim
     total = function(array, axis=axis, reverse=reverse)
     if not exclusive:
         return total

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
-from unisono.tf._operands import known, whole
+from unisono.tf._operands import static_int, static_value
 from unisono.tf._tensors import as_array
 
 UNKNOWN_COUNT = "tf.math.segment_*: the number of segments is that of the last id and one more, so the ids"
@@ -50,45 +50,45 @@ def segment_prod(data: Any, segment_ids: Any) -> Any:
 @op
 def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The sum of the rows with each id."""
-    return jax.ops.segment_sum(*_flat(data, segment_ids), whole(num_segments))
+    return jax.ops.segment_sum(*_flat(data, segment_ids), static_int(num_segments))
 
 
 @op
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The mean of the rows with each id, 0 where there is none."""
-    return _mean(*_flat(data, segment_ids), whole(num_segments))
+    return _mean(*_flat(data, segment_ids), static_int(num_segments))
 
 
 @op
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The sum of the rows with each id, divided by the square root of their number."""
     data, ids = _flat(data, segment_ids)
-    total = jax.ops.segment_sum(data, ids, whole(num_segments))
-    return total / jnp.sqrt(_at_least_one(data, ids, whole(num_segments)))
+    total = jax.ops.segment_sum(data, ids, static_int(num_segments))
+    return total / jnp.sqrt(_at_least_one(data, ids, static_int(num_segments)))
 
 
 @op
 def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The largest of the rows with each id, the smallest number there is where there is none."""
     data, ids = _flat(data, segment_ids)
-    return _or_limit(jax.ops.segment_max(data, ids, whole(num_segments)), ids, whole(num_segments), "min")
+    return _or_limit(jax.ops.segment_max(data, ids, static_int(num_segments)), ids, static_int(num_segments), "min")
 
 
 @op
 def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The smallest of the rows with each id, the largest number there is where there is none."""
     data, ids = _flat(data, segment_ids)
-    return _or_limit(jax.ops.segment_min(data, ids, whole(num_segments)), ids, whole(num_segments), "max")
+    return _or_limit(jax.ops.segment_min(data, ids, static_int(num_segments)), ids, static_int(num_segments), "max")
 
 
 @op
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
     """The product of the rows with each id, 1 where there is none."""
-    return jax.ops.segment_prod(*_flat(data, segment_ids), whole(num_segments))
+    return jax.ops.segment_prod(*_flat(data, segment_ids), static_int(num_segments))
 
 
 def _count(segment_ids: Any) -> int:
-    ids = known(segment_ids, UNKNOWN_COUNT)
+    ids = static_value(segment_ids, UNKNOWN_COUNT)
     return int(ids[-1]) + 1 if len(ids) else 0
 
 

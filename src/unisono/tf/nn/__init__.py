@@ -1,7 +1,7 @@
 """`tf.nn`: activations, losses, convolutions, normalisation."""
 
 from unisono._src.strategy._average_loss import compute_average_loss, scale_regularization_loss
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.linalg._norms import l2_normalize
 from unisono.tf.math._counts_and_top_k import approx_max_k, approx_min_k, in_top_k, top_k
 from unisono.tf.math._elementary_and_special import sigmoid, softplus, softsign, tanh
@@ -51,4 +51,4 @@ from unisono.tf.nn._sampled_losses import nce_loss, sampled_softmax_loss
 swish = silu
 lrn = local_response_normalization
 
-__getattr__ = _missing_in("tf.nn")
+__getattr__ = _explain_missing_names("tf.nn")

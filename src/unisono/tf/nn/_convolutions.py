@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import operands, sizes, whole
+from unisono.tf._operands import convert_operands, static_int, static_shape
 from unisono.tf._tensors import as_array
 
 _LETTERS = "DHW"
@@ -56,7 +56,7 @@ def depthwise_conv2d(
     input: Any, filter: Any, strides: Any, padding: Any, data_format: Any = "NHWC", dilations: Any = None
 ) -> Any:
     """A convolution of each channel by itself; filters have the shape (height, width, channels, multiplier)."""
-    array, kernel = operands(input, filter)
+    array, kernel = convert_operands(input, filter)
     height, width, channels, multiplier = kernel.shape
     flat = kernel.reshape(height, width, 1, channels * multiplier)
     return _convolved(array, flat, strides, padding, data_format, dilations, groups=channels)
@@ -171,7 +171,7 @@ def avg_pool3d(input: Any, ksize: Any, strides: Any, padding: Any, data_format: 
 @op
 def space_to_depth(input: Any, block_size: Any, data_format: str = "NHWC") -> Any:
     """Blocks of pixels as channels."""
-    array, block = _channels_last(as_array(input), data_format), whole(block_size)
+    array, block = _channels_last(as_array(input), data_format), static_int(block_size)
     batch, height, width, channels = array.shape
     parts = array.reshape(batch, height // block, block, width // block, block, channels)
     moved = parts.transpose(0, 1, 3, 2, 4, 5).reshape(batch, height // block, width // block, block**2 * channels)
@@ -181,7 +181,7 @@ def space_to_depth(input: Any, block_size: Any, data_format: str = "NHWC") -> An
 @op
 def depth_to_space(input: Any, block_size: Any, data_format: str = "NHWC") -> Any:
     """Channels as blocks of pixels."""
-    array, block = _channels_last(as_array(input), data_format), whole(block_size)
+    array, block = _channels_last(as_array(input), data_format), static_int(block_size)
     batch, height, width, channels = array.shape
     parts = array.reshape(batch, height, width, block, block, channels // block**2)
     moved = parts.transpose(0, 1, 3, 2, 4, 5).reshape(batch, height * block, width * block, channels // block**2)
@@ -191,7 +191,7 @@ def depth_to_space(input: Any, block_size: Any, data_format: str = "NHWC") -> An
 def _convolved(
     input: Any, filters: Any, strides: Any, padding: Any, data_format: Any, dilations: Any, groups: int | None = None
 ) -> Any:
-    array, kernel = operands(input, filters)
+    array, kernel = convert_operands(input, filters)
     num_dims = kernel.ndim - 2
     layout = data_format or f"N{_LETTERS[-num_dims:]}C"
     letters = "".join(letter for letter in layout if letter not in "NC")
@@ -210,8 +210,8 @@ def _transposed(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any, data_format: Any, dilations: Any
 ) -> Any:
     """The gradient of the convolution that makes ``input`` of something in ``output_shape``, with respect to that."""
-    array, kernel = operands(input, filters)
-    shape = _output_shape(array, kernel, sizes(output_shape), data_format)
+    array, kernel = convert_operands(input, filters)
+    shape = _output_shape(array, kernel, static_shape(output_shape), data_format)
 
     def forward(result: Any) -> Any:
         return _convolved(result, kernel, strides, padding, data_format, dilations)
@@ -254,7 +254,7 @@ def _mean(array: Any, window: Any, step: Any, padding: Any) -> Any:
 
 def _per_dim(value: Any, num_dims: int, layout: str) -> tuple[int, ...]:
     """A number for each inner dim, of one for all, or of one for each dim of the tensor."""
-    numbers = sizes(value)
+    numbers = static_shape(value)
     if len(numbers) == 1:
         return numbers * num_dims
     if len(numbers) == num_dims + 2:
@@ -275,7 +275,7 @@ def _padding(padding: Any, layout: str) -> Any:
         if padding.upper() not in ("SAME", "VALID"):
             raise ValueError(f"padding is {padding!r}. Expected 'SAME', 'VALID', or pairs of numbers for each dim.")
         return padding.upper()
-    pairs = [sizes(pair) for pair in padding]
+    pairs = [static_shape(pair) for pair in padding]
     return [pair for pair, letter in zip(pairs, layout, strict=True) if letter not in "NC"]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._op import making, op
-from unisono.tf._operands import axes as dims
-from unisono.tf._operands import floating, operands, sizes
+from unisono.tf._op import op, op_without_folding
+from unisono.tf._operands import as_floating, convert_operands, static_shape
+from unisono.tf._operands import static_axes as dims
 from unisono.tf._tensors import as_array
 from unisono.tf.random._seed_generators import next_key
 
@@ -17,7 +17,7 @@ from unisono.tf.random._seed_generators import next_key
 @op
 def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
     """A bias for each channel; channels are the last dim, or the second one for "NCHW"."""
-    array, bias = operands(value, bias)
+    array, bias = convert_operands(value, bias)
     if data_format is not None and data_format.upper().startswith("NC"):
         bias = bias.reshape(-1, *[1] * (array.ndim - 2))
     return array + bias
@@ -26,14 +26,14 @@ def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
 @op
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> Any:
     """The mean and the variance along these dims."""
-    array, along = floating(x), dims(axes)
+    array, along = as_floating(x), dims(axes)
     return jnp.mean(array, along, keepdims=keepdims), jnp.var(array, along, keepdims=keepdims)
 
 
 @op
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False) -> Any:
     """The mean and the variance along these dims, of numbers that count differently."""
-    array, weights = operands(x, frequency_weights)
+    array, weights = convert_operands(x, frequency_weights)
     along = dims(axes)
     weights = jnp.broadcast_to(weights, array.shape)
     total = jnp.sum(weights, along, keepdims=True)
@@ -45,7 +45,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
 @op
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any) -> Any:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`."""
-    array = floating(x)
+    array = as_floating(x)
     factor = jax.lax.rsqrt(as_array(variance) + variance_epsilon)
     if scale is not None:
         factor = factor * as_array(scale)
@@ -60,7 +60,7 @@ def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
 ) -> Any:
     """Every number divided by a measure of its neighbours in the other channels."""
-    array = floating(input)
+    array = as_floating(input)
     window = (1,) * (array.ndim - 1) + (2 * depth_radius + 1,)
     padding = [(0, 0)] * (array.ndim - 1) + [(depth_radius, depth_radius)]
     squares = jax.lax.reduce_window(
@@ -79,13 +79,13 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:
     return rows * (max_norm / jnp.maximum(length, max_norm))
 
 
-@making
+@op_without_folding
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> Any:
     """Some numbers become 0, the others larger, so that the sum stays as it is on average."""
-    array = floating(x)
+    array = as_floating(x)
     shape = tuple(array.shape)
     if noise_shape is not None:
-        given = noise_shape if not isinstance(noise_shape, jax.Array) else sizes(noise_shape)
+        given = noise_shape if not isinstance(noise_shape, jax.Array) else static_shape(noise_shape)
         shape = tuple(full if size is None else int(size) for size, full in zip(given, shape, strict=True))
     if isinstance(rate, int | float):
         if not 0 <= rate < 1:

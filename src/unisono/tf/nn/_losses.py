@@ -9,22 +9,22 @@ import jax.numpy as jnp
 import keras
 
 from unisono.tf._op import op
-from unisono.tf._operands import floating, whole
+from unisono.tf._operands import as_floating, static_int
 from unisono.tf._tensors import as_array
 
 
 @op
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1) -> Any:
     """The cross-entropy of each row; labels are probabilities."""
-    logits = floating(logits)
+    logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
-    return -jnp.sum(labels * jax.nn.log_softmax(logits, whole(axis)), whole(axis))
+    return -jnp.sum(labels * jax.nn.log_softmax(logits, static_int(axis)), static_int(axis))
 
 
 @op
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
     """The cross-entropy of each row; labels are class numbers."""
-    logits, labels = floating(logits), as_array(labels)
+    logits, labels = as_floating(logits), as_array(labels)
     if labels.ndim != logits.ndim - 1:
         raise ValueError(
             f"tf.nn.sparse_softmax_cross_entropy_with_logits: labels have the shape {tuple(labels.shape)}, logits "
@@ -37,7 +37,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
 @op
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
     """The cross-entropy of each number; labels are probabilities."""
-    logits = floating(logits)
+    logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
     return jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits)))
 
@@ -45,7 +45,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) ->
 @op
 def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any) -> Any:
     """:func:`sigmoid_cross_entropy_with_logits`, with a weight for what is positive."""
-    logits = floating(logits)
+    logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
     weight = 1 + (as_array(pos_weight, logits.dtype) - 1) * labels
     return (1 - labels) * logits + weight * (jnp.log1p(jnp.exp(-jnp.abs(logits))) + jax.nn.relu(-logits))
@@ -54,7 +54,7 @@ def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any
 @op
 def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False) -> Any:
     """The loss of counts, whose logarithm is predicted."""
-    targets, log_input = floating(targets), floating(log_input)
+    targets, log_input = as_floating(targets), as_floating(log_input)
     loss = jnp.exp(log_input) - log_input * targets
     if not compute_full_loss:
         return loss
@@ -65,7 +65,7 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
 @op
 def l2_loss(t: Any) -> Any:
     """Half of the sum of squares."""
-    return jnp.sum(jnp.square(floating(t))) / 2
+    return jnp.sum(jnp.square(as_floating(t))) / 2
 
 
 @op
@@ -79,7 +79,7 @@ def ctc_loss(
     blank_index: int | None = 0,
 ) -> Any:
     """The loss of sequences without an alignment. Labels are a matrix of numbers, not a SparseTensor."""
-    logits = floating(logits)
+    logits = as_floating(logits)
     if logits_time_major:
         logits = jnp.swapaxes(logits, 0, 1)
     mask = 0 if blank_index is None else int(blank_index) % logits.shape[-1]

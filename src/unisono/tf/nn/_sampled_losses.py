@@ -7,14 +7,14 @@ from typing import Any
 import jax.numpy as jnp
 import ml_dtypes
 
-from unisono.tf._op import making
-from unisono.tf._operands import floating
+from unisono.tf._op import op_without_folding
+from unisono.tf._operands import as_floating
 from unisono.tf._tensors import as_array
 from unisono.tf.nn._losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
 from unisono.tf.random._candidate_samplers import log_uniform_candidate_sampler
 
 
-@making
+@op_without_folding
 def nce_loss(
     weights: Any,
     biases: Any,
@@ -44,7 +44,7 @@ def nce_loss(
     return jnp.sum(sigmoid_cross_entropy_with_logits(labels=wanted, logits=logits), -1)
 
 
-@making
+@op_without_folding
 def sampled_softmax_loss(
     weights: Any,
     biases: Any,
@@ -65,7 +65,7 @@ def sampled_softmax_loss(
 
 def _of_few(weights: Any, biases: Any, labels: Any, inputs: Any, sampled: Any, without_hits: bool) -> Any:
     """Labels and logits of the right classes, then of those drawn."""
-    weights, biases, inputs = floating(weights), floating(biases), floating(inputs)
+    weights, biases, inputs = as_floating(weights), as_floating(biases), as_floating(inputs)
     labels = as_array(labels)
     drawn, expected_right, expected_drawn = (as_array(each) for each in sampled)
     right = jnp.einsum("bd,btd->bt", inputs, weights[labels]) + biases[labels] - jnp.log(expected_right)

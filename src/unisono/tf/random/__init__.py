@@ -1,6 +1,6 @@
 """`tf.random`: random numbers that can be the same in every run."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.random import experimental
 from unisono.tf.random._candidate_samplers import log_uniform_candidate_sampler, uniform_candidate_sampler
 from unisono.tf.random._generator import (
@@ -24,4 +24,4 @@ from unisono.tf.random._stateless import (
     stateless_uniform,
 )
 
-__getattr__ = _missing_in("tf.random")
+__getattr__ = _explain_missing_names("tf.random")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._op import making
+from unisono.tf._op import op_without_folding
 from unisono.tf._tensors import as_array
 from unisono.tf.random._seed_generators import next_key
 
@@ -19,7 +19,7 @@ TOO_MANY = """tf.random.{name}: {wanted} different classes are asked for, and th
 num_sampled <= range_max, or unique=False."""
 
 
-@making
+@op_without_folding
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: Any = None
 ) -> Any:
@@ -43,7 +43,7 @@ def log_uniform_candidate_sampler(
     return _drawn("log_uniform_candidate_sampler", _log_uniform, true_classes, num_sampled, unique, range_max, seed)
 
 
-@making
+@op_without_folding
 def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: Any = None
 ) -> Any:

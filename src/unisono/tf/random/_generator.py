@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono._src.replicas import context
 from unisono.tf._module import Module
-from unisono.tf._operands import whole
+from unisono.tf._operands import static_int
 from unisono.tf._tensors import as_array
 from unisono.tf.random._sampling import (
     sample_binomial,
@@ -78,7 +78,7 @@ class Generator(Module):
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
         """A generator with this key, that has counted so far."""
-        return cls(state=np.array([whole(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
+        return cls(state=np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
 
     @property
     def state(self) -> Any:
@@ -105,7 +105,7 @@ class Generator(Module):
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Begins again with this key and counter."""
-        self.reset(np.array([whole(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
+        self.reset(np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
 
     def skip(self, delta: Any) -> Any:
         """Leaves out so many draws."""
@@ -136,11 +136,11 @@ class Generator(Module):
 
     def make_seeds(self, count: Any = 1) -> Any:
         """Seeds for the stateless functions, of the shape (2, count)."""
-        return sample_full_int(self._next(), (2, whole(count)), "int64")
+        return sample_full_int(self._next(), (2, static_int(count)), "int64")
 
     def split(self, count: Any = 1) -> list[Generator]:
         """So many generators with numbers of their own."""
-        keys = jax.random.key_data(jax.random.split(self._next(), whole(count)))
+        keys = jax.random.key_data(jax.random.split(self._next(), static_int(count)))
         return [Generator(state=pair) for pair in keys]
 
     def _next(self) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono.tf._op import making
-from unisono.tf._operands import text_or_array
-from unisono.tf._tensors import on_host
+from unisono.tf._op import op_without_folding
+from unisono.tf._operands import as_text_or_array
+from unisono.tf._tensors import to_host_tensor
 from unisono.tf.random._sampling import (
     sample_categorical,
     sample_gamma,
@@ -21,7 +21,7 @@ from unisono.tf.random._sampling import (
 from unisono.tf.random._seed_generators import next_key
 
 
-@making
+@op_without_folding
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: Any = None) -> Any:
     """Numbers of a normal distribution.
 
@@ -31,40 +31,40 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32
     return sample_normal(next_key(seed), shape, mean, stddev, dtype)
 
 
-@making
+@op_without_folding
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: Any = None) -> Any:
     """Numbers of a normal distribution, none further from the mean than two deviations."""
     return sample_truncated_normal(next_key(seed), shape, mean, stddev, dtype)
 
 
-@making
+@op_without_folding
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
     """Numbers from ``minval`` to below ``maxval``, all as likely; whole ones if the dtype is."""
     return sample_uniform(next_key(seed), shape, minval, maxval, dtype, "tf.random.uniform")
 
 
-@making
+@op_without_folding
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
     """Numbers of gamma distributions: ``shape`` of them for each parameter."""
     return sample_gamma(next_key(seed), shape, alpha, beta, dtype)
 
 
-@making
+@op_without_folding
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: Any = None) -> Any:
     """Counts of Poisson distributions: ``shape`` of them for each parameter."""
     return sample_poisson(next_key(seed), shape, lam, dtype)
 
 
-@making
+@op_without_folding
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
     return sample_categorical(next_key(seed), logits, num_samples, dtype)
 
 
-@making
+@op_without_folding
 def shuffle(value: Any, seed: Any = None) -> Any:
     """The rows in another order."""
-    rows = text_or_array(value)
+    rows = as_text_or_array(value)
     if isinstance(rows, np.ndarray):
-        return on_host(rows[np.asarray(jax.random.permutation(next_key(seed), len(rows)))])
+        return to_host_tensor(rows[np.asarray(jax.random.permutation(next_key(seed), len(rows)))])
     return jax.random.permutation(next_key(seed), rows)

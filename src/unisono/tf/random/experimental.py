@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.random._generator import (
     Algorithm,
     Generator,
@@ -17,4 +17,4 @@ from unisono.tf.random._stateless import stateless_shuffle
 stateless_fold_in = _fold_in
 stateless_split = _split
 
-__getattr__ = _missing_in("tf.random.experimental")
+__getattr__ = _explain_missing_names("tf.random.experimental")

@@ -6,7 +6,7 @@ import os
 from typing import Any, Final
 
 from unisono._src.state import store
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 
 KIND: Final = "saved_model"
 MODEL_FILE: Final = "model.keras"  # what `model.save(folder)` of tf.keras writes into its folder
@@ -44,7 +44,7 @@ def contains_saved_model(export_dir: Any) -> bool:
     >>> contains_saved_model("nowhere")
     False
     """
-    folder = local_path(export_dir, "tf.saved_model.contains_saved_model")
+    folder = to_local_path(export_dir, "tf.saved_model.contains_saved_model")
     if os.path.isfile(os.path.join(folder, MODEL_FILE)):
         return True
     try:

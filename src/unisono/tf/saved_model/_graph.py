@@ -17,7 +17,7 @@ import numpy as np
 from unisono._src.state import checkpoint
 from unisono._src.state.store import JSON
 from unisono._src.tracing import functions
-from unisono.tf._dtypes import for_jax
+from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._module import Module
 from unisono.tf.saved_model._functions import functions_of, parameters_of, program_of, saved_kinds
 
@@ -172,4 +172,4 @@ def _is_kept(value: Any) -> bool:
 
 
 def _spec(spec: Any) -> JSON:
-    return {"shape": list(spec.shape), "dtype": for_jax(spec.dtype).name, "name": spec.name}
+    return {"shape": list(spec.shape), "dtype": to_jax_dtype(spec.dtype).name, "name": spec.name}

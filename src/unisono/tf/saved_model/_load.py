@@ -11,8 +11,8 @@ import keras
 
 from unisono._src.replicas import context
 from unisono._src.state.store import JSON, BadCheckpoint, Stored
-from unisono.tf._dtypes import for_jax
-from unisono.tf._paths import local_path
+from unisono.tf._dtypes import to_jax_dtype
+from unisono.tf._paths import to_local_path
 from unisono.tf.saved_model._constants import SERVING
 from unisono.tf.saved_model._format import MODEL_FILE, read
 from unisono.tf.saved_model._loaded import Loaded
@@ -37,7 +37,7 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: Any = No
     asked = [tags] if isinstance(tags, str) else list(tags or [SERVING])
     if asked != [SERVING]:
         raise ValueError(WRONG_TAGS.format(tags=tags, known=SERVING))
-    folder = local_path(export_dir, "tf.saved_model.load")
+    folder = to_local_path(export_dir, "tf.saved_model.load")
     file = os.path.join(folder, MODEL_FILE)
     if os.path.isfile(file):
         return _load_model(file)
@@ -110,7 +110,7 @@ def _variable(entry: JSON, arrays: Any) -> Any:
     value = arrays[entry["array"]]
     return keras.Variable(
         value,
-        dtype=for_jax(value.dtype).name,
+        dtype=to_jax_dtype(value.dtype).name,
         trainable=entry["trainable"],
         name=entry["name"],
         aggregation=entry["aggregation"],

@@ -15,7 +15,7 @@ from unisono._src import jax_hooks
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.replicas import context
 from unisono._src.state.store import JSON
-from unisono.tf._dtypes import as_dtype, for_jax, string
+from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
 from unisono.tf._tensors import as_array
 from unisono.tf.saved_model._nests import put_together, taken_apart
 from unisono.tf.saved_model._scope import RUNS_REPLICAS, SavingScope
@@ -147,7 +147,7 @@ def _shapes(specs: Sequence[TensorSpec], name: str) -> list[Any]:
             for axis, size in enumerate(spec.shape)
         ]
         shape = jax.export.symbolic_shape(",".join(words), scope=scope) if None in spec.shape else tuple(spec.shape)
-        shapes.append(jax.ShapeDtypeStruct(shape, for_jax(spec.dtype)))
+        shapes.append(jax.ShapeDtypeStruct(shape, to_jax_dtype(spec.dtype)))
     return shapes
 
 

@@ -9,7 +9,7 @@ import jax
 import keras
 
 from unisono._src.state import store
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf.saved_model._constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from unisono.tf.saved_model._format import KIND, VERSION
 from unisono.tf.saved_model._graph import Graph
@@ -63,7 +63,7 @@ def write(
             found[key] = add_signature(graph, key, default, asked=False)
     state = graph.state({name: signature for name, signature in found.items() if signature is not None})
     store.commit(
-        local_path(folder, "tf.saved_model.save"),
+        to_local_path(folder, "tf.saved_model.save"),
         arrays=graph.arrays,
         state={"kind": KIND, "version": VERSION, **state},
         info={"jax": jax.__version__, "keras": keras.__version__},

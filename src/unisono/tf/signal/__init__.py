@@ -1,6 +1,6 @@
 """`tf.signal`: Fourier transforms, windows and frames."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.signal._fourier import (
     fft,
     fft2d,
@@ -17,4 +17,4 @@ from unisono.tf.signal._fourier import (
 )
 from unisono.tf.signal._windows_and_frames import frame, hamming_window, hann_window, stft
 
-__getattr__ = _missing_in("tf.signal")
+__getattr__ = _explain_missing_names("tf.signal")

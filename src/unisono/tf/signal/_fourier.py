@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import axes as dims
-from unisono.tf._operands import floating, sizes
+from unisono.tf._operands import as_floating, static_shape
+from unisono.tf._operands import static_axes as dims
 from unisono.tf._tensors import as_array
 
 
@@ -51,25 +51,25 @@ def ifft3d(input: Any) -> Any:
 @op
 def rfft(input_tensor: Any, fft_length: Any = None) -> Any:
     """The Fourier transform of real numbers along the last dim."""
-    return jnp.fft.rfft(floating(input_tensor), None if fft_length is None else sizes(fft_length)[0])
+    return jnp.fft.rfft(as_floating(input_tensor), None if fft_length is None else static_shape(fft_length)[0])
 
 
 @op
 def irfft(input_tensor: Any, fft_length: Any = None) -> Any:
     """What undoes :func:`rfft`."""
-    return jnp.fft.irfft(as_array(input_tensor), None if fft_length is None else sizes(fft_length)[0])
+    return jnp.fft.irfft(as_array(input_tensor), None if fft_length is None else static_shape(fft_length)[0])
 
 
 @op
 def rfft2d(input_tensor: Any, fft_length: Any = None) -> Any:
     """The Fourier transform of real numbers along the last two dims."""
-    return jnp.fft.rfft2(floating(input_tensor), None if fft_length is None else sizes(fft_length))
+    return jnp.fft.rfft2(as_floating(input_tensor), None if fft_length is None else static_shape(fft_length))
 
 
 @op
 def irfft2d(input_tensor: Any, fft_length: Any = None) -> Any:
     """What undoes :func:`rfft2d`."""
-    return jnp.fft.irfft2(as_array(input_tensor), None if fft_length is None else sizes(fft_length))
+    return jnp.fft.irfft2(as_array(input_tensor), None if fft_length is None else static_shape(fft_length))
 
 
 @op

@@ -1,6 +1,6 @@
 """`tf.sparse`: what makes dense arrays of the features of records, which are dense here."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.sparse._to_dense import to_dense
 
-__getattr__ = _missing_in("tf.sparse")
+__getattr__ = _explain_missing_names("tf.sparse")

@@ -1,6 +1,6 @@
 """`tf.strings`: text, on the host. Text is bytes, as in TensorFlow; results are tensors of the host."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.strings._case_regex_hash import (
     length,
     lower,
@@ -22,4 +22,4 @@ from unisono.tf.strings._split_join import (
     unicode_split,
 )
 
-__getattr__ = _missing_in("tf.strings")
+__getattr__ = _explain_missing_names("tf.strings")

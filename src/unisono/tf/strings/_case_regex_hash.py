@@ -9,15 +9,15 @@ import numpy as np
 
 from unisono.tf._fingerprint import fingerprint
 from unisono.tf._op import op
-from unisono.tf._operands import text, whole
-from unisono.tf._tensors import as_array, as_bytes, on_host
+from unisono.tf._operands import as_bytes_array, static_int
+from unisono.tf._tensors import as_array, as_bytes, to_host_tensor
 from unisono.tf.strings._string_arrays import map_strings, scalar_value
 
 
 @op
 def length(input: Any, unit: str = "BYTE") -> Any:
     """How many bytes there are, or letters for "UTF8_CHAR"."""
-    array = text(input)
+    array = as_bytes_array(input)
     counts = [len(each if unit == "BYTE" else each.decode()) for each in array.reshape(-1)]
     return as_array(np.array(counts, np.int32).reshape(array.shape))
 
@@ -25,19 +25,19 @@ def length(input: Any, unit: str = "BYTE") -> Any:
 @op
 def lower(input: Any, encoding: str = "") -> Any:
     """In small letters; other than ASCII's for encoding "utf-8"."""
-    return map_strings(lambda each: each.decode().lower().encode() if encoding else each.lower(), text(input))
+    return map_strings(lambda each: each.decode().lower().encode() if encoding else each.lower(), as_bytes_array(input))
 
 
 @op
 def upper(input: Any, encoding: str = "") -> Any:
     """In capitals; other than ASCII's for encoding "utf-8"."""
-    return map_strings(lambda each: each.decode().upper().encode() if encoding else each.upper(), text(input))
+    return map_strings(lambda each: each.decode().upper().encode() if encoding else each.upper(), as_bytes_array(input))
 
 
 @op
 def strip(input: Any) -> Any:
     """Without white space at both ends."""
-    return map_strings(lambda each: each.strip(), text(input))
+    return map_strings(lambda each: each.strip(), as_bytes_array(input))
 
 
 @op
@@ -47,21 +47,21 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
         re.compile(as_bytes(scalar_value(pattern))),
         as_bytes(scalar_value(rewrite)).replace(b"\\0", b"\\g<0>"),
     )
-    return map_strings(lambda each: compiled.sub(other, each, count=0 if replace_global else 1), text(input))
+    return map_strings(lambda each: compiled.sub(other, each, count=0 if replace_global else 1), as_bytes_array(input))
 
 
 @op
 def regex_full_match(input: Any, pattern: Any) -> Any:
     """Whether the pattern matches all of the text."""
     compiled = re.compile(as_bytes(scalar_value(pattern)))
-    array = text(input)
+    array = as_bytes_array(input)
     matches = [compiled.fullmatch(each) is not None for each in array.reshape(-1)]
-    return on_host(np.array(matches, bool).reshape(array.shape))
+    return to_host_tensor(np.array(matches, bool).reshape(array.shape))
 
 
 @op
 def to_hash_bucket_fast(input: Any, num_buckets: Any) -> Any:
     """A number below ``num_buckets`` for each text, the same as TensorFlow's."""
-    array, buckets = text(input), whole(num_buckets)
+    array, buckets = as_bytes_array(input), static_int(num_buckets)
     numbers = [fingerprint(each) % buckets for each in array.reshape(-1)]
     return as_array(np.array(numbers, np.int64).reshape(array.shape))

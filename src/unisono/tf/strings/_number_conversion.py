@@ -10,9 +10,9 @@ import numpy as np
 from unisono._src.data.files import bytes_scalar
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
-from unisono.tf._operands import known, text
+from unisono.tf._operands import as_bytes_array, static_value
 from unisono.tf._print import formatted
-from unisono.tf._tensors import as_array, is_text, on_host
+from unisono.tf._tensors import as_array, is_text, to_host_tensor
 from unisono.tf.errors import InvalidArgumentError
 from unisono.tf.strings._string_arrays import build_string_array
 
@@ -24,7 +24,7 @@ def to_number(input: Any, out_type: Any = "float32") -> Any:
     >>> to_number(["1.5", "2"]).tolist()
     [1.5, 2.0]
     """
-    array, wanted = text(input), as_dtype(out_type)
+    array, wanted = as_bytes_array(input), as_dtype(out_type)
     read: Callable[[bytes], Any] = int if wanted.is_integer else float
     numbers = []
     for each in array.reshape(-1):
@@ -46,8 +46,8 @@ def as_string(
     [b'1', b'2']
     """
     if is_text(input):
-        return on_host(text(input))
-    array = known(as_array(input), "tf.strings.as_string: numbers become text on the host; the input")
+        return to_host_tensor(as_bytes_array(input))
+    array = static_value(as_array(input), "tf.strings.as_string: numbers become text on the host; the input")
     kind = "e" if scientific else "g" if shortest else "f"
     digits = "" if precision < 0 else f".{precision}"
 
@@ -60,7 +60,7 @@ def as_string(
             return plain.encode()
         return (plain.ljust(width) if fill == "-" else plain.rjust(width, fill or " ")).encode()
 
-    return on_host(build_string_array(array.shape, lambda index: written(array[index])))
+    return to_host_tensor(build_string_array(array.shape, lambda index: written(array[index])))
 
 
 @op
@@ -70,6 +70,9 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     pieces = template.split(placeholder)
     if len(pieces) != len(values) + 1:
         raise ValueError(f"tf.strings.format: {len(pieces) - 1} places for {len(values)} values in {template!r}.")
-    shown = [formatted(text(each) if is_text(each) else known(as_array(each), "It"), summarize) for each in values]
+    shown = [
+        formatted(as_bytes_array(each) if is_text(each) else static_value(as_array(each), "It"), summarize)
+        for each in values
+    ]
     joined = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
-    return on_host(bytes_scalar(joined.encode()))
+    return to_host_tensor(bytes_scalar(joined.encode()))

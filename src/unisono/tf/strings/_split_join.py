@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import axes, known, text, whole
-from unisono.tf._tensors import as_array, as_bytes, on_host
+from unisono.tf._operands import as_bytes_array, static_axes, static_int, static_value
+from unisono.tf._tensors import as_array, as_bytes, to_host_tensor
 from unisono.tf.errors import InvalidArgumentError
 from unisono.tf.strings._string_arrays import build_string_array, map_strings, scalar_value, split_each
 
@@ -21,15 +21,15 @@ def join(inputs: Any, separator: Any = "") -> Any:
     [b'a-x', b'a-y']
     """
     between = as_bytes(scalar_value(separator))
-    arrays = np.broadcast_arrays(*(text(each) for each in inputs))
+    arrays = np.broadcast_arrays(*(as_bytes_array(each) for each in inputs))
     return map_strings(lambda *each: between.join(each), *arrays)
 
 
 @op
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Any:
     """Texts joined along dims; all of them if ``axis`` is None."""
-    array, between = text(inputs), as_bytes(scalar_value(separator))
-    where = axes(axis)
+    array, between = as_bytes_array(inputs), as_bytes(scalar_value(separator))
+    where = static_axes(axis)
     order = tuple(range(array.ndim)) if where is None else (where,) if isinstance(where, int) else where
     order = tuple(each % array.ndim for each in order)
     left = [each for each in range(array.ndim) if each not in order]
@@ -37,7 +37,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     joined = build_string_array(rows.shape[:-1], lambda index: between.join(rows[index]))
     if keepdims:
         joined = joined.reshape([1 if each in order else array.shape[each] for each in range(array.ndim)])
-    return on_host(joined)
+    return to_host_tensor(joined)
 
 
 @op
@@ -48,7 +48,7 @@ def split(input: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
     [b'a', b'b', b'c']
     """
     between = None if sep is None else as_bytes(scalar_value(sep)) or None
-    return split_each(input, lambda each: each.split(between, whole(maxsplit)), "split")
+    return split_each(input, lambda each: each.split(between, static_int(maxsplit)), "split")
 
 
 @op
@@ -60,7 +60,7 @@ def bytes_split(input: Any) -> Any:
 @op
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
     """So many bytes, or letters, from a place on; a negative place counts from the end."""
-    arrays = np.broadcast_arrays(text(input), known(pos, "pos"), known(len, "len"))
+    arrays = np.broadcast_arrays(as_bytes_array(input), static_value(pos, "pos"), static_value(len, "len"))
     return map_strings(lambda each, place, count: _part(each, int(place), int(count), unit), *arrays)
 
 
@@ -73,7 +73,7 @@ def unicode_split(input: Any, input_encoding: str = "UTF-8") -> Any:
 @op
 def unicode_decode(input: Any, input_encoding: str = "UTF-8") -> Any:
     """The numbers of the letters of one text."""
-    array = text(input)
+    array = as_bytes_array(input)
     if array.ndim:
         raise ValueError(f"tf.strings.unicode_decode: expected one text, got the shape {array.shape}.")
     return as_array([ord(letter) for letter in array.item().decode(input_encoding)], "int32")
@@ -82,8 +82,8 @@ def unicode_decode(input: Any, input_encoding: str = "UTF-8") -> Any:
 @op
 def unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
     """The text of numbers of letters, along the last dim."""
-    numbers = known(input, "tf.strings.unicode_encode: the numbers")
-    return on_host(
+    numbers = static_value(input, "tf.strings.unicode_encode: the numbers")
+    return to_host_tensor(
         build_string_array(numbers.shape[:-1], lambda index: "".join(map(chr, numbers[index])).encode(output_encoding))
     )
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unisono.tf._operands import text
-from unisono.tf._tensors import on_host
+from unisono.tf._operands import as_bytes_array
+from unisono.tf._tensors import to_host_tensor
 
 RAGGED = """tf.strings.{name}: the rows have {counts} parts, which makes no tensor; there are no ragged ones. Call it on
 one text at a time, dataset.map(...) before dataset.batch(...), or on rows with equally many parts."""
@@ -16,7 +16,9 @@ one text at a time, dataset.map(...) before dataset.batch(...), or on rows with 
 
 def map_strings(function: Callable[..., bytes], *arrays: Any) -> Any:
     """What a function makes of each text, or of each of several in the same place."""
-    return on_host(build_string_array(arrays[0].shape, lambda index: function(*(array[index] for array in arrays))))
+    return to_host_tensor(
+        build_string_array(arrays[0].shape, lambda index: function(*(array[index] for array in arrays)))
+    )
 
 
 def build_string_array(shape: Any, value: Callable[[Any], bytes]) -> Any:
@@ -29,7 +31,7 @@ def build_string_array(shape: Any, value: Callable[[Any], bytes]) -> Any:
 
 def split_each(input: Any, function: Callable[[bytes], list[bytes]], name: str) -> Any:
     """The parts of each text along a new last dim, if all have as many."""
-    array = text(input)
+    array = as_bytes_array(input)
     rows = [function(each) for each in array.reshape(-1)]
     counts = sorted({len(row) for row in rows}) or [0]
     if len(counts) > 1:
@@ -37,7 +39,7 @@ def split_each(input: Any, function: Callable[[bytes], list[bytes]], name: str) 
     made = np.empty((len(rows), *counts), object)
     for place, row in enumerate(rows):
         made[place] = row
-    return on_host(made.reshape(*array.shape, *counts))
+    return to_host_tensor(made.reshape(*array.shape, *counts))
 
 
 def scalar_value(value: Any) -> Any:

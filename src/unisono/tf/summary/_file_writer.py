@@ -14,7 +14,7 @@ import jax
 
 from unisono._src import jax_hooks
 from unisono._src.data.files import TFRecordWriter, version_event
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf.summary._writer import SummaryWriter
 
 CLOSED = "The SummaryWriter of {logdir!r} is closed. Make another one: tf.summary.create_file_writer(logdir)."
@@ -94,7 +94,7 @@ def create_file_writer(
         experimental_mesh: see above.
     """
     return FileWriter(
-        local_path(logdir, "tf.summary.create_file_writer"),
+        to_local_path(logdir, "tf.summary.create_file_writer"),
         _MAX_QUEUE if max_queue is None else max_queue,
         _FLUSH_MILLIS if flush_millis is None else flush_millis,
         ".v2" if filename_suffix is None else filename_suffix,

@@ -9,7 +9,7 @@ from typing import Any
 
 from unisono._src import keras_hooks
 from unisono._src.data.files import summary_event
-from unisono.tf._eager import name_scope
+from unisono.tf._execution import name_scope
 from unisono.tf.io._bytes import one_byte_string
 from unisono.tf.summary._record import record_event
 

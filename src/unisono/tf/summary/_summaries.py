@@ -13,7 +13,7 @@ import numpy as np
 
 from unisono._src.data.files import encode_png, plugin_metadata, serialize_tensor
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._tensors import as_array, convert_to_tensor, on_host
+from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 from unisono.tf.summary._buckets import bucketed
 from unisono.tf.summary._record import record
 
@@ -118,7 +118,7 @@ def _array(data: Any) -> Any:
         data = as_array(data)
     found = np.asarray(data)
     if not (as_dtype(found.dtype).is_numeric or as_dtype(found.dtype).is_bool):
-        raise TypeError(f"Expected numbers, got {on_host(found)!r}.")
+        raise TypeError(f"Expected numbers, got {to_host_tensor(found)!r}.")
     return data if isinstance(data, jax.core.Tracer) else found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 
 ALREADY_ON = "tf.summary.trace_on: a trace is on already. Call tf.summary.trace_export or tf.summary.trace_off first."
 NOT_ON = "tf.summary.trace_export: no trace is on. Call tf.summary.trace_on(profiler=True, profiler_outdir=...) before."
@@ -43,7 +43,7 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
     global _trace
     if _trace is not None:
         raise RuntimeError(ALREADY_ON)
-    folder = None if profiler_outdir is None else local_path(profiler_outdir, "tf.summary.trace_on")
+    folder = None if profiler_outdir is None else to_local_path(profiler_outdir, "tf.summary.trace_on")
     _trace = _Trace(profiler, folder)
 
 
@@ -53,7 +53,7 @@ def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> No
         raise RuntimeError(NOT_ON)
     if _trace.temporary is not None and profiler_outdir is None:
         raise ValueError(NO_FOLDER)
-    folder = None if profiler_outdir is None else local_path(profiler_outdir, "tf.summary.trace_export")
+    folder = None if profiler_outdir is None else to_local_path(profiler_outdir, "tf.summary.trace_export")
     _end(folder)
 
 

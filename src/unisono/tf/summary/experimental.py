@@ -2,8 +2,8 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.summary._defaults import get_step, set_step
 from unisono.tf.summary._raw import summary_scope, write_raw_pb
 
-__getattr__ = _missing_in("tf.summary.experimental")
+__getattr__ = _explain_missing_names("tf.summary.experimental")

@@ -1,6 +1,6 @@
 """`tf.test`: what tests ask of the machine, and a test case that compares arrays."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.test._build_info import (
     gpu_device_name,
     is_built_with_cuda,
@@ -12,4 +12,4 @@ from unisono.tf.test._build_info import (
 )
 from unisono.tf.test._test_case import TestCase, main
 
-__getattr__ = _missing_in("tf.test")
+__getattr__ = _explain_missing_names("tf.test")

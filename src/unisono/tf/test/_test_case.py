@@ -14,7 +14,7 @@ import keras
 import numpy as np
 
 from unisono._src.data.plans import map_leaves
-from unisono.tf._refused import refused
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.errors import OpError
 
 _NO_SESSION = "there are no sessions; values are there when they are computed: compare them directly."
@@ -118,8 +118,8 @@ class TestCase(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         return folder
 
-    session = refused("tf.test.TestCase.session", _NO_SESSION)
-    cached_session = refused("tf.test.TestCase.cached_session", _NO_SESSION)
+    session = unsupported_function("tf.test.TestCase.session", _NO_SESSION)
+    cached_session = unsupported_function("tf.test.TestCase.cached_session", _NO_SESSION)
 
     def _pairs(self, a: Any, b: Any, msg: str | None) -> Iterator[tuple[Any, Any]]:
         if isinstance(a, dict) or isinstance(b, dict):

@@ -1,6 +1,6 @@
 """`tf.tpu`."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.tpu import experimental
 
-__getattr__ = _missing_in("tf.tpu")
+__getattr__ = _explain_missing_names("tf.tpu")

@@ -12,7 +12,7 @@ from unisono._src.data.files import (
     SequenceExample,
 )
 from unisono._src.state.checkpoint import checkpoints_iterator, latest_checkpoint
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.train import experimental
 from unisono.tf.train._checkpoint import Checkpoint
 from unisono.tf.train._checkpoint_state import CheckpointOptions, get_checkpoint_state
@@ -22,4 +22,4 @@ from unisono.tf.train._moving_average import ExponentialMovingAverage
 from unisono.tf.train._reader import list_variables, load_checkpoint, load_variable
 from unisono.tf.train._refused import CheckpointView, Coordinator, TrackableView
 
-__getattr__ = _missing_in("tf.train")
+__getattr__ = _explain_missing_names("tf.train")

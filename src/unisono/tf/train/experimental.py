@@ -2,14 +2,18 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
-from unisono.tf._refused import refused
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.train._checkpoint_state import CheckpointOptions
 from unisono.tf.train._python_state import PythonState
 
 _POLICY = 'use tf.keras.mixed_precision.set_global_policy("mixed_bfloat16") before the model is made.'
 
-enable_mixed_precision_graph_rewrite = refused("tf.train.experimental.enable_mixed_precision_graph_rewrite", _POLICY)
-disable_mixed_precision_graph_rewrite = refused("tf.train.experimental.disable_mixed_precision_graph_rewrite", _POLICY)
+enable_mixed_precision_graph_rewrite = unsupported_function(
+    "tf.train.experimental.enable_mixed_precision_graph_rewrite", _POLICY
+)
+disable_mixed_precision_graph_rewrite = unsupported_function(
+    "tf.train.experimental.disable_mixed_precision_graph_rewrite", _POLICY
+)
 
-__getattr__ = _missing_in("tf.train.experimental")
+__getattr__ = _explain_missing_names("tf.train.experimental")

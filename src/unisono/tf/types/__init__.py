@@ -1,6 +1,6 @@
 """`tf.types`."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.types import experimental
 
-__getattr__ = _missing_in("tf.types")
+__getattr__ = _explain_missing_names("tf.types")

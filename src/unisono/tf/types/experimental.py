@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 from unisono._src.tracing.functions import ForArguments, Function
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 Callable = Function
 ConcreteFunction = ForArguments
@@ -11,4 +11,4 @@ GenericFunction = Function
 PolymorphicFunction = Function
 TensorLike: TypeAlias = Any
 
-__getattr__ = _missing_in("tf.types.experimental")
+__getattr__ = _explain_missing_names("tf.types.experimental")

@@ -8,7 +8,7 @@ from typing import Any
 from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._event_messages import message_class
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 from unisono.tf._tensor_proto import make_tensor_proto
 from unisono.tf.io._errors import translated
 
@@ -19,7 +19,7 @@ def summary_iterator(path: Any) -> Iterator[Any]:
     Numbers are there in both of TensorFlow's ways: `value.simple_value`, and `tf.make_ndarray(value.tensor)`.
     A damaged file, or one whose last event is not complete, ends with a `tf.errors.DataLossError`.
     """
-    file = local_path(path, "tf.compat.v1.train.summary_iterator")
+    file = to_local_path(path, "tf.compat.v1.train.summary_iterator")
     event = message_class("Event")
     try:
         with translated(file):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from unisono.tf._event_messages import message_class
-from unisono.tf._missing import missing_in
+from unisono.tf._missing import explain_missing_names
 
 # In both releases, and not the same: in the first, graphs, sessions and collections belong to them.
 _OTHERS: Final = frozenset({"initializers", "losses", "metrics", "saved_model", "summary"})
@@ -22,7 +22,7 @@ def fallen_back(
 
     ``messages`` are classes of event files, which are imported when they are asked for.
     """
-    missing = missing_in(where, depth=2)
+    missing = explain_missing_names(where, depth=2)
 
     def found(name: str) -> Any:
         if name in messages:

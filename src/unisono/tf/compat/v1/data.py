@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from unisono._src.data.plans import map_leaves
-from unisono.tf._refused import refused
 from unisono.tf._spec import as_tf_spec
+from unisono.tf._unsupported import unsupported_function
 from unisono.tf.compat.v1._tf2_names import fallen_back
 
 
@@ -25,7 +25,7 @@ def get_output_types(dataset_or_iterator: Any) -> Any:
     return _of_specs(dataset_or_iterator, "dtype")
 
 
-make_initializable_iterator = refused(
+make_initializable_iterator = unsupported_function(
     "tf.compat.v1.data.make_initializable_iterator", "iterators need no initializing: write iter(dataset)."
 )
 

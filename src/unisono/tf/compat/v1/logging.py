@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging as _logging
 from typing import Any, Final
 
-from unisono.tf._eager import get_logger
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._execution import get_logger
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 DEBUG: Final = _logging.DEBUG
 ERROR: Final = _logging.ERROR
@@ -57,4 +57,4 @@ def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
 
 warn = warning
 
-__getattr__ = _missing_in("tf.compat.v1.logging")
+__getattr__ = _explain_missing_names("tf.compat.v1.logging")

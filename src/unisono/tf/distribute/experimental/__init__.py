@@ -7,7 +7,7 @@ from unisono._src.strategy import (
     CommunicationOptions,
     ValueContext,
 )
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute._parameter_servers import ParameterServerStrategy
 from unisono.tf.distribute.experimental import coordinator, partitioners, rpc
 from unisono.tf.distribute.experimental._old_strategies import CollectiveHints, PreemptionWatcher, TPUStrategy
@@ -17,4 +17,4 @@ from unisono.tf.distribute.experimental._old_strategies import (
 
 CollectiveCommunication = CommunicationImplementation
 
-__getattr__ = _missing_in("tf.distribute.experimental")
+__getattr__ = _explain_missing_names("tf.distribute.experimental")

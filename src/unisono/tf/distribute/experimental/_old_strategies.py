@@ -6,7 +6,7 @@ from typing import Any
 
 from unisono._src import strategy
 from unisono._src.strategy import CommunicationImplementation, CommunicationOptions
-from unisono.tf._refused import refused_class
+from unisono.tf._unsupported import unsupported_class
 
 
 class MultiWorkerMirroredStrategy(strategy.MultiWorkerMirroredStrategy):
@@ -39,7 +39,7 @@ class CollectiveHints(CommunicationOptions):
         super().__init__(bytes_per_pack, timeout_seconds)
 
 
-PreemptionWatcher = refused_class(
+PreemptionWatcher = unsupported_class(
     "tf.distribute.experimental.PreemptionWatcher",
     "nobody watches for notices outside of a training loop; use "
     "tf.distribute.experimental.PreemptionCheckpointHandler, or BackupAndRestore in fit: both hear SIGTERM.",

@@ -2,10 +2,10 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _parameter_servers as _servers
 from unisono.tf.distribute._parameter_servers import ClusterCoordinator, RemoteValue
 
 PerWorkerValues = _servers.PerWorkerValue
 
-__getattr__ = _missing_in("tf.distribute.experimental.coordinator")
+__getattr__ = _explain_missing_names("tf.distribute.experimental.coordinator")

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  (names that the module re-exports)
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute._parameter_servers import (
     FixedShardsPartitioner,
     MaxSizePartitioner,
@@ -10,4 +10,4 @@ from unisono.tf.distribute._parameter_servers import (
     Partitioner,
 )
 
-__getattr__ = _missing_in("tf.distribute.experimental.partitioners")
+__getattr__ = _explain_missing_names("tf.distribute.experimental.partitioners")

@@ -1,9 +1,9 @@
 """`tf.distribute.experimental.rpc`, refused: no calls between processes."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _parameter_servers as _servers
 
 Client = _servers.RpcClient
 Server = _servers.RpcServer
 
-__getattr__ = _missing_in("tf.distribute.experimental.rpc")
+__getattr__ = _explain_missing_names("tf.distribute.experimental.rpc")

@@ -2,7 +2,7 @@
 
 import keras as _keras
 
-from unisono.tf.keras._like import like as _like
+from unisono.tf.keras._keras_fallback import keras_fallback as _keras_fallback
 from unisono.tf.keras.backend._arrays import (
     abs,
     all,
@@ -118,4 +118,4 @@ from unisono.tf.keras.backend._values import (
 backend = _keras.backend.backend
 name_scope = _keras.name_scope
 
-__getattr__ = _like(globals(), "tf.keras.backend", _keras.backend)
+__getattr__ = _keras_fallback(globals(), "tf.keras.backend", _keras.backend)

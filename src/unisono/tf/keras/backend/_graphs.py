@@ -17,22 +17,22 @@ def _refusal(name: str, instead: str) -> NotImplementedError:
 
 
 def learning_phase() -> NoReturn:
-    """Refused. Whether it is training time is said in each call."""
+    """Not supported. Whether it is training time is said in each call."""
     raise _refusal("learning_phase()", "Give your layer's call an argument `training=None`, and pass it on.")
 
 
 def set_learning_phase(value: Any) -> NoReturn:
-    """Refused. Whether it is training time is said in each call."""
+    """Not supported. Whether it is training time is said in each call."""
     raise _refusal("set_learning_phase()", "Pass training=True or training=False when you call the model.")
 
 
 def learning_phase_scope(value: Any) -> NoReturn:
-    """Refused. Whether it is training time is said in each call."""
+    """Not supported. Whether it is training time is said in each call."""
     raise _refusal("learning_phase_scope()", "Pass training=True or training=False when you call the model.")
 
 
 def gradients(loss: Any, variables: Any) -> NoReturn:
-    """Refused. There are no graphs; tapes find gradients."""
+    """Not supported. There are no graphs; tapes find gradients."""
     raise _refusal(
         "gradients()", "Compute the loss inside `with tf.GradientTape() as tape:`; tape.gradient(loss, ...)."
     )
@@ -61,17 +61,17 @@ def function(inputs: Any, outputs: Any, updates: Any = None, name: str | None = 
 
 
 def placeholder(*args: Any, **kwargs: Any) -> NoReturn:
-    """Refused. There are no graphs; inputs of models are made by `tf.keras.Input`."""
+    """Not supported. There are no graphs; inputs of models are made by `tf.keras.Input`."""
     raise _refusal("placeholder()", "Use tf.keras.Input(shape).")
 
 
 def get_session(*args: Any) -> NoReturn:
-    """Refused. There are no sessions; values are there at once."""
+    """Not supported. There are no sessions; values are there at once."""
     raise _refusal("get_session()", "Values are there at once: tensor.numpy().")
 
 
 def set_session(session: Any) -> NoReturn:
-    """Refused. There are no sessions; options of devices are set by `tf.config`."""
+    """Not supported. There are no sessions; options of devices are set by `tf.config`."""
     raise _refusal("set_session()", "Options of devices are set by tf.config.")
 
 

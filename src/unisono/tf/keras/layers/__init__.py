@@ -2,11 +2,11 @@
 
 import keras as _keras
 
-from unisono.tf.keras._like import like as _like
+from unisono.tf.keras._keras_fallback import keras_fallback as _keras_fallback
 from unisono.tf.keras.layers import experimental
 from unisono.tf.keras.layers._hashing import Hashing
 from unisono.tf.keras.layers._lookup import IntegerLookup, StringLookup
 from unisono.tf.keras.layers._sync_batch_norm import SyncBatchNormalization
 from unisono.tf.keras.layers._text_vectorization import TextVectorization
 
-__getattr__ = _like(globals(), "tf.keras.layers", _keras.layers)
+__getattr__ = _keras_fallback(globals(), "tf.keras.layers", _keras.layers)

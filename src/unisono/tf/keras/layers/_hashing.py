@@ -8,7 +8,7 @@ import keras
 import numpy as np
 
 from unisono.tf._fingerprint import fingerprint
-from unisono.tf._tensors import on_host
+from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import checked_mode, encoded, encoded_shape
 from unisono.tf.keras.layers._vocabulary import text_of
 
@@ -57,8 +57,8 @@ class Hashing(keras.Layer):
         tokens = np.asarray(inputs)
         bins = np.array([self._bin(token) for token in tokens.reshape(-1).tolist()], "int64").reshape(tokens.shape)
         if self.output_mode == "int":
-            return on_host(bins)
-        return on_host(encoded(np, bins, self.output_mode, self.num_bins).astype("float32"))
+            return to_host_tensor(bins)
+        return to_host_tensor(encoded(np, bins, self.output_mode, self.num_bins).astype("float32"))
 
     def compute_output_spec(self, inputs: Any) -> Any:
         """The result's shape and dtype."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from unisono._src.data.dataset import Dataset
 from unisono.tf._fingerprint import fingerprint
-from unisono.tf._tensors import on_host
+from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import checked_mode, encoded, encoded_shape, rows_of
 from unisono.tf.keras.layers._vocabulary import Counts, checked, text_of, tokens_in
 
@@ -23,7 +23,7 @@ OUT_OF_VOCABULARY = """{layer}: {tokens} are not in the vocabulary, and num_oov_
 
 NO_VOCABULARY = "{layer} has no vocabulary yet. Call adapt(data), or make the layer with vocabulary=[...]."
 
-NO_SALT = "{layer}(salt=...) is not there. Leave salt out; tokens are then spread by FarmHash, as TensorFlow does."
+NO_SALT = "{layer}(salt=...) is not available. Leave salt out; tokens are then spread by FarmHash, as TensorFlow does."
 
 
 class _Lookup(keras.Layer):
@@ -71,7 +71,7 @@ class _Lookup(keras.Layer):
         if salt is not None:
             raise NotImplementedError(NO_SALT.format(layer=type(self).__name__))
         if sparse:
-            raise NotImplementedError("sparse=True is not there: vectors are dense.")
+            raise NotImplementedError("sparse=True is not available: vectors are dense.")
         self.max_tokens, self.num_oov_indices, self.invert = max_tokens, num_oov_indices, invert
         self.mask_token, self.pad_to_max_tokens = mask_token, pad_to_max_tokens
         self.oov_token = self._default_oov if oov_token is None else oov_token
@@ -141,7 +141,7 @@ class _Lookup(keras.Layer):
         if isinstance(inputs, jax.core.Tracer):
             return self._in_program(inputs)
         result = self._inverted(np.asarray(inputs)) if self.invert else self._looked_up(self._tokens(inputs))
-        return on_host(result)
+        return to_host_tensor(result)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the result."""

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 
 from unisono._src.data.dataset import Dataset
-from unisono.tf._tensors import on_host
+from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import checked_mode
 from unisono.tf.keras.layers._lookup import StringLookup
 from unisono.tf.keras.layers._vocabulary import Counts, text_of
@@ -125,7 +125,7 @@ class TextVectorization(keras.Layer):
         if self.output_mode == "int":
             found = self._lookup(padded.reshape(len(rows), length))
         else:
-            found = on_host(np.concatenate([np.asarray(self._lookup([row])) for row in rows]))
+            found = to_host_tensor(np.concatenate([np.asarray(self._lookup([row])) for row in rows]))
         return found[0] if np.ndim(inputs) == 0 else found
 
     def compute_output_spec(self, inputs: Any) -> Any:

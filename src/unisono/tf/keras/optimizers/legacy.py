@@ -4,6 +4,6 @@
 
 from keras.optimizers import SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, Optimizer, RMSprop
 
-from unisono.tf._missing import missing_in
+from unisono.tf._missing import explain_missing_names
 
-__getattr__ = missing_in("tf.keras.optimizers.legacy")
+__getattr__ = explain_missing_names("tf.keras.optimizers.legacy")

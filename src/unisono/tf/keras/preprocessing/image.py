@@ -5,7 +5,7 @@ from __future__ import annotations
 import keras
 
 from unisono._src.keras_hooks import LEGACY_PREPROCESSING
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 
 _legacy = LEGACY_PREPROCESSING["image"]
 
@@ -23,4 +23,4 @@ random_shear = _legacy.random_shear
 random_shift = _legacy.random_shift
 random_zoom = _legacy.random_zoom
 
-__getattr__ = like(globals(), "tf.keras.preprocessing.image", keras.preprocessing.image)
+__getattr__ = keras_fallback(globals(), "tf.keras.preprocessing.image", keras.preprocessing.image)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keras
 
 from unisono._src.keras_hooks import LEGACY_PREPROCESSING
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 
 _legacy = LEGACY_PREPROCESSING["sequence"]
 
@@ -13,4 +13,4 @@ TimeseriesGenerator = _legacy.TimeseriesGenerator
 make_sampling_table = _legacy.make_sampling_table
 skipgrams = _legacy.skipgrams
 
-__getattr__ = like(globals(), "tf.keras.preprocessing.sequence", keras.preprocessing.sequence)
+__getattr__ = keras_fallback(globals(), "tf.keras.preprocessing.sequence", keras.preprocessing.sequence)

@@ -2,9 +2,9 @@
 
 import keras as _keras
 
-from unisono.tf.keras._like import like as _like
+from unisono.tf.keras._keras_fallback import keras_fallback as _keras_fallback
 from unisono.tf.keras.utils import experimental
 from unisono.tf.keras.utils._folders import image_dataset_from_directory, text_dataset_from_directory
 from unisono.tf.keras.utils._timeseries import timeseries_dataset_from_array
 
-__getattr__ = _like(globals(), "tf.keras.utils", _keras.utils)
+__getattr__ = _keras_fallback(globals(), "tf.keras.utils", _keras.utils)

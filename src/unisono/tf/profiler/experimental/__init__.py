@@ -1,7 +1,7 @@
 """`tf.profiler.experimental`: what runs when, for TensorBoard."""
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.profiler.experimental import client, server
 from unisono.tf.profiler.experimental._profiler import Profile, ProfilerOptions, Trace, start, stop
 
-__getattr__ = _missing_in("tf.profiler.experimental")
+__getattr__ = _explain_missing_names("tf.profiler.experimental")

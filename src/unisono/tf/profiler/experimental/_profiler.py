@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 
 from unisono.tf import errors
-from unisono.tf._paths import local_path
+from unisono.tf._paths import to_local_path
 
 
 class ProfilerOptions(NamedTuple):
@@ -22,7 +22,7 @@ class ProfilerOptions(NamedTuple):
 
 def start(logdir: Any, options: ProfilerOptions | None = None) -> None:
     """Begins to record what runs on the host and on the devices, for the folder ``logdir``."""
-    folder = local_path(logdir, "tf.profiler.experimental.start")
+    folder = to_local_path(logdir, "tf.profiler.experimental.start")
     try:
         jax.profiler.start_trace(folder, profiler_options=_for_jax(options or ProfilerOptions()))
     except RuntimeError as error:

@@ -2,7 +2,7 @@
 
 import jax
 
-from unisono.tf._missing import missing_in as _missing_in
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 
 def start(port: int) -> None:
@@ -10,4 +10,4 @@ def start(port: int) -> None:
     jax.profiler.start_server(port)
 
 
-__getattr__ = _missing_in("tf.profiler.experimental.server")
+__getattr__ = _explain_missing_names("tf.profiler.experimental.server")

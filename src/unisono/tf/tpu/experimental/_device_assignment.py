@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from unisono.tf._refused import refused_class
+from unisono.tf._unsupported import unsupported_class
 
 CORES = """DeviceAssignment: a replica is one TPU core here, in JAX's order; {asked} is not there. Leave the assignment
 out: tf.distribute.TPUStrategy(resolver)."""
@@ -38,10 +38,10 @@ class DeviceAssignment:
             raise NotImplementedError(CORES.format(asked=f"one of shape {list(computation_shape)}"))
 
 
-Topology = refused_class(
+Topology = unsupported_class(
     "tf.tpu.experimental.Topology",
     "JAX knows how TPUs are connected; its devices have coords: jax.devices()[0].coords.",
 )
-HardwareFeature = refused_class(
+HardwareFeature = unsupported_class(
     "tf.tpu.experimental.HardwareFeature", "JAX knows the hardware: jax.devices()[0].device_kind."
 )

@@ -4,9 +4,9 @@
 
 import keras
 
-from unisono.tf.keras._like import like
+from unisono.tf.keras._keras_fallback import keras_fallback
 from unisono.tf.keras.layers._hashing import Hashing
 from unisono.tf.keras.layers._lookup import IntegerLookup, StringLookup
 from unisono.tf.keras.layers._text_vectorization import TextVectorization
 
-__getattr__ = like(globals(), "tf.keras.layers.experimental.preprocessing", keras.layers)
+__getattr__ = keras_fallback(globals(), "tf.keras.layers.experimental.preprocessing", keras.layers)

@@ -1,6 +1,6 @@
-"""What of TensorFlow is not there, and what to use instead: a name, or a module with all that is in it, a sentence.
+"""What of TensorFlow is not available, and what to use instead: a name, or a module with all that is in it, a sentence.
 
-Names of `tf.compat.v1` are listed without `compat.v1`. A sentence goes on after "tf.name is not there: ".
+Names of `tf.compat.v1` are listed without `compat.v1`. A sentence goes on after "tf.name is not available: ".
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _optimizer(name: str) -> str:
     return f"use tf.keras.optimizers.{name}; its gradients come from tf.GradientTape."
 
 
-NOT_THERE: Final[dict[str, str]] = {
+MISSING_NAMES: Final[dict[str, str]] = {
     # Modules of TensorFlow 1 and of other times.
     "tf.app": _FLAGS,
     "tf.compiler": _PRIVATE,
@@ -409,13 +409,13 @@ NOT_THERE: Final[dict[str, str]] = {
 }
 
 # Keras has these names, and they raise when they are called: they need TensorFlow, or a package that is not Unisono's.
-NEED_MORE: Final[dict[str, str]] = {
+NEED_OTHER_PACKAGES: Final[dict[str, str]] = {
     "tf.keras.callbacks.OrbaxCheckpoint": "it needs orbax-checkpoint; use tf.keras.callbacks.BackupAndRestore.",
     "tf.keras.layers.HashedCrossing": "join the columns as text in dataset.map, and use tf.keras.layers.Hashing.",
     "tf.keras.layers.TFSMLayer": "only TensorFlow runs its SavedModels; save the model with model.save('model.keras').",
 }
 
-PACKAGES: Final[dict[str, str]] = {
+MISSING_PACKAGES: Final[dict[str, str]] = {
     "tensorflow_addons": "it needs TensorFlow itself; Keras 3 has many of its layers, losses and optimizers.",
     "tensorflow_estimator": _ESTIMATOR,
     "tensorflow_federated": "it needs TensorFlow itself.",
@@ -432,18 +432,18 @@ PACKAGES: Final[dict[str, str]] = {
 }
 
 
-def sentence(name: str) -> str | None:
+def advice_for(name: str) -> str | None:
     """What is said of the name, or of the module that it is in. None if nothing is.
 
-    >>> sentence("tf.compat.v1.placeholder") == sentence("tf.placeholder")
+    >>> advice_for("tf.compat.v1.placeholder") == advice_for("tf.placeholder")
     True
-    >>> sentence("tf.math.sin") is None
+    >>> advice_for("tf.math.sin") is None
     True
     """
-    if name not in NOT_THERE:
+    if name not in MISSING_NAMES:
         name = name.replace("tf.compat.v1.", "tf.").replace("tf.compat.v2.", "tf.")
     while name:
-        if name in NOT_THERE:
-            return NOT_THERE[name]
+        if name in MISSING_NAMES:
+            return MISSING_NAMES[name]
         name = name.rpartition(".")[0]
     return None

@@ -13,7 +13,7 @@ import keras
 import numpy as np
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono.tf._refused import refused, refused_class
+from unisono.tf._unsupported import unsupported_class, unsupported_function
 
 
 class _Here(threading.local):
@@ -78,10 +78,12 @@ def get_logger() -> logging.Logger:
 
 _NO_GRAPH = "there are no graphs to build by hand; write a function and decorate it with @tf.function."
 
-Graph = refused_class("tf.Graph", _NO_GRAPH)
-Operation = refused_class("tf.Operation", _NO_GRAPH)
-Session = refused_class("tf.Session", "there are no sessions; call functions, and read results with .numpy().")
-placeholder = refused("tf.placeholder", "functions take arguments: write @tf.function, or tf.keras.Input(shape).")
-global_variables_initializer = refused(
+Graph = unsupported_class("tf.Graph", _NO_GRAPH)
+Operation = unsupported_class("tf.Operation", _NO_GRAPH)
+Session = unsupported_class("tf.Session", "there are no sessions; call functions, and read results with .numpy().")
+placeholder = unsupported_function(
+    "tf.placeholder", "functions take arguments: write @tf.function, or tf.keras.Input(shape)."
+)
+global_variables_initializer = unsupported_function(
     "tf.global_variables_initializer", "variables have their value from the beginning. Leave the call out."
 )

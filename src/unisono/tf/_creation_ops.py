@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.tracing import control_flow
-from unisono.tf._dtypes import as_dtype, for_jax, string
-from unisono.tf._op import making
-from unisono.tf._operands import dtype_or, known, sizes, whole
-from unisono.tf._tensors import as_array, convert_to_tensor, is_text, on_host
+from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
+from unisono.tf._op import op_without_folding
+from unisono.tf._operands import jax_dtype_or, static_int, static_shape, static_value
+from unisono.tf._tensors import as_array, convert_to_tensor, is_text, to_host_tensor
 
 
-@making
+@op_without_folding
 def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
     """Zeros; of text, empty text.
 
@@ -23,45 +23,45 @@ def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
     TensorShape([2, 3])
     """
     if as_dtype(dtype) == string:
-        return on_host(np.full(sizes(shape), b"", object))
-    return jnp.zeros(sizes(shape), for_jax(dtype))
+        return to_host_tensor(np.full(static_shape(shape), b"", object))
+    return jnp.zeros(static_shape(shape), to_jax_dtype(dtype))
 
 
-@making
+@op_without_folding
 def ones(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
     """Ones."""
-    return jnp.ones(sizes(shape), for_jax(dtype))
+    return jnp.ones(static_shape(shape), to_jax_dtype(dtype))
 
 
-@making
+@op_without_folding
 def zeros_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
     """Zeros in the shape and dtype of a tensor."""
-    return jnp.zeros_like(as_array(input), None if dtype is None else for_jax(dtype))
+    return jnp.zeros_like(as_array(input), None if dtype is None else to_jax_dtype(dtype))
 
 
-@making
+@op_without_folding
 def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
     """Ones in the shape and dtype of a tensor."""
-    return jnp.ones_like(as_array(input), None if dtype is None else for_jax(dtype))
+    return jnp.ones_like(as_array(input), None if dtype is None else to_jax_dtype(dtype))
 
 
-@making
+@op_without_folding
 def fill(dims: Any, value: Any, layout: Any = None) -> Any:
     """One number in a shape."""
     if is_text(value):
-        return on_host(np.full(sizes(dims), np.asarray(convert_to_tensor(value)).item(), object))
-    return jnp.broadcast_to(as_array(value), sizes(dims))
+        return to_host_tensor(np.full(static_shape(dims), np.asarray(convert_to_tensor(value)).item(), object))
+    return jnp.broadcast_to(as_array(value), static_shape(dims))
 
 
-@making
+@op_without_folding
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32") -> Any:
     """Ones on the diagonal, for each of a batch."""
-    columns = None if num_columns is None else whole(num_columns)
-    one = jnp.eye(whole(num_rows), columns, dtype=for_jax(dtype))
-    return one if batch_shape is None else jnp.broadcast_to(one, (*sizes(batch_shape), *one.shape))
+    columns = None if num_columns is None else static_int(num_columns)
+    one = jnp.eye(static_int(num_rows), columns, dtype=to_jax_dtype(dtype))
+    return one if batch_shape is None else jnp.broadcast_to(one, (*static_shape(batch_shape), *one.shape))
 
 
-@making
+@op_without_folding
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
     """The numbers from ``start`` up to but without ``limit``. With one argument it is the limit.
 
@@ -74,28 +74,28 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
         start, limit = 0, start
     if any(isinstance(each, jax.core.Tracer) for each in (start, limit, delta)):
         return control_flow.TracedRange(start, limit, delta)
-    numbers = [known(each, "tf.range") for each in (start, limit, delta)]
+    numbers = [static_value(each, "tf.range") for each in (start, limit, delta)]
     if dtype is None:
         # Python's numbers are 32 bits wide; of what has a dtype the widest counts.
         given = [as_array(each).dtype for each in (start, limit, delta)]
         dtype = jnp.result_type(*given)
-    wanted = for_jax(dtype)
+    wanted = to_jax_dtype(dtype)
     count = max(0, int(np.ceil((float(numbers[1]) - float(numbers[0])) / float(numbers[2]))))
     if jnp.issubdtype(wanted, jnp.integer):
         return jnp.arange(int(numbers[0]), int(numbers[0]) + count * int(numbers[2]), int(numbers[2]), wanted)
     return (numbers[0] + np.arange(count) * numbers[2]).astype(wanted) + jnp.zeros((), wanted)
 
 
-@making
+@op_without_folding
 def linspace(start: Any, stop: Any, num: Any, axis: Any = 0) -> Any:
     """So many numbers at equal distances, the first and the last included."""
     start, stop = as_array(start), as_array(stop)
     dtype = jnp.result_type(start, stop)
     floating = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
-    return jnp.linspace(start.astype(floating), stop.astype(floating), whole(num), axis=whole(axis))
+    return jnp.linspace(start.astype(floating), stop.astype(floating), static_int(num), axis=static_int(axis))
 
 
-@making
+@op_without_folding
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
 ) -> Any:
@@ -107,16 +107,20 @@ def one_hot(
     if dtype is None:
         given = next((each for each in (on_value, off_value) if each is not None), 1.0)
         dtype = as_array(given).dtype
-    wanted = for_jax(dtype)
+    wanted = to_jax_dtype(dtype)
     on, off = as_array(1 if on_value is None else on_value, wanted), as_array(off_value or 0, wanted)
-    hot = jax.nn.one_hot(as_array(indices), whole(depth), axis=-1 if axis is None else whole(axis), dtype=jnp.bool_)
+    hot = jax.nn.one_hot(
+        as_array(indices), static_int(depth), axis=-1 if axis is None else static_int(axis), dtype=jnp.bool_
+    )
     return jnp.where(hot, on, off)
 
 
-@making
+@op_without_folding
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
     """True for the first places of a row, as many as its length."""
     array = as_array(lengths)
-    longest = known(lengths, "tf.sequence_mask: without maxlen the longest of lengths") if maxlen is None else None
-    most = whole(maxlen) if longest is None else int(longest.max(initial=0))
-    return (jnp.arange(most) < array[..., None]).astype(dtype_or(dtype, "bool"))
+    longest = (
+        static_value(lengths, "tf.sequence_mask: without maxlen the longest of lengths") if maxlen is None else None
+    )
+    most = static_int(maxlen) if longest is None else int(longest.max(initial=0))
+    return (jnp.arange(most) < array[..., None]).astype(jax_dtype_or(dtype, "bool"))

@@ -6,29 +6,31 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
-from unisono.tf._missing import missing_in
-from unisono.tf._not_there import NOT_THERE
+from unisono.tf._missing import explain_missing_names
+from unisono.tf._missing_names import MISSING_NAMES
 
 # What modules import for themselves.
-_MEANS: Final = frozenset({"Any", "Callable", "Final", "annotations", "keras", "like", "np", "ops"})
+_IMPLEMENTATION_NAMES: Final = frozenset(
+    {"Any", "Callable", "Final", "annotations", "keras", "keras_fallback", "np", "ops"}
+)
 
 
-def like(own: dict[str, Any], name: str, keras_module: ModuleType | None) -> Callable[[str], Any]:
+def keras_fallback(own: dict[str, Any], name: str, keras_module: ModuleType | None) -> Callable[[str], Any]:
     """The `__getattr__` of the module with the globals ``own``, which users know as ``name``.
 
-    Names that it lacks are those of ``keras_module``; what is not there either fails with advice. `import *`
+    Names that it lacks are those of ``keras_module``; what is not available either fails with advice. `import *`
     and `dir()` give the names of both.
     """
-    missing = missing_in(name, depth=2)
+    missing = explain_missing_names(name, depth=2)
 
     def names() -> list[str]:
         found = {each for each in (*own, *dir(keras_module)) if not each.startswith("_")}
-        return sorted(found - _MEANS)
+        return sorted(found - _IMPLEMENTATION_NAMES)
 
     def found(attribute: str) -> Any:
         if attribute == "__all__":
             return names()
-        if f"{name}.{attribute}" in NOT_THERE:  # Keras has the name, but it needs TensorFlow
+        if f"{name}.{attribute}" in MISSING_NAMES:  # Keras has the name, but it needs TensorFlow
             return missing(attribute)
         if keras_module is not None and not attribute.startswith("_") and hasattr(keras_module, attribute):
             return getattr(keras_module, attribute)
