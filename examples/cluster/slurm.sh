@@ -1,6 +1,6 @@
 #!/bin/bash
 # Trains on all GPUs of two machines:    sbatch slurm.sh train.py --lr 0.1
-# One task for each machine; `unisono run` starts the workers there and finds out from SLURM who takes part.
+# One task per machine; `unisono run` starts the workers there and detects the cluster from SLURM.
 
 #SBATCH --job-name=unisono
 #SBATCH --nodes=2
@@ -8,9 +8,9 @@
 #SBATCH --gpus-per-node=4
 #SBATCH --cpus-per-task=16
 #SBATCH --time=08:00:00
-#SBATCH --signal=TERM@120    # two minutes before the time is up: workers save and end with code 75
+#SBATCH --signal=TERM@120    # two minutes before the time is up: workers save and exit with code 75
 #SBATCH --requeue            # a lost machine puts the job back into the queue
-#SBATCH --open-mode=append   # and its output goes on in the same file
+#SBATCH --open-mode=append   # and its output continues in the same file
 #SBATCH --output=slurm-%j.out
 
 set -uo pipefail
@@ -18,7 +18,7 @@ set -uo pipefail
 # Activate your environment here:    source .venv/bin/activate
 
 # The folder must be the same on all machines and after a requeue: on a shared file system, named by the job.
-# --grace is less than the 120 seconds above. -n gpu would be one worker for each GPU instead of one for each machine.
+# --grace is less than the 120 seconds above. -n gpu would start one worker per GPU instead of one per machine.
 srun --kill-on-bad-exit=1 \
     unisono run \
     --run-dir "runs/${SLURM_JOB_NAME}-${SLURM_JOB_ID}" \
@@ -27,7 +27,7 @@ srun --kill-on-bad-exit=1 \
     "$@"
 code=$?
 
-# 75: the workers have saved what they need and ask to be started again (docs/launch.md).
+# 75: the workers have saved their state and ask to be restarted (docs/launch.md).
 if [[ $code -eq 75 ]]; then
     scontrol requeue "$SLURM_JOB_ID"
 fi

@@ -14,6 +14,8 @@ import numpy as np
 from unisono._src.data.plans import Draw, next_draw
 from unisono._src.keras_hooks import key_of
 
+__all__ = ["generator", "key"]
+
 
 def key() -> jax.Array:
     """A key for `jax.random`, inside a map function. Each call gives another one.

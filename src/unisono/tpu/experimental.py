@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver, TPUSystemMetadata
 
+__all__ = ["initialize_tpu_system", "shutdown_tpu_system"]
+
 
 def initialize_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> TPUSystemMetadata:
     """Checks that there are TPUs, and says which; without any, a ValueError: "no TPU: …".
