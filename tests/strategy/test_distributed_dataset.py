@@ -34,7 +34,7 @@ def alone() -> Strategy:
     return unisono.OneDeviceStrategy("cpu:3")
 
 
-def row_layout(leaf: Any) -> list[Any]:
+def rows(leaf: Any) -> list[Any]:
     return [np.asarray(value).tolist() for value in leaf.values]
 
 

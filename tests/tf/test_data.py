@@ -36,11 +36,11 @@ def test_pythons_numbers_are_of_32_bits_and_arrays_keep_their_dtype() -> None:
 def test_making_a_dataset_of_numbers_does_not_start_jax() -> None:
     program = """
         import unisono.tf as tf
-        from unisono._src.devices import has_started
+        from unisono._src.devices import has_jax_started
 
         tf.data.Dataset.from_tensor_slices([1.0, 2.0]).shuffle(2).batch(2)
         tf.data.Dataset.from_tensors((1, "a"))
-        print(tf.executing_eagerly(), has_started())
+        print(tf.executing_eagerly(), has_jax_started())
         """
     command = [sys.executable, "-c", textwrap.dedent(program)]
     assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout == "True False\n"

@@ -265,7 +265,7 @@ def test_a_training_that_failed_keeps_its_memory_to_itself(make_model: Any, monk
     from unisono._src.devices import ReleasableArrays
 
     given_back: list[Any] = []
-    monkeypatch.setattr(ReleasableArrays, "give_back", lambda self: given_back.append(self))
+    monkeypatch.setattr(ReleasableArrays, "release", lambda self: given_back.append(self))
 
     class Failing(keras.callbacks.Callback):
         def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

@@ -220,7 +220,7 @@ def _split(rows: Any, initializer: Any, from_end: bool) -> Any:
 
 def _compiled_loop(cond: Any, body: Any, state: list[Any], most: int | None) -> list[Any]:
     """The loop inside of the program. What it assigns to variables takes effect."""
-    outer = functions.scope_here()
+    outer = functions.current_outer_scope()
     arrays, tree = jax.tree.flatten(_allocated(body, state))
 
     def turn(operands: list[Any]) -> list[Any]:
@@ -235,12 +235,12 @@ def _compiled_loop(cond: Any, body: Any, state: list[Any], most: int | None) -> 
     def holds(operands: list[Any]) -> Any:
         return as_array(cond(*jax.tree.unflatten(tree, operands))).reshape(())
 
-    def traced(function: Callable[[list[Any]], list[Any]], operands: list[Any]) -> functions.Body:
-        return functions.Body(outer, function, [jax.typeof(each) for each in operands], same_for_all=False)
+    def traced(function: Callable[[list[Any]], list[Any]], operands: list[Any]) -> functions.LoopBody:
+        return functions.LoopBody(outer, function, [jax.typeof(each) for each in operands], same_for_all=False)
 
     if most is None:
         test, one_turn = traced(lambda operands: [holds(operands)], arrays), traced(turn, arrays)
-        after = functions.turned_while(outer, test, one_turn, arrays, lambda: ValueError(NO_GRADIENT))
+        after = functions.run_while(outer, test, one_turn, arrays, lambda: ValueError(NO_GRADIENT))
         return list(jax.tree.unflatten(tree, after))
 
     def turn_and_look(operands: list[Any]) -> list[Any]:
@@ -249,7 +249,7 @@ def _compiled_loop(cond: Any, body: Any, state: list[Any], most: int | None) -> 
 
     # So many turns, of which those after the end do nothing: this has gradients.
     carry = [jnp.logical_not(holds(arrays)), *arrays]
-    after = functions.scanned(outer, traced(turn_and_look, carry), carry, [], most, may_stop=True)
+    after = functions.run_scan(outer, traced(turn_and_look, carry), carry, [], most, may_stop=True)
     return list(jax.tree.unflatten(tree, after[1:]))
 
 

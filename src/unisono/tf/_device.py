@@ -32,7 +32,7 @@ def device(name: Any) -> Iterator[None]:
     ```
     """
     found = _found(getattr(name, "name", name))
-    if found is None or context.current() is not None:
+    if found is None or context.current_strategy() is not None:
         yield
         return
     with jax.default_device(found):

@@ -13,7 +13,7 @@ def test_a_function_remembers_the_kinds_of_arguments_it_was_traced_for() -> None
     function(np.zeros((2, 3), "float32"), "fast")
     function(np.zeros((2, 3), "float32"), "fast")
     function(np.zeros(4, "int32"), "slow", scale=2.0)
-    assert [kind.structured_input_signature for kind in function.kinds] == [
+    assert [kind.structured_input_signature for kind in function.specializations] == [
         ((TensorSpec((2, 3), "float32"), "fast"), {}),
         ((TensorSpec((4,), "int32"), "slow", 2.0), {}),
     ]
@@ -23,7 +23,7 @@ def test_a_concrete_function_is_asked_for_by_specs_without_tracing() -> None:
     function = unisono.function(lambda x: x * 2)
     asked = function.get_concrete_function(TensorSpec((None, 2), "float32"))
     assert function.experimental_get_tracing_count() == 0
-    assert function.kinds == [asked]
+    assert function.specializations == [asked]
     assert function.get_concrete_function(TensorSpec((None, 2), "float32")) is asked
     assert asked(np.ones((1, 2), "float32")).tolist() == [[2.0, 2.0]]
 
@@ -66,4 +66,4 @@ def test_values_of_replicas_are_kinds_too() -> None:
 
     for batch in strategy.experimental_distribute_dataset(dataset):
         step(batch)
-    assert [type(kind.args[0]).__name__ for kind in step.kinds] == ["PerReplica"]
+    assert [type(kind.args[0]).__name__ for kind in step.specializations] == ["PerReplica"]

@@ -27,7 +27,7 @@ class ReleasableArrays:
     arrays: Any
     _shared: tuple[SharedArray, ...]
 
-    def release_memory(self) -> None:
+    def release(self) -> None:
         """Nobody reads them any more, and no program that does is in flight: others may have their memory."""
         for copy in self._shared:
             release_memory(copy)

@@ -35,7 +35,7 @@ def synchronize_batch_norm() -> None:
 
     @functools.wraps(original_moments)
     def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> tuple[Any, Any]:
-        replica = context.replica()
+        replica = context.current_replica()
         if not synchronized or replica is None or replica.axis is None:
             return original_moments(x, axes, keepdims=keepdims)  # type: ignore[no-any-return]
         # Statistics in float32, as Keras takes them: float16 cannot hold the squares.

@@ -61,7 +61,7 @@ def _with_data_alone(name: str, original: Any) -> Any:
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) != 1:
             return original(self, *args, **kwargs)
-        if enclosing_scope() is None and context.replica() is None:
+        if enclosing_scope() is None and context.current_replica() is None:
             raise RuntimeError(OUTSIDE.format(name=name, method=_ON_BATCH[name]))
         (data,) = args or kwargs.values()
         if name != "predict_step":

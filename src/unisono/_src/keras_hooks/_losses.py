@@ -20,5 +20,5 @@ def scale_losses() -> None:
 
 
 def _number() -> Any:
-    replica = context.replica()
-    return 1 if replica is None else replica.number
+    replica = context.current_replica()
+    return 1 if replica is None else replica.num_replicas

@@ -31,9 +31,9 @@ def sum_gradients() -> None:
         experimental_aggregate_gradients: bool = True,
     ) -> Any:
         """As in Keras. The other arguments are those of Keras 2: a caller who has summed already says so."""
-        replica = context.replica()
+        replica = context.current_replica()
         if replica is not None and (skip_gradients_aggregation or not experimental_aggregate_gradients):
-            with replica.writing_alike():
+            with replica.assigning_same_values():
                 return original(self, grads_and_vars)
         return original(self, grads_and_vars)
 
@@ -48,14 +48,14 @@ def trained_by(optimizer: Any) -> list[Any]:
 def _summing(original: Any) -> Any:
     @functools.wraps(original)
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        replica = context.replica()
-        if replica is None or replica.updating:
+        replica = context.current_replica()
+        if replica is None or replica.is_updating:
             return original(self, grads, trainable_variables)
         grads = list(grads)
         there = [index for index, grad in enumerate(grads) if grad is not None]
         for index, total in zip(there, replica.sum([grads[index] for index in there]), strict=True):
             grads[index] = total
-        with replica.writing_alike():
+        with replica.assigning_same_values():
             return original(self, grads, trainable_variables)
 
     return apply

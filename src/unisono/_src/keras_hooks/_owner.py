@@ -9,12 +9,12 @@ from unisono._src.replicas import context
 _OWNER = "_unisono_strategy"
 
 
-def owner_of(thing: Any) -> context.Placed | None:
+def owner_of(thing: Any) -> context.HasPlacement | None:
     """The strategy in whose scope a model or a variable was made, or None."""
-    owner: context.Placed | None = getattr(thing, _OWNER, None)
+    owner: context.HasPlacement | None = getattr(thing, _OWNER, None)
     return owner
 
 
-def set_owner(thing: Any, owner: context.Placed | None) -> None:
+def set_owner(thing: Any, owner: context.HasPlacement | None) -> None:
     """From now on ``thing`` belongs to ``owner``."""
     setattr(thing, _OWNER, owner)

@@ -29,7 +29,7 @@ def become_on_read(variable: Any) -> None:
         variable._value = value
 
 
-def on_read_variables(strategy: context.Placed) -> list[Any]:
+def on_read_variables(strategy: context.HasPlacement) -> list[Any]:
     """All variables of ``strategy`` that have parts, in the order in which they were made."""
     alive = [reference() for reference in list(_known.values())]
     return [variable for variable in alive if variable is not None and owner_of(variable) is strategy]

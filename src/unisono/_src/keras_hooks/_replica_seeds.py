@@ -30,10 +30,10 @@ def seed_replicas() -> None:
 
     @functools.wraps(original_next)
     def next_seed(self: Any, ordered: bool = True) -> Any:
-        replica = context.replica()
+        replica = context.current_replica()
         if replica is None:
             return original_next(self, ordered)
-        with replica.writing_alike():
+        with replica.assigning_same_values():
             seed = original_next(self, ordered)
         return seed if replica.axis is None else jax.random.fold_in(seed, replica.index)
 

@@ -61,7 +61,7 @@ def route_trainer(methods: Methods) -> None:
         setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
 
 
-owner_of_stray: Final[Override[Callable[[Any, dict[str, Any]], context.Placed | None] | None]] = Override(None)
+owner_of_stray: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
 """To whom a model of no strategy belongs when it is to be trained with these arguments; None leaves it to Keras."""
 
 
@@ -71,7 +71,7 @@ def _remember_owner() -> None:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        set_owner(self, context.current())
+        set_owner(self, context.current_strategy())
 
     JAXTrainer.__init__ = init
 
@@ -81,13 +81,13 @@ def _watch_compile(methods: Methods) -> None:
 
     @functools.wraps(original)
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        current, owner = context.current(), owner_of(self)
+        current, owner = context.current_strategy(), owner_of(self)
         if current is not None and owner is None:
             raise ValueError(MADE_OUTSIDE.format(strategy=current))
         if owner is None:
             original(self, *args, **kwargs)
             return
-        with context.entered(owner):
+        with context.enter_strategy(owner):
             original(self, *args, **kwargs)
         methods.compiled(self)
 

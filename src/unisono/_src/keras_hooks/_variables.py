@@ -81,7 +81,7 @@ def own_variables() -> None:
 
     @functools.wraps(original_init)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        owner = context.current()
+        owner = context.current_strategy()
         set_owner(self, owner)
         if owner is not None and owner.placement.num_replicas > 1 and _synchronization(args, kwargs) == "on_read":
             become_on_read(self)
@@ -185,7 +185,7 @@ def outside_of_traces() -> Iterator[None]:
         global_state.set_global_attribute("stateless_scope", scope)
 
 
-def adopt(variables: Iterable[Any], strategy: context.Placed) -> None:
+def adopt(variables: Iterable[Any], strategy: context.HasPlacement) -> None:
     """Moves variables that belong to nobody (an optimizer made outside the scope, say) to ``strategy``.
 
     Raises ``ValueError`` for one that belongs to another strategy.

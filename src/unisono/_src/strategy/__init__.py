@@ -2,7 +2,7 @@
 
 from unisono._src.core import OutOfRangeError
 from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec
-from unisono._src.strategy._autoshard import has_own_part
+from unisono._src.strategy._autoshard import reads_per_worker_data
 from unisono._src.strategy._central_storage import CentralStorageStrategy
 from unisono._src.strategy._communication import (
     CommunicationImplementation,

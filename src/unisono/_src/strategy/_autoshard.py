@@ -26,13 +26,13 @@ NOT_DIVISIBLE = """auto_shard_policy is {policy}, and a global batch of {size} r
 replicas. Use AutoShardPolicy.DATA, or another batch size."""
 
 
-def has_own_part(dataset: Dataset) -> bool:
+def reads_per_worker_data(dataset: Dataset) -> bool:
     """Whether each worker reads data of its own, rather than its part of batches that all of them know."""
     policy = dataset.options().experimental_distribute.auto_shard_policy
     return policy in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
 
 
-def own_part(dataset: Dataset, worker: int, num_workers: int, num_replicas: int) -> Dataset:
+def worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas: int) -> Dataset:
     """What one worker reads, in batches of one replica."""
     policy = dataset.options().experimental_distribute.auto_shard_policy
     size = _batch_size(dataset, policy)

@@ -39,17 +39,17 @@ def get_strategy() -> Strategy:
     global_batch_size = 64 * unisono.get_strategy().num_replicas_in_sync
     ```
     """
-    return cast(Strategy, context.current() or _default_strategy())
+    return cast(Strategy, context.current_strategy() or _default_strategy())
 
 
 def has_strategy() -> bool:
     """Whether a strategy other than the default one is in force."""
-    return context.current() is not None
+    return context.current_strategy() is not None
 
 
 def in_cross_replica_context() -> bool:
     """Whether this code runs once for all replicas, in the scope of a strategy."""
-    return context.current() is not None and context.replica() is None
+    return context.current_strategy() is not None and context.current_replica() is None
 
 
 def get_replica_context() -> ReplicaContext | None:
@@ -61,8 +61,8 @@ def get_replica_context() -> ReplicaContext | None:
     >>> unisono.get_replica_context().num_replicas_in_sync
     1
     """
-    replica = context.replica()
-    if replica is None and context.current() is None:
+    replica = context.current_replica()
+    if replica is None and context.current_strategy() is None:
         replica = Replica(_default_strategy(), axis=None)
     return None if replica is None else ReplicaContext(replica)
 
@@ -74,4 +74,4 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
     unisono.experimental_set_strategy(unisono.MirroredStrategy())
     ```
     """
-    context.set_global(None if isinstance(strategy, _DefaultStrategy) else strategy)
+    context.set_global_strategy(None if isinstance(strategy, _DefaultStrategy) else strategy)

@@ -10,7 +10,7 @@ from unisono._src.data.plans import flatten
 from unisono._src.devices import Placement
 from unisono._src.processes import processes
 from unisono._src.strategy._agreement import Agreement
-from unisono._src.strategy._autoshard import has_own_part, own_part
+from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
 from unisono._src.strategy._deal import Deal
 from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._input_context import InputContext, ValueContext
@@ -35,9 +35,9 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
         )
     if placement.spans_processes:
         dataset = dataset.with_agreed_seeds()
-        if has_own_part(dataset):
+        if reads_per_worker_data(dataset):
             everyone = processes()
-            part = own_part(dataset, everyone.index, everyone.count, placement.num_replicas)
+            part = worker_dataset(dataset, everyone.index, everyone.count, placement.num_replicas)
             return _dealt(placement, part, options)
     return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
 

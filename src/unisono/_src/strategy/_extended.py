@@ -11,7 +11,7 @@ import jax
 from unisono._src import keras_hooks
 from unisono._src.devices import Placement, device_name
 from unisono._src.replicas import context
-from unisono._src.replicas.context import Placed
+from unisono._src.replicas.context import HasPlacement
 from unisono._src.replicas.values import DistributedValues
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.strategy._reduce import local_results, reduce
@@ -24,7 +24,7 @@ NOT_ACROSS = """`extended.{method}` is called where code runs once for all repli
 class StrategyExtended:
     """What `strategy.extended` gives."""
 
-    def __init__(self, strategy: Placed, placement: Placement):
+    def __init__(self, strategy: HasPlacement, placement: Placement):
         self._strategy, self._placement = strategy, placement
 
     @property
@@ -51,7 +51,7 @@ class StrategyExtended:
         """Variables made inside live where that one does: on all devices of the strategy, as in its scope."""
         if not self.variable_created_in_scope(colocate_with_variable):
             raise ValueError(f"{colocate_with_variable!r} was not made in the scope of {self._strategy!r}.")
-        with context.entered(self._strategy):
+        with context.enter_strategy(self._strategy):
             yield
 
     def value_container(self, value: Any) -> Any:
@@ -107,5 +107,5 @@ class StrategyExtended:
 
 
 def _check_across(method: str) -> None:
-    if context.replica() is not None:
+    if context.current_replica() is not None:
         raise RuntimeError(NOT_ACROSS.format(method=method))

@@ -16,4 +16,4 @@ class OfReplica(DistributedValues):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        return tuple(self.replica.stacked(self.own))
+        return tuple(self.replica.stack(self.own))

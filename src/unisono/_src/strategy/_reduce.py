@@ -69,7 +69,7 @@ def local_results(value: Any, number: int) -> tuple[Any, ...]:
 
 
 def _check_context(method: str, instead: str) -> None:
-    if context.replica() is not None:
+    if context.current_replica() is not None:
         raise RuntimeError(INSIDE_REPLICA.format(method=method, instead=instead))
 
 
@@ -118,7 +118,7 @@ def _rows_program(operation: ReduceOp, axis: Any, scalars: bool, placement: Plac
 
 def _gathered(placement: Placement, leaf: Any, axis: int) -> Any:
     if isinstance(leaf, OfReplica):
-        return leaf.replica.gathered(leaf.own, axis)
+        return leaf.replica.gather(leaf.own, axis)
     if not isinstance(leaf, PerReplica):
         if placement.num_replicas > 1:
             return jnp.concatenate([jnp.asarray(leaf)] * placement.num_replicas, axis)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import keras
 
 from unisono._src.replicas import context
-from unisono._src.replicas.context import Merged, Replica
+from unisono._src.replicas.context import MergeCall, Replica
 from unisono._src.replicas.values import DistributedValues
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.strategy._reduce_op import ReduceOp
@@ -38,7 +38,7 @@ class ReplicaContext:
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas run it; 1 for a batch that does not divide, which one replica sees whole."""
-        return self._replica.number
+        return self._replica.num_replicas
 
     @property
     def replica_id_in_sync_group(self) -> Any:
@@ -66,7 +66,7 @@ class ReplicaContext:
                     "all_gather joins arrays along one of their dimensions; a number has none. "
                     "Give it one first, with keras.ops.expand_dims(value, 0)."
                 )
-        return self._replica.gathered(leaves, axis)
+        return self._replica.gather(leaves, axis)
 
     def merge_call(self, merge_fn: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Calls `merge_fn(strategy, *args, **kwargs)` once for all replicas, with their values as PerReplica.
@@ -74,7 +74,7 @@ class ReplicaContext:
         What it returns goes back to each: a PerReplica gives each its own.
         """
         args, kwargs = jax.tree.map(self._of_all, (args, kwargs or {}))
-        with context.running_on(Merged(self._replica)):
+        with context.run_as(MergeCall(self._replica)):
             result = merge_fn(self.strategy, *args, **kwargs)
         return jax.tree.map(self._of_one, result)
 

@@ -19,7 +19,7 @@ from jax.sharding import PartitionSpec
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
-from unisono._src.replicas.context import Placed, Replica
+from unisono._src.replicas.context import HasPlacement, Replica
 from unisono._src.replicas.values import PerReplica, Sharded, Unsplit, as_program_input, flatten_with_none
 from unisono._src.strategy._of_replica import OfReplica
 from unisono._src.tracing import functions, tape
@@ -41,14 +41,14 @@ rows. But another argument has a number of its own for each replica, of which th
 Use batches that divide: dataset.batch(size, drop_remainder=True)."""
 
 
-def run(strategy: Placed, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run(strategy: HasPlacement, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Runs ``function`` on all replicas; PerReplica arguments give each its own value."""
-    if context.replica() is not None:
+    if context.current_replica() is not None:
         raise RuntimeError(ALREADY_INSIDE)
-    merged = context.merged()
+    merged = context.merging_replica()
     if merged is not None:
         return _run_in_merge(merged, function, args, kwargs)
-    with context.entered(strategy):
+    with context.enter_strategy(strategy):
         if strategy.placement.num_replicas == 1:
             return _run_alone(strategy, function, args, kwargs)
         if tape.is_any_tape_recording():
@@ -61,7 +61,7 @@ def run(strategy: Placed, function: Callable[..., Any], args: tuple[Any, ...], k
         return _run_once(strategy, function, args, kwargs)
 
 
-def _compiled(strategy: Placed, function: Callable[..., Any]) -> Callable[..., Any] | None:
+def _compiled(strategy: HasPlacement, function: Callable[..., Any]) -> Callable[..., Any] | None:
     """`run` of a function that may be compiled: one that is meant to be, or a piece of one that turns on the host."""
     if functions.functions_run_eagerly():
         return None
@@ -71,10 +71,10 @@ def _compiled(strategy: Placed, function: Callable[..., Any]) -> Callable[..., A
 
     if isinstance(function, functions.Function):
         return function.derived(strategy, make)
-    return functions.piece_of_host_loop(function, make)
+    return functions.get_or_make_in_host_loop(function, make)
 
 
-def _run_once(strategy: Placed, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run_once(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Outside of functions: traced anew, since Python may do something else this time, and compiled if it really does.
 
     Operation by operation there are no programs over several devices: JAX would compile each of them every time.
@@ -83,24 +83,24 @@ def _run_once(strategy: Placed, function: Callable[..., Any], args: Any, kwargs:
     def once(args: Any, kwargs: Any) -> Any:
         return _run_traced(strategy, function, args, kwargs)
 
-    arguments = functions.taken_apart((args, kwargs), {})
-    return functions.ConcreteFunction(once, arguments).call_unseen(arguments.arrays)
+    arguments = functions.flatten_arguments((args, kwargs), {})
+    return functions.ConcreteFunction(once, arguments).call_once(arguments.arrays)
 
 
 def _run_in_merge(replica: Replica, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Back from a `merge_call` to the replicas, all of which came there together."""
     args, kwargs = jax.tree.map(lambda leaf: leaf.own if isinstance(leaf, OfReplica) else leaf, (args, kwargs))
-    with context.running_on(replica):
+    with context.run_as(replica):
         result = function(*args, **kwargs)
     return jax.tree.map(lambda leaf: OfReplica(_result(leaf), replica), result)
 
 
-def _run_alone(strategy: Placed, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    with context.running_on(Replica(strategy, axis=None)):
+def _run_alone(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    with context.run_as(Replica(strategy, axis=None)):
         return function(*args, **kwargs)
 
 
-def _run_traced(strategy: Placed, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run_traced(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     placement = strategy.placement
     leaves, tree = flatten_with_none((args, kwargs))
     held = [as_program_input(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
@@ -114,7 +114,7 @@ def _run_traced(strategy: Placed, function: Callable[..., Any], args: Any, kwarg
     )
 
 
-def _run_on_each(strategy: Placed, function: Callable[[list[Any]], Any], held: list[Any]) -> Any:
+def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], held: list[Any]) -> Any:
     placement = strategy.placement
     outer = _scope()
     outer.placement = placement
@@ -139,7 +139,7 @@ def _run_on_each(strategy: Placed, function: Callable[[list[Any]], Any], held: l
 
 def _scope() -> functions.CaptureScope:
     scope = keras_hooks.enclosing_scope()
-    if isinstance(scope, functions.NestedScope) and scope.host_may_turn:
+    if isinstance(scope, functions.NestedScope) and scope.may_run_on_host:
         scope.pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
     if not isinstance(scope, functions.CaptureScope):
         raise RuntimeError(IN_A_BRANCH)
@@ -163,7 +163,7 @@ class _OneReplica:
 
     def __init__(
         self,
-        strategy: Placed,
+        strategy: HasPlacement,
         function: Callable[[list[Any]], Any],
         held: list[Any],
         parted: list[Any],
@@ -184,7 +184,7 @@ class _OneReplica:
         replica = Replica(self._strategy, self._strategy.placement.axis)
         own = {id(variable): part[0] for variable, part in zip(self._with_parts, parts, strict=True)}
         scope = functions.ReplicaScope(replica, self._outer, own, jax_hooks.current_trace())
-        with context.running_on(replica), scope:
+        with context.run_as(replica), scope:
             result = self._function(leaves)
             self._leaves, self._tree = flatten_with_none(jax.tree.map(_result, result))
         self._outer.used.update(scope.used)

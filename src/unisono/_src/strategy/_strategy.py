@@ -44,9 +44,9 @@ class Strategy:
     def num_replicas_in_sync(self) -> int:
         """How many replicas share a global batch. Where one replica sees all of a batch it is 1: in the step of `fit`,
         and in `run` on a batch that does not divide."""
-        replica = context.replica()
+        replica = context.current_replica()
         if replica is not None and replica.strategy is self:
-            return replica.number
+            return replica.num_replicas
         return self._placement.num_replicas
 
     @property
@@ -65,7 +65,7 @@ class Strategy:
 
         Re-entrant, per thread. Entering the scope of another strategy inside is an error.
         """
-        with context.entered(self):
+        with context.enter_strategy(self):
             yield self
 
     def experimental_distribute_dataset(

@@ -80,7 +80,7 @@ def explore(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
     strategy = keras_hooks.owner_of(model)
     assert strategy is not None, "only models of a strategy are trained here"
     explained = _explained(kind) if line_by_line else contextlib.nullcontext()
-    with context.running_on(Replica(strategy, axis=None)), explained:
+    with context.run_as(Replica(strategy, axis=None)), explained:
         jax.eval_shape(traced, batch_spec)
     known[kind] = list(scopes[-1].used.values())
 

@@ -11,7 +11,7 @@ from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
-from unisono._src.strategy import distribute_dataset, has_own_part
+from unisono._src.strategy import distribute_dataset, reads_per_worker_data
 from unisono._src.training._lent import Lent
 from unisono._src.training._pace import Pace
 from unisono._src.training._programs import pace_for
@@ -24,7 +24,7 @@ class Session:
     """A model in the hands of its strategy."""
 
     model: Any
-    strategy: context.Placed
+    strategy: context.HasPlacement
     lent: Lent = field(default_factory=Lent)
 
     @classmethod
@@ -44,7 +44,7 @@ class Session:
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         """The strategy's scope: variables that are made on the way belong to it. What it was lent is given back."""
-        with context.entered(self.strategy):
+        with context.enter_strategy(self.strategy):
             try:
                 yield
             finally:
@@ -59,7 +59,7 @@ class Session:
 
     def shared(self, x: Any) -> Any:
         """The input, shared among workers if they are to read data of their own; else as it is."""
-        if self.placement.spans_processes and isinstance(x, Dataset) and has_own_part(x):
+        if self.placement.spans_processes and isinstance(x, Dataset) and reads_per_worker_data(x):
             return distribute_dataset(self.placement, x, None)
         return x
 

@@ -57,7 +57,7 @@ def make_step(
 
     def alone() -> contextlib.AbstractContextManager[None]:
         # In the global view one replica sees all rows. Code that asks for the replicas gets that answer.
-        return context.running_on(Replica(strategy, axis=None))
+        return context.run_as(Replica(strategy, axis=None))
 
     def cut(batch: Any) -> Any:
         # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.

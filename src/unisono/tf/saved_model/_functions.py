@@ -32,7 +32,7 @@ def functions_of(thing: Any) -> Iterator[tuple[str, functions.Function]]:
             yield name, value
 
 
-def saved_kinds(function: functions.Function) -> list[functions.ForArguments]:
+def saved_kinds(function: functions.Function) -> list[functions.SpecializedFunction]:
     """The function for each kind of arguments for which it is saved.
 
     That of the input_signature, or else all that it was called with or that somebody asked for, except for those
@@ -40,10 +40,10 @@ def saved_kinds(function: functions.Function) -> list[functions.ForArguments]:
     """
     if function.input_signature is not None:
         return [function.get_concrete_function()]
-    return [kind for kind in function.kinds if _can_be_saved(kind)]
+    return [kind for kind in function.specializations if _can_be_saved(kind)]
 
 
-def program_of(kind: functions.ForArguments, name: str) -> Program:
+def program_of(kind: functions.SpecializedFunction, name: str) -> Program:
     """The function for one kind of arguments, by the names of its parameters."""
     signature = _signature(kind.function)
 
@@ -101,7 +101,7 @@ def _is_function(value: Any) -> bool:
     return isinstance(value, functions.Function)
 
 
-def _can_be_saved(kind: functions.ForArguments) -> bool:
+def _can_be_saved(kind: functions.SpecializedFunction) -> bool:
     try:
         taken_apart(bound_arguments(_signature(kind.function), kind.args, kind.kwargs), _is_spec)
     except TypeError:

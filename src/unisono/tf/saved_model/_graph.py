@@ -51,7 +51,7 @@ class Graph:
         self._program_numbers: dict[int, int] = {}
         self._node(thing)
 
-    def add_function(self, name: str, function: functions.Function, kinds: list[functions.ForArguments]) -> int:
+    def add_function(self, name: str, function: functions.Function, kinds: list[functions.SpecializedFunction]) -> int:
         """The number of ``function``, saved for these kinds of arguments."""
         number = self._function_numbers.get(id(function))
         if number is None:
@@ -62,7 +62,7 @@ class Graph:
             self.add_program(number, kind)
         return number
 
-    def add_program(self, function: int, kind: functions.ForArguments) -> int:
+    def add_program(self, function: int, kind: functions.SpecializedFunction) -> int:
         """The number of the function's program for one kind of arguments, added if it is not there."""
         if id(kind) in self._program_numbers:
             return self._program_numbers[id(kind)]

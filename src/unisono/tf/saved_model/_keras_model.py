@@ -15,7 +15,7 @@ NOT_BUILT = """The model {name!r} has not been built, so it is not known what it
 model.build(input_shape), before it is saved."""
 
 
-def prediction(model: Any, input_signature: Any = None) -> functions.ForArguments:
+def prediction(model: Any, input_signature: Any = None) -> functions.SpecializedFunction:
     """`model(inputs, training=False)` for batches of any size."""
     if not model.built:
         raise ValueError(NOT_BUILT.format(name=model.name))
@@ -29,7 +29,7 @@ def prediction(model: Any, input_signature: Any = None) -> functions.ForArgument
         return model(inputs, *more, training=training)
 
     function = functions.Function(single if len(specs) == 1 else call)
-    return functions.ForArguments(function, tuple(specs), {})
+    return functions.SpecializedFunction(function, tuple(specs), {})
 
 
 def input_names(model: Any, num_inputs: int) -> list[str]:

@@ -63,7 +63,7 @@ class Program:
 
 def exported(function: Callable[[Any], Any], arguments: Any, name: str) -> Program:
     """``function`` for a nest of ``arguments`` in which `TensorSpec`s stand for tensors."""
-    if context.replica() is not None:
+    if context.current_replica() is not None:
         raise RuntimeError("tf.saved_model.save was called inside of strategy.run. Save in the loop around it, once.")
     structure, specs = taken_apart(arguments, lambda leaf: isinstance(leaf, TensorSpec))
     shapes = _shapes(specs, name)

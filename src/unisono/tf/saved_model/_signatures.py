@@ -21,7 +21,7 @@ NOT_FLAT = """tf.saved_model.save: what the function of the signature {name!r} r
 Expected a tensor, a list of tensors, or a dict of tensors."""
 
 
-def asked_signatures(signatures: Any) -> dict[str, functions.ForArguments]:
+def asked_signatures(signatures: Any) -> dict[str, functions.SpecializedFunction]:
     """What the user passed as `signatures`, by name."""
     if signatures is None:
         return {}
@@ -29,14 +29,14 @@ def asked_signatures(signatures: Any) -> dict[str, functions.ForArguments]:
     return {name: _one_kind(name, value) for name, value in named.items()}
 
 
-def default_signature(thing: Any) -> functions.ForArguments | None:
+def default_signature(thing: Any) -> functions.SpecializedFunction | None:
     """The function of ``thing`` that has an input_signature, if one of them has."""
     found = [function for _, function in functions_of(thing) if function.input_signature is not None]
     return saved_kinds(found[0])[0] if len(found) == 1 else None
 
 
 def add_signature(
-    graph: Graph, name: str, kind: functions.ForArguments, names: list[str] | None = None, *, asked: bool = True
+    graph: Graph, name: str, kind: functions.SpecializedFunction, names: list[str] | None = None, *, asked: bool = True
 ) -> JSON:
     """The signature as JSON, and its program in the graph; None if it was not asked for and has no names."""
     assert isinstance(kind.function, functions.Function)
@@ -52,8 +52,8 @@ def add_signature(
     return {"function": function, "program": number, "inputs": inputs, "outputs": outputs}
 
 
-def _one_kind(name: str, value: Any) -> functions.ForArguments:
-    if isinstance(value, functions.ForArguments):
+def _one_kind(name: str, value: Any) -> functions.SpecializedFunction:
+    if isinstance(value, functions.SpecializedFunction):
         return value
     if not isinstance(value, functions.Function):
         raise ValueError(NO_FUNCTION.format(name=name, value=value))

@@ -54,7 +54,7 @@ def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) 
         if writer is not None and bool(condition) and int(index) == first:
             writer.write(event(int(step), *[np.asarray(value) for value in values]))
 
-    replica = context.replica()
+    replica = context.current_replica()
     first = 0 if replica is None or replica.axis is None else _first_index(replica.strategy.placement)
     if jax_hooks.is_evaluating():
         write(step, condition, first, values)

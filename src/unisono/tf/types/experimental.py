@@ -2,11 +2,11 @@
 
 from typing import Any, TypeAlias
 
-from unisono._src.tracing.functions import ForArguments, Function
+from unisono._src.tracing.functions import Function, SpecializedFunction
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 Callable = Function
-ConcreteFunction = ForArguments
+ConcreteFunction = SpecializedFunction
 GenericFunction = Function
 PolymorphicFunction = Function
 TensorLike: TypeAlias = Any

@@ -2,14 +2,14 @@
 
 from unisono._src.replicas.context._replica import Replica
 from unisono._src.replicas.context._stack import (
-    Merged,
-    Placed,
-    current,
-    entered,
-    merged,
+    HasPlacement,
+    MergeCall,
+    current_replica,
+    current_strategy,
+    enter_strategy,
+    merging_replica,
     outside_of_replicas,
     outside_of_strategies,
-    replica,
-    running_on,
-    set_global,
+    run_as,
+    set_global_strategy,
 )

@@ -15,7 +15,7 @@ from unisono._src.devices import Placement
 from unisono._src.replicas.context._replica import Replica
 
 
-class Placed(Protocol):
+class HasPlacement(Protocol):
     """Anything that says where values live; in practice a strategy."""
 
     @property
@@ -23,51 +23,51 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class MergeCall:
     """All replicas speak with one voice for the length of a `merge_call`, made by ``replica``."""
 
     replica: Replica
 
     def __post_init__(self) -> None:
-        self.replica.check_together()
+        self.replica.check_all_replicas_arrive()
 
 
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.entries: list[Placed | Replica | Merged | None] = []
+        self.entries: list[HasPlacement | Replica | MergeCall | None] = []
 
 
 _stack = _Stack()
-_global: Placed | None = None
+_global: HasPlacement | None = None
 
 
-def current() -> Placed | None:
+def current_strategy() -> HasPlacement | None:
     """The innermost strategy of this thread, else the one set for the process, else None."""
     return _strategy_of(_stack.entries[-1]) if _stack.entries else _global
 
 
-def replica() -> Replica | None:
+def current_replica() -> Replica | None:
     """The replica that runs here; None where code runs once for all of them."""
     top = _stack.entries[-1] if _stack.entries else None
     return top if isinstance(top, Replica) else None
 
 
-def merged() -> Replica | None:
+def merging_replica() -> Replica | None:
     """The replica that made the `merge_call` in which code runs now, or None."""
     top = _stack.entries[-1] if _stack.entries else None
-    return top.replica if isinstance(top, Merged) else None
+    return top.replica if isinstance(top, MergeCall) else None
 
 
 @contextlib.contextmanager
-def entered(strategy: Placed) -> Iterator[None]:
+def enter_strategy(strategy: HasPlacement) -> Iterator[None]:
     """Makes ``strategy`` current in this thread. Entering another one inside is an error."""
-    inside = current()
+    inside = current_strategy()
     if inside is not None and inside is not strategy:
         raise RuntimeError(
             f"Cannot enter the scope of {strategy!r} inside the scope of {inside!r}. "
             "A model belongs to one strategy: leave the first scope before you enter the second."
         )
-    if replica() is not None:
+    if current_replica() is not None:
         raise RuntimeError(
             f"Cannot enter the scope of {strategy!r} inside a function that `run` calls on each replica. "
             "Make variables before, or let layers make theirs when they are called: they belong to the strategy anyway."
@@ -77,7 +77,7 @@ def entered(strategy: Placed) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def running_on(one: Replica | Merged) -> Iterator[None]:
+def run_as(one: Replica | MergeCall) -> Iterator[None]:
     """What runs in this block runs on one replica, or on all as one."""
     with _pushed(one):
         yield
@@ -89,7 +89,7 @@ def outside_of_replicas() -> Iterator[None]:
     if not _stack.entries:
         yield
         return
-    with _pushed(current()):
+    with _pushed(current_strategy()):
         yield
 
 
@@ -100,18 +100,18 @@ def outside_of_strategies() -> Iterator[None]:
         yield
 
 
-def set_global(strategy: Placed | None) -> None:
+def set_global_strategy(strategy: HasPlacement | None) -> None:
     """Makes ``strategy`` current everywhere outside of scopes; None undoes it."""
     global _global
     if _stack.entries:
         raise RuntimeError(
-            f"experimental_set_strategy must not be called inside a scope; this is the scope of {current()!r}."
+            f"experimental_set_strategy must not be called inside a scope; this is the scope of {current_strategy()!r}."
         )
     _global = strategy
 
 
 @contextlib.contextmanager
-def _pushed(entry: Placed | Replica | Merged | None) -> Iterator[None]:
+def _pushed(entry: HasPlacement | Replica | MergeCall | None) -> Iterator[None]:
     _stack.entries.append(entry)
     try:
         yield
@@ -123,7 +123,7 @@ def _pushed(entry: Placed | Replica | Merged | None) -> Iterator[None]:
         _stack.entries.pop()
 
 
-def _strategy_of(entry: Placed | Replica | Merged | None) -> Placed | None:
-    if isinstance(entry, Merged):
+def _strategy_of(entry: HasPlacement | Replica | MergeCall | None) -> HasPlacement | None:
+    if isinstance(entry, MergeCall):
         return entry.replica.strategy
     return entry.strategy if isinstance(entry, Replica) else entry

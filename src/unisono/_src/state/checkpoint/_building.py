@@ -63,5 +63,5 @@ def _waits_for_a_batch(metrics: list[Any]) -> bool:
 
 def _build(optimizer: Any, variables: list[Any]) -> None:
     owner = owner_of(variables[0]) if variables else None
-    with contextlib.nullcontext() if owner is None else context.entered(owner):
+    with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
         optimizer.build(variables)

@@ -37,7 +37,10 @@ def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
     for path, thing in leaves(objects):
         if isinstance(thing, keras.Layer) and not thing.built and not thing.weights and path in shapes:
             owner = owner_of(thing)
-            with contextlib.nullcontext() if owner is None else context.entered(owner), warnings.catch_warnings():
+            with (
+                contextlib.nullcontext() if owner is None else context.enter_strategy(owner),
+                warnings.catch_warnings(),
+            ):
                 warnings.simplefilter("ignore")  # Keras's, where it cannot; then there is an error with what to do
                 try:
                     _build(thing, shapes[path])

@@ -67,7 +67,7 @@ def snapshot(objects: Mapping[str, Any]) -> Snapshot:
 
 def check_outside_of_programs() -> None:
     """Raises on a replica. Inside a function that is being traced, that function becomes a loop on the host."""
-    if context.replica() is not None:
+    if context.current_replica() is not None:
         raise RuntimeError(ON_A_REPLICA)
     pulling_data()
 

@@ -12,7 +12,7 @@ from unisono._src.tracing.control_flow._signals import BREAK, CONTINUE, END, Jum
 from unisono._src.tracing.control_flow._slots import Container
 from unisono._src.tracing.control_flow._state import Changes, State
 from unisono._src.tracing.control_flow._traced import truth
-from unisono._src.tracing.functions import Branch, Outer, chosen, scope_here
+from unisono._src.tracing.functions import Branch, OuterScope, current_outer_scope, run_cond
 
 ONE_BRANCH_ONLY = """`{name}` gets a value in one branch only, and is used afterwards. Which branch is taken is known
 only when the program runs, so it needs one in both. Give it one before:
@@ -49,7 +49,7 @@ be compiled: bind a name there, and return after the block."""
 
 def choose(test: Any, pieces: tuple[Callable[[], Any], ...], changes: Changes, place: Place) -> None:
     """Runs the first piece if ``test``, a traced value, is true, else the second; both without a jump."""
-    outer = scope_here()
+    outer = current_outer_scope()
     state = State(pieces, changes)
     parts = tuple(_Part(outer, state, piece) for piece in pieces)
     _merged(outer, truth(test, place), state, (parts[0], parts[1]), place)
@@ -57,7 +57,7 @@ def choose(test: Any, pieces: tuple[Callable[[], Any], ...], changes: Changes, p
 
 def chosen_value(test: Any, pieces: tuple[Callable[[], Any], ...], place: Place) -> Any:
     """What the first piece returns if ``test`` is true, else what the second does."""
-    outer = scope_here()
+    outer = current_outer_scope()
     state = State(pieces, Changes())
 
     def returning(piece: Callable[[], Any]) -> Callable[[], Signal]:
@@ -82,7 +82,7 @@ def choose_and_go_on(
     ``changes`` are those of the branches alone, and those of the branches and the rest. ``surely`` says that one of the
     branches can be seen to jump. Otherwise it is found out.
     """
-    outer = scope_here()
+    outer = current_outer_scope()
     state = State((*pieces, rest), changes[1])
 
     def through(piece: Callable[[], Signal]) -> Callable[[], Signal]:
@@ -108,7 +108,7 @@ def choose_and_go_on(
 class _Part:
     """One branch, traced: where Python goes on after it, and what it left in the slots of the state."""
 
-    def __init__(self, outer: Outer, state: State, function: Callable[[], Signal]) -> None:
+    def __init__(self, outer: OuterScope, state: State, function: Callable[[], Signal]) -> None:
         self.signal: Signal = None
         self.nests: list[Nest | None] = []
         self.result = Nest.of(None, None)
@@ -121,7 +121,7 @@ class _Part:
             return arrays
 
         try:
-            self.branch = Branch(outer, run, host_may_turn=True)
+            self.branch = Branch(outer, run, may_run_on_host=True)
         finally:
             state.restore()
 
@@ -133,7 +133,7 @@ def _carried(signal: Signal) -> Any:
     return signal.stops if isinstance(signal, MayBreak) else signal is BREAK
 
 
-def _merged(outer: Outer, predicate: Any, state: State, parts: tuple[_Part, _Part], place: Place) -> Signal:
+def _merged(outer: OuterScope, predicate: Any, state: State, parts: tuple[_Part, _Part], place: Place) -> Signal:
     """Chooses, puts what was chosen into the slots, and says where Python goes on."""
     outputs = _Outputs(place)
     signal = _common_signal(outputs, parts, place)  # first: where a jump is refused, advice about names would not help
@@ -147,7 +147,7 @@ def _merged(outer: Outer, predicate: Any, state: State, parts: tuple[_Part, _Par
             continue
         one, other = (nest or state.nest_before(index) for nest in nests)
         values.append((index, outputs.add(slot.name, one, other, ADVICE_LIST if isinstance(slot, Container) else None)))
-    results = chosen(outer, predicate, [part.branch for part in parts], [outputs.finish(0), outputs.finish(1)])
+    results = run_cond(outer, predicate, [part.branch for part in parts], [outputs.finish(0), outputs.finish(1)])
     for index, value in values:
         state.slots[index].set(value(results))
     return signal(results)

@@ -15,7 +15,7 @@ from unisono._src.tracing.control_flow._ranges import Rows, TracedRange
 from unisono._src.tracing.control_flow._signals import BREAK, MayBreak, Returned, Signal
 from unisono._src.tracing.control_flow._state import Changes, State
 from unisono._src.tracing.control_flow._traced import truth
-from unisono._src.tracing.functions import Body, scanned, scope_here, turned_while
+from unisono._src.tracing.functions import LoopBody, current_outer_scope, run_scan, run_while
 
 RETURN_INSIDE = f"""`return` inside of this loop ends it in a turn that is known only when the program runs. Remember
 the result, and leave the loop with `break`:
@@ -73,7 +73,7 @@ def turn_for(
             target(over.value(row))
             return body()
 
-        return loop.scanned(over, one_row)
+        return loop.run_scan(over, one_row)
     count = over.count
 
     def one_turn(operands: list[Any]) -> Signal:
@@ -89,11 +89,11 @@ class _Loop:
     def __init__(
         self, pieces: tuple[Callable[..., Any], ...], changes: Changes, carried: tuple[str, ...], place: Place
     ) -> None:
-        self._outer, self._place = scope_here(), place
+        self._outer, self._place = current_outer_scope(), place
         self._carry = Carry(State(pieces, changes), carried, place)
         self._stops = False  # whether a `break` was seen that the program decides
 
-    def scanned(self, rows: Rows, one_row: Callable[[list[Any]], Signal]) -> bool:
+    def run_scan(self, rows: Rows, one_row: Callable[[list[Any]], Signal]) -> bool:
         """A turn for every row. Gradients flow back."""
 
         def one_turn(operands: list[Any]) -> Signal:
@@ -104,7 +104,7 @@ class _Loop:
             body = self._body(0, one_turn, kinds, at_least_once=True, same_for_all=True)
             if not self._stops or tape.is_any_tape_recording():
                 carry = [*self._flag(), *self._carry.arrays()]
-                after = scanned(self._outer, body, carry, rows.arrays, rows.length, may_stop=self._stops)
+                after = run_scan(self._outer, body, carry, rows.arrays, rows.length, may_stop=self._stops)
                 return self._finish(after)
 
         def by_index(operands: list[Any]) -> Signal:
@@ -132,12 +132,12 @@ class _Loop:
             return [jnp.logical_and(going, jnp.logical_not(flags[0])) if flags else going]
 
         carry = [*[jnp.zeros((), "int32")] * counters, *self._flag(), *self._carry.arrays()]
-        test_body = Body(self._outer, test, [jax.typeof(array) for array in carry], same_for_all=False)
+        test_body = LoopBody(self._outer, test, [jax.typeof(array) for array in carry], same_for_all=False)
         if test_body.written:
             names = ", ".join(variable.path for variable in test_body.written.values())
             raise self._place.error(TEST_ASSIGNS.format(names=names))
         refusal = (lambda: self._place.error(NO_GRADIENT)) if tape.is_any_tape_recording() else None
-        after = turned_while(self._outer, test_body, body, carry, refusal)
+        after = run_while(self._outer, test_body, body, carry, refusal)
         return self._finish(after[counters:])
 
     def _flag(self) -> list[Any]:
@@ -155,7 +155,7 @@ class _Loop:
         *,
         at_least_once: bool,
         same_for_all: bool,
-    ) -> Body:
+    ) -> LoopBody:
         def traced(operands: list[Any]) -> list[Any]:
             first = counters + self._stops
             self._carry.put(operands[first : len(operands) - len(rows)])
@@ -170,7 +170,7 @@ class _Loop:
             head = [jax.ShapeDtypeStruct((), "int32")] * counters + [jax.ShapeDtypeStruct((), bool)] * self._stops
             operands = [*head, *self._carry.kinds(), *rows]
             try:
-                return Body(self._outer, traced, operands, same_for_all and not self._stops)
+                return LoopBody(self._outer, traced, operands, same_for_all and not self._stops)
             except TryAgain:
                 continue
         raise AssertionError("the kinds of the values of a loop never settle")

@@ -61,7 +61,7 @@ class Arguments:
         return args, kwargs
 
 
-def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     """From a call's arguments to :class:`Arguments`."""
     leaves, tree = flatten_with_none((args, kwargs))
     arrays: list[Any] = []
@@ -87,7 +87,7 @@ def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
     return Arguments((tree, tuple(keys)), arrays, placement, tree, slots)
 
 
-def described(key: Any) -> list[str]:
+def describe_arguments(key: Any) -> list[str]:
     """What each leaf of a key stands for, in words for an error."""
     tree, leaves = key
     paths = jax.tree.flatten_with_path(jax.tree.unflatten(tree, list(range(len(leaves)))))[0]
@@ -107,7 +107,7 @@ def _of_replicas(value: PerReplica, placement: Placement) -> tuple[Sharded | Uns
 def _placement_of(value: PerReplica) -> Placement:
     if value.held.placement is not None:
         return value.held.placement
-    strategy = context.current()
+    strategy = context.current_strategy()
     if strategy is None:
         raise ValueError(MADE_BY_HAND)
     return strategy.placement

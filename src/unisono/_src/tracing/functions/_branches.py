@@ -9,7 +9,7 @@ import jax
 
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
-from unisono._src.tracing.functions._nested import NestedScope, Outer, deciding, hand_out
+from unisono._src.tracing.functions._nested import NestedScope, OuterScope, divergent_branch, write_to_outer
 
 ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. The others may choose otherwise,
 and it would wait for them forever. Choose the value, and assign it outside:
@@ -20,8 +20,8 @@ class _BranchScope(NestedScope):
     """What one branch reads and writes."""
 
     def agreed(self, variable: Any, value: Any) -> Any:
-        replica = context.replica()
-        if replica is not None and replica.decides_alone and not keras_hooks.is_on_read(variable):
+        replica = context.current_replica()
+        if replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable):
             raise RuntimeError(ASSIGNED_BY_SOME.format(name=variable.path))
         return value
 
@@ -35,22 +35,22 @@ class Branch:
         host_may_turn: see :class:`NestedScope`.
 
     Attributes:
-        kinds: the shape and dtype of every array in the result.
+        result_avals: the shape and dtype of every array in the result.
         written: the variables that it writes, by identity.
     """
 
-    def __init__(self, outer: Outer, function: Callable[[], Any], *, host_may_turn: bool = False) -> None:
+    def __init__(self, outer: OuterScope, function: Callable[[], Any], *, may_run_on_host: bool = False) -> None:
         self.written: dict[int, Any] = {}
 
         def traced() -> Any:
-            with deciding(), _BranchScope(outer, jax_hooks.current_trace(), host_may_turn) as scope:
+            with divergent_branch(), _BranchScope(outer, jax_hooks.current_trace(), may_run_on_host) as scope:
                 result = function()
             self.written = scope.written
             return result, [scope.read(variable) for variable in scope.written.values()]
 
         self._jaxpr, shapes = jax.make_jaxpr(traced, return_shape=True)()
         self._tree = jax.tree.structure(shapes)
-        self.kinds = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
+        self.result_avals = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
 
     def run(self, keys: list[int], before: list[Any]) -> tuple[Any, list[Any]]:
         """The result, and the values of the variables with these keys; ``before`` for those that were not written."""
@@ -60,8 +60,11 @@ class Branch:
         return result, [written.get(key, value) for key, value in zip(keys, before, strict=True)]
 
 
-def chosen(
-    outer: Outer, predicate: Any, branches: Sequence[Branch], finishes: Sequence[Callable[[Any], Any]] | None = None
+def run_cond(
+    outer: OuterScope,
+    predicate: Any,
+    branches: Sequence[Branch],
+    finishes: Sequence[Callable[[Any], Any]] | None = None,
 ) -> Any:
     """The result of the first branch if ``predicate`` holds, else of the second; its assignments take effect.
 
@@ -80,10 +83,10 @@ def chosen(
     runs = [run(*pair) for pair in zip(branches, finishes or (None, None), strict=True)]
     result, after = jax.lax.cond(predicate, *runs)
     for variable, value in zip(written.values(), after, strict=True):
-        hand_out(outer, variable, value)
+        write_to_outer(outer, variable, value)
     return result
 
 
 def cond(outer: keras_hooks.StateScope, predicate: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """`true_fn()` or `false_fn()`, whose assignments take effect in ``outer`` if their branch is the one taken."""
-    return chosen(outer, predicate, [Branch(outer, true_fn), Branch(outer, false_fn)])
+    return run_cond(outer, predicate, [Branch(outer, true_fn), Branch(outer, false_fn)])

@@ -85,11 +85,11 @@ def check_aggregation(variable: Any) -> None:
 
     Also where one replica runs for all, because a batch does not divide: what fails must not fail now and then.
     """
-    replica = context.replica()
+    replica = context.current_replica()
     if (
         replica is not None
         and replica.strategy.placement.num_replicas > 1
-        and not replica.updating
+        and not replica.is_updating
         and variable.trainable
         and variable.aggregation == "none"
         and not keras_hooks.is_on_read(variable)

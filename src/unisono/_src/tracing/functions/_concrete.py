@@ -86,7 +86,7 @@ class ConcreteFunction:
             )
         return self._run(self._jitted, [_donated(variable) for variable in self._written], arrays)
 
-    def call_unseen(self, arrays: list[Any]) -> Any:
+    def call_once(self, arrays: list[Any]) -> Any:
         """The same for a program that is traced to run once: compiled only if none like it was compiled before."""
 
         def program(*operands: Any) -> Any:
@@ -178,7 +178,7 @@ class _Traced:
             self.scope, self.results, self.known_wholes = scope, results, list(known)
             return results.arrays, [scope.raw(variable) for variable in scope.written.values()], list(known.values())
 
-        strategy = context.current()
+        strategy = context.current_strategy()
         placement = arguments.placement or (None if strategy is None else strategy.placement)
         lowered = (
             contextlib.nullcontext() if placement is None else keras_hooks.lowered_for(placement, stock_step=False)

@@ -12,7 +12,7 @@ from unisono._src.tracing.functions._arguments import Arguments
 
 
 @dataclass(frozen=True, eq=False)
-class ForArguments:
+class SpecializedFunction:
     """Calls the function, whose arguments are of this kind.
 
     Attributes:
@@ -27,7 +27,7 @@ class ForArguments:
     kwargs: dict[str, Any]
 
     @classmethod
-    def of(cls, function: Callable[..., Any], arguments: Arguments) -> ForArguments:
+    def of(cls, function: Callable[..., Any], arguments: Arguments) -> SpecializedFunction:
         """The kind that these arguments are of."""
         specs = [TensorSpec(tuple(array.shape), array.dtype) for array in arguments.arrays]
         return cls(function, *arguments.with_arrays(specs))

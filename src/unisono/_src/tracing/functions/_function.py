@@ -14,11 +14,11 @@ import keras
 
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
-from unisono._src.tracing.functions._arguments import Arguments, described, taken_apart
+from unisono._src.tracing.functions._arguments import Arguments, describe_arguments, flatten_arguments
 from unisono._src.tracing.functions._concrete import ConcreteFunction
 from unisono._src.tracing.functions._eagerly import functions_run_eagerly
-from unisono._src.tracing.functions._for_arguments import ForArguments, has_specs
-from unisono._src.tracing.functions._host_loop import HostLoop, on_host
+from unisono._src.tracing.functions._for_arguments import SpecializedFunction, has_specs
+from unisono._src.tracing.functions._host_loop import HostLoop, running_on_host
 from unisono._src.tracing.functions._signature import fitted
 
 _MANY_TRACES: Final = 10
@@ -42,7 +42,7 @@ class Function:
         self._name = getattr(python_function, "__qualname__", repr(python_function))
         self._signature = input_signature
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
-        self._kinds: dict[Hashable, ForArguments] = {}
+        self._specializations: dict[Hashable, SpecializedFunction] = {}
         self._kept: list[Any] = []
         self._last_key: Any = None
         self._derived: dict[int, tuple[Any, Function]] = {}
@@ -58,9 +58,9 @@ class Function:
         return self._signature
 
     @property
-    def kinds(self) -> list[ForArguments]:
+    def specializations(self) -> list[SpecializedFunction]:
         """This function for each kind of arguments that it was traced for, or that was asked for."""
-        return list(self._kinds.values())
+        return list(self._specializations.values())
 
     def experimental_get_tracing_count(self) -> int:
         """How often the function was traced: for how many kinds of arguments."""
@@ -70,16 +70,16 @@ class Function:
         if functions_run_eagerly() or keras_hooks.in_stateless_scope() or not jax_hooks.is_evaluating():
             return self._python_function(*args, **kwargs)  # inside another one, it is a part of that
         arguments = self._arguments(args, kwargs)
-        key = (arguments.key, context.current(), context.replica() is None, _settings())
+        key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
         program = self._programs.get(key)
         if program is None:
             program = self._traced(key, arguments)
         if isinstance(program, ConcreteFunction):
             return program(arguments.arrays)
-        with on_host(program):
+        with running_on_host(program):
             return self._python_function(*args, **kwargs)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ForArguments:
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> SpecializedFunction:
         """This function for arguments like these: arrays, or `TensorSpec`s, of which None may stand in shapes.
 
         With arrays alone it is traced now. Without arguments they are those of the `input_signature`.
@@ -87,13 +87,13 @@ class Function:
         if not args and not kwargs and self._signature is not None:
             args = tuple(self._signature)
         if has_specs((args, kwargs)):
-            asked = taken_apart(args, kwargs)
-            return self._kinds.setdefault(("asked", asked.key), ForArguments.of(self, asked))
+            asked = flatten_arguments(args, kwargs)
+            return self._specializations.setdefault(("asked", asked.key), SpecializedFunction.of(self, asked))
         arguments = self._arguments(args, kwargs)
-        key = (arguments.key, context.current(), context.replica() is None, _settings())
+        key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
         if key not in self._programs:
             self._traced(key, arguments)
-        return self._kinds.get(key) or ForArguments.of(self, arguments)
+        return self._specializations.get(key) or SpecializedFunction.of(self, arguments)
 
     def derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
         """What was made of this function for ``strategy``, made now if there is nothing yet."""
@@ -121,7 +121,7 @@ class Function:
             args, kwargs = bound.args, bound.kwargs
         if self._signature is not None:
             args = fitted(self._signature, args, self._name)
-        return taken_apart(args, kwargs)
+        return flatten_arguments(args, kwargs)
 
     def _forget_with(self, objects: list[Any], key: Hashable) -> None:
         """A program for objects goes with them: the key knows them by their identity, which comes again."""
@@ -142,7 +142,7 @@ class Function:
         if arguments.objects:
             self._forget_with(arguments.objects, key)
         else:
-            self._kinds[key] = ForArguments.of(self, arguments)
+            self._specializations[key] = SpecializedFunction.of(self, arguments)
         if len(self._programs) == _MANY_TRACES:
             reason = _difference(before, key)
             text = RETRACED.format(function=self._name, number=_MANY_TRACES, reason=reason)
@@ -223,6 +223,6 @@ def _difference(before: Any, after: Any) -> str:
     (tree_before, _), (tree_after, _) = before[0], after[0]
     if tree_before != tree_after:
         return f"another structure of arguments: {tree_after}, before {tree_before}"
-    pairs = zip(described(before[0]), described(after[0]), strict=True)
+    pairs = zip(describe_arguments(before[0]), describe_arguments(after[0]), strict=True)
     changed = [f"{new}, before {old.split(': ', 1)[1]}" for old, new in pairs if old != new]
     return "\n    ".join(changed) or "other settings: the strategy in force or Keras's dtype policy"

@@ -26,7 +26,7 @@ _pieces = _Pieces()
 
 
 @contextlib.contextmanager
-def on_host(cache: dict[Any, Any]) -> Iterator[None]:
+def running_on_host(cache: dict[Any, Any]) -> Iterator[None]:
     """While a function turns on the host: ``cache`` keeps what is compiled for it."""
     _pieces.caches.append(cache)
     try:
@@ -35,7 +35,7 @@ def on_host(cache: dict[Any, Any]) -> Iterator[None]:
         _pieces.caches.pop()
 
 
-def piece_of_host_loop(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
+def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
     """What was made for ``function`` in this host loop, made now if there is nothing yet; None outside of host loops.
 
     A function that is defined anew in every turn is the same one if its code and all that it refers to are the same.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
-from unisono._src.tracing.functions._nested import NestedScope, Outer, deciding, hand_out
+from unisono._src.tracing.functions._nested import NestedScope, OuterScope, divergent_branch, write_to_outer
 
 ASSIGNED_IN_SOME_TURNS = """The variable {name!r} is assigned by one replica inside a loop that ends when its values say
 so. The others may end in another turn, and it would wait for them forever. Let the loop turn a number of times that is
@@ -25,8 +25,8 @@ class _BodyScope(NestedScope):
         read_first: the variables of which the body wants the value that they have at the beginning of the turn.
     """
 
-    def __init__(self, outer: Outer, trace: Any, same_for_all: bool) -> None:
-        super().__init__(outer, trace, host_may_turn=True)
+    def __init__(self, outer: OuterScope, trace: Any, same_for_all: bool) -> None:
+        super().__init__(outer, trace, may_run_on_host=True)
         self._same_for_all = same_for_all
         self.read_first: dict[int, Any] = {}
 
@@ -38,14 +38,14 @@ class _BodyScope(NestedScope):
         return self._state[key]
 
     def agreed(self, variable: Any, value: Any) -> Any:
-        replica = context.replica()
-        alone = replica is not None and replica.decides_alone and not keras_hooks.is_on_read(variable)
+        replica = context.current_replica()
+        alone = replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable)
         if alone and not self._same_for_all:
             raise RuntimeError(ASSIGNED_IN_SOME_TURNS.format(name=variable.path))
         return super().agreed(variable, value)
 
 
-class Body:
+class LoopBody:
     """The body of a loop, or its test, traced by itself for one turn.
 
     Args:
@@ -55,31 +55,31 @@ class Body:
         same_for_all: whether all replicas turn equally often.
 
     Attributes:
-        kinds: the shapes and dtypes of what it returns.
+        result_avals: the shapes and dtypes of what it returns.
         written: the variables that it writes, by identity.
         used: those that it reads or writes.
     """
 
     def __init__(
-        self, outer: Outer, function: Callable[[list[Any]], list[Any]], operands: Sequence[Any], same_for_all: bool
+        self, outer: OuterScope, function: Callable[[list[Any]], list[Any]], operands: Sequence[Any], same_for_all: bool
     ) -> None:
         self.written: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
 
         def traced(operands: list[Any]) -> Any:
-            turns = contextlib.nullcontext() if same_for_all else deciding()
+            turns = contextlib.nullcontext() if same_for_all else divergent_branch()
             with turns, _BodyScope(outer, jax_hooks.current_trace(), same_for_all) as scope:
                 results = function(operands)
             self.written, self.used = scope.written, scope.read_first | scope.written
             return results, [scope.read(variable) for variable in scope.written.values()]
 
         self._jaxpr = jax.make_jaxpr(traced)(list(operands))
-        self.kinds = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
+        self.result_avals = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
 
     def run(self, operands: list[Any], values: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
         """One turn, with ``values`` in the variables: what it returns, and the variables that it writes."""
         flat = jax_hooks.filled(self._jaxpr, lambda key, like: values[key], operands)
-        return flat[: len(self.kinds)], dict(zip(self.written, flat[len(self.kinds) :], strict=True))
+        return flat[: len(self.result_avals)], dict(zip(self.written, flat[len(self.result_avals) :], strict=True))
 
 
 class _Turns:
@@ -89,12 +89,12 @@ class _Turns:
     there was no turn.
     """
 
-    def __init__(self, outer: Outer, body: Body, carry: list[Any], *others: Body) -> None:
+    def __init__(self, outer: OuterScope, body: LoopBody, carry: list[Any], *others: LoopBody) -> None:
         self._outer, self._body, self._written, self._given = outer, body, body.written, len(carry)
         used = {key: variable for part in (body, *others) for key, variable in part.used.items()}
         values = {key: outer.read(variable) for key, variable in used.items()}
         self._known = {key: value for key, value in values.items() if key not in self._written}
-        late = [jnp.zeros(kind.shape, kind.dtype) for kind in body.kinds[len(carry) :]]
+        late = [jnp.zeros(kind.shape, kind.dtype) for kind in body.result_avals[len(carry) :]]
         self.start: _State = ([*carry, *late], [values[key] for key in self._written])
 
     def given(self, state: _State) -> tuple[list[Any], dict[int, Any]]:
@@ -108,14 +108,16 @@ class _Turns:
 
     def finish(self, state: _State) -> list[Any]:
         for variable, value in zip(self._written.values(), state[1], strict=True):
-            hand_out(self._outer, variable, value)
+            write_to_outer(self._outer, variable, value)
         return state[0]
 
 
 _State = tuple[list[Any], list[Any]]
 
 
-def scanned(outer: Outer, body: Body, carry: list[Any], rows: list[Any], length: int, *, may_stop: bool) -> list[Any]:
+def run_scan(
+    outer: OuterScope, body: LoopBody, carry: list[Any], rows: list[Any], length: int, *, may_stop: bool
+) -> list[Any]:
     """``length`` turns of ``body`` over the carry and a row of each of ``rows``; returns what the last one did.
 
     ``may_stop`` says that the first of the carry tells whether to leave all as it is from now on.
@@ -130,8 +132,12 @@ def scanned(outer: Outer, body: Body, carry: list[Any], rows: list[Any], length:
     return turns.finish(jax.lax.scan(step, turns.start, rows, length)[0])
 
 
-def turned_while(
-    outer: Outer, test: Body, body: Body, carry: list[Any], without_gradient: Callable[[], Exception] | None
+def run_while(
+    outer: OuterScope,
+    test: LoopBody,
+    body: LoopBody,
+    carry: list[Any],
+    without_gradient: Callable[[], Exception] | None,
 ) -> list[Any]:
     """Turns of ``body`` over the carry as long as ``test`` of it gives True; returns what the last one did.
 

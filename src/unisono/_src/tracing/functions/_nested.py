@@ -25,13 +25,13 @@ class NestedScope(keras_hooks.StateScope):
         written: the variables that were written, by identity.
     """
 
-    def __init__(self, outer: Outer, trace: Any, host_may_turn: bool) -> None:
+    def __init__(self, outer: OuterScope, trace: Any, may_run_on_host: bool) -> None:
         super().__init__()
         self._outer, self._trace = outer, trace
         self._state: dict[int, Any] = {}
         self.written: dict[int, Any] = {}
         self.losses = outer.losses
-        self.host_may_turn = host_may_turn
+        self.may_run_on_host = may_run_on_host
 
     def get_current_value(self, variable: Any) -> Any:
         if id(variable) not in self.written:
@@ -52,7 +52,7 @@ class NestedScope(keras_hooks.StateScope):
 
     def agreed(self, variable: Any, value: Any) -> Any:
         # In a merge_call values are wholes, of which replicas get their parts when all is done.
-        return value if context.merged() is not None else self._outer.agreed(variable, value)
+        return value if context.merging_replica() is not None else self._outer.agreed(variable, value)
 
     def write(self, variable: Any, value: Any) -> None:
         check_trace(self._trace, variable)
@@ -66,7 +66,7 @@ class NestedScope(keras_hooks.StateScope):
         self._outer.pulled()
 
 
-class Outside:
+class PlainScope:
     """Around a part where no scope of ours is in force, as in a plain `jax.jit`: variables are read and written as
     Keras does it there."""
 
@@ -99,23 +99,23 @@ class Outside:
         """Whoever traces says what may be done."""
 
 
-Outer = keras_hooks.StateScope | Outside
+OuterScope = keras_hooks.StateScope | PlainScope
 
 
-def deciding() -> contextlib.AbstractContextManager[None]:
+def divergent_branch() -> contextlib.AbstractContextManager[None]:
     """Around a part that runs, or runs once more, only if values say so."""
-    replica = context.replica()
-    return contextlib.nullcontext() if replica is None else replica.deciding()
+    replica = context.current_replica()
+    return contextlib.nullcontext() if replica is None else replica.divergent_branch()
 
 
-def hand_out(outer: Outer, variable: Any, value: Any) -> None:
+def write_to_outer(outer: OuterScope, variable: Any, value: Any) -> None:
     """Stores what a part has written. In a merge_call the outer scope gives each replica its part of it."""
-    if context.merged() is not None and isinstance(outer, keras_hooks.StateScope):
+    if context.merging_replica() is not None and isinstance(outer, keras_hooks.StateScope):
         outer.add_update((variable, value))
     else:
         outer.write(variable, value)
 
 
-def scope_here() -> Outer:
+def current_outer_scope() -> OuterScope:
     """The scope that is in force."""
-    return keras_hooks.current_scope() or Outside()
+    return keras_hooks.current_scope() or PlainScope()

@@ -42,9 +42,9 @@ class ReplicaScope(keras_hooks.StateScope):
 
     def read(self, variable: Any) -> Any:
         own = self._own(variable)
-        if context.merged() is None or not keras_hooks.is_on_read(variable):
+        if context.merging_replica() is None or not keras_hooks.is_on_read(variable):
             return own
-        return values.aggregate(self._replica.stacked(own), variable.aggregation, variable.path)
+        return values.aggregate(self._replica.stack(own), variable.aggregation, variable.path)
 
     def _own(self, variable: Any) -> Any:
         key = id(variable)
@@ -77,9 +77,9 @@ class ReplicaScope(keras_hooks.StateScope):
 
     def agreed(self, variable: Any, value: Any) -> Any:
         """What all replicas assign, out of what each one wants to."""
-        if context.merged() is not None:
+        if context.merging_replica() is not None:
             return self._of_merged(variable, value)
-        if keras_hooks.is_on_read(variable) or self._replica.writes_alike:
+        if keras_hooks.is_on_read(variable) or self._replica.assigns_same_values:
             return value
         if keras_hooks.owner_of(variable) is not self._replica.strategy:
             raise ValueError(NOT_OWNED.format(name=variable.path, strategy=self._replica.strategy))
@@ -88,7 +88,11 @@ class ReplicaScope(keras_hooks.StateScope):
             check_aggregation(variable)
             # Moving statistics: the mean. Counters and the like, of which there is no mean: the first one's.
             aggregation = "mean" if jnp.issubdtype(value.dtype, jnp.inexact) else "only_first_replica"
-        of_all = {"sum": self._replica.sum, "mean": self._replica.mean, "only_first_replica": self._replica.first}
+        of_all = {
+            "sum": self._replica.sum,
+            "mean": self._replica.mean,
+            "only_first_replica": self._replica.take_from_first,
+        }
         return of_all[aggregation](value).astype(value.dtype)
 
     def _of_merged(self, variable: Any, value: Any) -> Any:

@@ -142,7 +142,7 @@ def _for_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, A
         return without
     if theirs != set(_of_optimizer(model)) and not optimizer.built:
         owner = owner_of(model)
-        with contextlib.nullcontext() if owner is None else context.entered(owner):
+        with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
             optimizer.build(model.trainable_variables)
     if theirs != set(_of_optimizer(model)):
         warnings.warn(OTHER_OPTIMIZER.format(path=path, model=model.name), stacklevel=4)

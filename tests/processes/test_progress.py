@@ -11,12 +11,12 @@ from unisono_launch.worker import read_status
 
 FORKING = """
 import os
-from unisono._src.devices import report
+from unisono._src.processes import report_progress
 
-report("fit", 7)
+report_progress("fit", 7)
 child = os.fork()
 if child == 0:
-    report("fit", 99)
+    report_progress("fit", 99)
     os._exit(0)
 _, how = os.waitpid(child, 0)
 assert how == 0, how
