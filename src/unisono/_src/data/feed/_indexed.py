@@ -129,7 +129,7 @@ class IndexedFeed(Feed):
     def release(self) -> None:
         copies, self._copies, self._arrays = self._copies, None, None
         if copies is not None:
-            copies.release_memory()
+            copies.release()
 
 
 class _Batches:
