@@ -18,7 +18,7 @@ def test_text_becomes_bytes_and_back() -> None:
     assert tf.compat.path_to_str(pathlib.PurePosixPath("a/b")) == "a/b"
     assert tf.compat.path_to_str(3) == 3
     for function in (tf.compat.as_bytes, tf.compat.as_text):
-        with pytest.raises(TypeError, match="Expected text or bytes, got 3"):
+        with pytest.raises(TypeError, match="Expected str or bytes, got 3"):
             function(3)
 
 

@@ -1,4 +1,4 @@
-"""`tf.autograph`: what `tf.function` does to Python's control flow, to be used and looked at by itself."""
+"""`tf.autograph`: the conversion of Python control flow that `tf.function` does, usable by itself."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.autograph import experimental

@@ -1,4 +1,4 @@
-"""Functions converted without `tf.function`."""
+"""`to_graph` and `to_code`: Python control flow converted without `tf.function`; AutoGraph's logging functions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from unisono._src.tracing import control_flow
 
 
 def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
-    """The function with control flow that may look at tensors; it is not compiled.
+    """Converts a function so that its `if`, `for` and `while` accept tensors. The result is not compiled.
 
-    What it calls is converted as well. The features of TensorFlow are accepted, all are always there.
+    Functions that it calls are always converted, too. ``experimental_optional_features`` is accepted without effect:
+    every feature is always on.
 
     >>> larger = to_graph(lambda a, b: a if a > b else b)
     >>> larger(1, 2)
@@ -20,14 +21,14 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of what :func:`to_graph` returns."""
+    """Returns the source code of the function that :func:`to_graph` returns."""
     return control_flow.to_code(entity)
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Accepted: nothing is logged, errors say all."""
+    """Accepted without effect: conversion logs nothing and reports problems as errors."""
 
 
 def trace(*args: Any) -> None:
-    """Prints its arguments, when a function is traced."""
+    """Prints its arguments when the function is traced."""
     print(*args)

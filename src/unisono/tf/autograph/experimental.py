@@ -1,4 +1,4 @@
-"""`tf.autograph.experimental`."""
+"""`tf.autograph.experimental`: `do_not_convert`, `Feature`, `set_loop_options`."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 
@@ -10,7 +10,8 @@ from typing import Any, Final
 from unisono._src.tracing.control_flow import do_not_convert
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
-NO_MAXIMUM = """set_loop_options(maximum_iterations={number}) is not available. Say it in the loop:
+NO_MAXIMUM = """tf.autograph.experimental.set_loop_options(maximum_iterations={number}) is not supported. Write
+the bound into the loop:
     for i in tf.range({number}):
         if not condition:
             break"""
@@ -19,7 +20,7 @@ _UNSPECIFIED: Final = object()
 
 
 class Feature(enum.Enum):
-    """Parts of AutoGraph that TensorFlow can leave out. Here all are always there."""
+    """Parts of AutoGraph that TensorFlow can switch off. In Unisono all of them are always on."""
 
     ALL = "ALL"
     AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
@@ -31,12 +32,12 @@ class Feature(enum.Enum):
 
     @classmethod
     def all(cls) -> tuple[Feature, ...]:
-        """All of them."""
+        """Returns all features."""
         return tuple(cls)
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
-        """All but one, or but those in a list or tuple."""
+        """Returns all features except one, or except those in a list, tuple or set."""
         excluded = exclude if isinstance(exclude, list | tuple | set) else [exclude]
         return tuple(feature for feature in cls if feature not in excluded)
 
@@ -47,9 +48,9 @@ def set_loop_options(
     maximum_iterations: Any = _UNSPECIFIED,
     shape_invariants: Any = _UNSPECIFIED,
 ) -> None:
-    """Accepted in a loop, except for ``maximum_iterations``.
+    """Accepted in a loop without effect, except for ``maximum_iterations``, which raises NotImplementedError.
 
-    A turn follows the other, and shapes stay as they are: one that changes is an error of its own.
+    Iterations always run one after the other. Shapes may not change between iterations, which has its own error.
     """
     if maximum_iterations is not _UNSPECIFIED and maximum_iterations is not None:
         raise NotImplementedError(NO_MAXIMUM.format(number=maximum_iterations))

@@ -1,4 +1,4 @@
-"""Operations on the bits of whole numbers."""
+"""Bitwise operations on integers."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from unisono.tf._tensors import as_array
 
 @op
 def bitwise_and(x: Any, y: Any) -> Any:
-    """The bits that both have."""
+    """`x & y`, element by element."""
     return jnp.bitwise_and(*convert_operands(x, y))
 
 
 @op
 def bitwise_or(x: Any, y: Any) -> Any:
-    """The bits that one of them has."""
+    """`x | y`, element by element."""
     return jnp.bitwise_or(*convert_operands(x, y))
 
 
 @op
 def bitwise_xor(x: Any, y: Any) -> Any:
-    """The bits that exactly one of them has."""
+    """`x ^ y`, element by element."""
     return jnp.bitwise_xor(*convert_operands(x, y))
 
 
 @op
 def invert(x: Any) -> Any:
-    """The bits that it has not."""
+    """`~x`, element by element."""
     return jnp.invert(as_array(x))
 
 
 @op
 def left_shift(x: Any, y: Any) -> Any:
-    """The bits ``y`` places to the left."""
+    """`x << y`, element by element."""
     return jnp.left_shift(*convert_operands(x, y))
 
 
 @op
 def right_shift(x: Any, y: Any) -> Any:
-    """The bits ``y`` places to the right."""
+    """`x >> y`, element by element."""
     return jnp.right_shift(*convert_operands(x, y))

@@ -1,4 +1,4 @@
-"""`tf.compat.v2`: the namespace itself."""
+"""`tf.compat.v2`: the same names as `tf`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""`tf.debugging`: what has to be true of tensors."""
+"""`tf.debugging`: assertions about tensors."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.debugging._assertions import (
     Assert,
-    assert_all_finite,
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -15,9 +14,10 @@ from unisono.tf.debugging._assertions import (
     assert_non_positive,
     assert_none_equal,
     assert_positive,
-    check_numerics,
 )
 from unisono.tf.debugging._numerics import (
+    assert_all_finite,
+    check_numerics,
     disable_check_numerics,
     enable_check_numerics,
     get_log_device_placement,

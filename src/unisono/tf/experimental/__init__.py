@@ -2,8 +2,8 @@
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.experimental import dlpack, numpy
-from unisono.tf.experimental._optional_and_execution import Optional
-from unisono.tf.experimental._ways_to_run import (
+from unisono.tf.experimental._optional_and_execution import (
+    Optional,
     async_clear_error,
     async_scope,
     enable_strict_mode,

@@ -1,4 +1,4 @@
-"""`tf.experimental.dlpack`: arrays of other libraries, without a copy."""
+"""`tf.experimental.dlpack`: exchanges arrays with other libraries without a copy."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """The array as a DLPack capsule, for `torch.from_dlpack`, say."""
+    """Returns the array as a DLPack capsule, for example for `torch.from_dlpack`."""
     return tf_tensor.__dlpack__()
 
 
 def from_dlpack(dlcapsule: Any) -> jax.Array:
-    """An array of another library, which has `__dlpack__`, as an array of JAX."""
+    """Converts an array of another library, which has `__dlpack__`, to a JAX array. A capsule is an error."""
     if not hasattr(dlcapsule, "__dlpack__"):
         raise TypeError(
-            f"from_dlpack takes an array of another library, not its capsule, got {type(dlcapsule).__name__}. "
+            f"from_dlpack expects an array of another library, not its capsule; got {type(dlcapsule).__name__}. "
             "Write from_dlpack(torch_tensor)."
         )
     array: jax.Array = jax.dlpack.from_dlpack(dlcapsule)

@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: NumPy's functions on tensors, which are `jax.numpy`'s."""
+"""`tf.experimental.numpy`: the functions of `jax.numpy`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _missing = _explain_missing_names("tf.experimental.numpy", depth=2)
 
 
 def experimental_enable_numpy_behavior(prefer_float32: bool = False, **_: Any) -> None:
-    """Does nothing: tensors are JAX's arrays, which have NumPy's methods and promotion."""
+    """Accepted without effect: tensors are JAX arrays, which have NumPy's methods and type promotion."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,37 +1,33 @@
-"""Names of `tf.compat.v1` that mean the same in both releases."""
+"""Names of `tf.compat.v1` that mean the same in TensorFlow 1 and 2, looked up in the TensorFlow 2 namespace."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Any
 
 from unisono.tf._event_messages import message_class
 from unisono.tf._missing import explain_missing_names
 
-# In both releases, and not the same: in the first, graphs, sessions and collections belong to them.
-_OTHERS: Final = frozenset({"initializers", "losses", "metrics", "saved_model", "summary"})
 
-_MESSAGES: Final = frozenset({"Event", "Summary", "SummaryMetadata"})
-
-
-def fallen_back(
-    where: str, module: str, others: Collection[str] = (), messages: Collection[str] = ()
+def names_from_tf2(
+    v1_module: str, tf2_module: str, except_for: Collection[str] = (), messages: Collection[str] = ()
 ) -> Callable[[str], Any]:
-    """A `__getattr__`: names come from ``module``, but for ``others``, and errors speak of ``where``.
+    """Returns a `__getattr__` that takes names from ``tf2_module``.
 
-    ``messages`` are classes of event files, which are imported when they are asked for.
+    Args:
+        v1_module: the module as users write it, for error messages: "tf.compat.v1.data".
+        tf2_module: the Python module that has the names.
+        except_for: names that mean something else in TensorFlow 1; they are reported as missing.
+        messages: names of protobuf classes of event files, which are imported on first use.
     """
-    missing = explain_missing_names(where, depth=2)
+    missing = explain_missing_names(v1_module, depth=2)
 
-    def found(name: str) -> Any:
+    def get_name(name: str) -> Any:
         if name in messages:
             return message_class(name)
-        # Read from the module's own members: its errors would speak of another module.
-        members = vars(importlib.import_module(module))
-        return members[name] if name in members and name not in others else missing(name)
+        # From vars(), not getattr(): an AttributeError of tf2_module would name that module instead of v1_module.
+        members = vars(importlib.import_module(tf2_module))
+        return members[name] if name in members and name not in except_for else missing(name)
 
-    return found
-
-
-of_both_releases: Final = fallen_back("tf.compat.v1", "unisono.tf", _OTHERS, _MESSAGES)
+    return get_name

@@ -1,4 +1,4 @@
-"""Switches between the two releases, that point to the second already."""
+"""Functions that switch TensorFlow 1 to TensorFlow 2's behavior, which is the only one here."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import keras
 
 
 def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
-    """Does nothing: code runs line by line."""
+    """Accepted without effect: execution is always eager."""
 
 
 def enable_v2_behavior() -> None:
-    """Does nothing: that is how it is."""
+    """Accepted without effect: it is always on."""
 
 
 def enable_resource_variables() -> None:
-    """Does nothing: that is how it is."""
+    """Accepted without effect: it is always on."""
 
 
 def enable_v2_tensorshape() -> None:
-    """Does nothing: that is how it is."""
+    """Accepted without effect: it is always on."""
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """True."""
+    """Returns True."""
     return True
 
 

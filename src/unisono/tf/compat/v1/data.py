@@ -1,4 +1,4 @@
-"""`tf.compat.v1.data`: datasets, and iterators by their older names."""
+"""`tf.compat.v1.data`: `tf.data`, and the TensorFlow 1 functions for iterators."""
 
 from __future__ import annotations
 
@@ -7,31 +7,26 @@ from typing import Any
 from unisono._src.data.plans import map_leaves
 from unisono.tf._spec import as_tf_spec
 from unisono.tf._unsupported import unsupported_function
-from unisono.tf.compat.v1._tf2_names import fallen_back
+from unisono.tf.compat.v1._tf2_names import names_from_tf2
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """`iter(dataset)`."""
+    """Returns `iter(dataset)`."""
     return iter(dataset)
 
 
 def get_output_shapes(dataset_or_iterator: Any) -> Any:
-    """The shapes of the elements."""
-    return _of_specs(dataset_or_iterator, "shape")
+    """Returns the shapes of the elements."""
+    return map_leaves(lambda spec: spec.shape, as_tf_spec(dataset_or_iterator.element_spec))
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:
-    """The dtypes of the elements."""
-    return _of_specs(dataset_or_iterator, "dtype")
+    """Returns the dtypes of the elements."""
+    return map_leaves(lambda spec: spec.dtype, as_tf_spec(dataset_or_iterator.element_spec))
 
 
 make_initializable_iterator = unsupported_function(
-    "tf.compat.v1.data.make_initializable_iterator", "iterators need no initializing: write iter(dataset)."
+    "tf.compat.v1.data.make_initializable_iterator", "iterators need no initialization: write iter(dataset)."
 )
 
-
-def _of_specs(dataset: Any, member: str) -> Any:
-    return map_leaves(lambda spec: getattr(spec, member), as_tf_spec(dataset.element_spec))
-
-
-__getattr__ = fallen_back("tf.compat.v1.data", "unisono.tf.data")
+__getattr__ = names_from_tf2("tf.compat.v1.data", "unisono.tf.data")

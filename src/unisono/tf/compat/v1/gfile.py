@@ -1,11 +1,11 @@
-"""`tf.compat.v1.gfile`: `tf.io.gfile`, and the older spellings."""
+"""`tf.compat.v1.gfile`: `tf.io.gfile`, and TensorFlow 1's spellings of its functions."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-_OLD = {
+_NEW_NAMES = {
     "Copy": "copy",
     "DeleteRecursively": "rmtree",
     "Exists": "exists",
@@ -24,4 +24,4 @@ _OLD = {
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(importlib.import_module("unisono.tf.io.gfile"), _OLD.get(name, name))
+    return getattr(importlib.import_module("unisono.tf.io.gfile"), _NEW_NAMES.get(name, name))

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.logging`: Python's logging, by the logger of `tf.get_logger()`."""
+"""`tf.compat.v1.logging`: Python's logging, with the logger of `tf.get_logger()`."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ WARN: Final = _logging.WARNING
 
 
 def set_verbosity(v: int) -> None:
-    """Messages of at least this level are shown."""
+    """Sets the lowest level that is shown."""
     get_logger().setLevel(v)
 
 
 def get_verbosity() -> int:
-    """The level from which on messages are shown."""
+    """Returns the lowest level that is shown."""
     return get_logger().getEffectiveLevel()
 
 
 def debug(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says something for those who look for mistakes."""
+    """Logs a message for debugging."""
     get_logger().debug(msg, *args, **kwargs)
 
 
 def info(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says something."""
+    """Logs an informational message."""
     get_logger().info(msg, *args, **kwargs)
 
 
 def warning(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says that something may be wrong."""
+    """Logs a warning."""
     get_logger().warning(msg, *args, **kwargs)
 
 
 def error(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says that something is wrong."""
+    """Logs an error."""
     get_logger().error(msg, *args, **kwargs)
 
 
 def fatal(msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says that nothing can go on."""
+    """Logs a fatal error. The process continues."""
     get_logger().fatal(msg, *args, **kwargs)
 
 
 def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
-    """Says something at a level."""
+    """Logs a message at a level."""
     get_logger().log(level, msg, *args, **kwargs)
 
 

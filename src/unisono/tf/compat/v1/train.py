@@ -1,8 +1,5 @@
-"""`tf.compat.v1.train`: what `tf.train` has, too, and event files read back."""
+"""`tf.compat.v1.train`: `tf.train`, and `summary_iterator`."""
 
-# ruff: noqa: F401  (names that the module re-exports)
+from unisono.tf.compat.v1._tf2_names import names_from_tf2
 
-from unisono.tf.compat.v1._summary_iterator import summary_iterator
-from unisono.tf.compat.v1._tf2_names import fallen_back
-
-__getattr__ = fallen_back("tf.compat.v1.train", "unisono.tf.train")
+__getattr__ = names_from_tf2("tf.compat.v1.train", "unisono.tf.train")
