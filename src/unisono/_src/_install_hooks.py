@@ -17,7 +17,7 @@ from unisono._src.keras_hooks import (
 )
 from unisono._src.tracing.functions import cond
 from unisono._src.tracing.tape import record_variable_read
-from unisono._src.training import METHODS
+from unisono._src.training import MODEL_METHODS
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 
 own_variables()
@@ -30,6 +30,6 @@ synchronize_batch_norm()
 route_branches(cond)
 take_data_alone()
 take_text()
-route_trainer(METHODS)
+route_trainer(MODEL_METHODS)
 save_on_chief()
 route_weights(WEIGHTS_FOLDERS)

@@ -28,7 +28,7 @@ from jax.stages import Lowered
 from safetensors.numpy import save
 
 from unisono._src.state.store import _commit
-from unisono._src.training import Resume, _keeper, _programs, _training
+from unisono._src.training import Resume, _programs, _run_checkpointer, _training_state
 from unisono.checkpoint import EverySeconds, EverySteps
 
 FOLDER, JOB = Path(sys.argv[1]), SimpleNamespace(**json.loads(os.environ["FAULTS_JOB"]))
@@ -131,8 +131,8 @@ class Moments:
         for owner, name, replacement in (
             (_programs, "_build", self._build),
             (Lowered, "compile", self._compile),
-            (_training.Training, "arrays", self._copy),
-            (_keeper.Keeper, "_write", self._write),
+            (_training_state.TrainingState, "arrays", self._copy),
+            (_run_checkpointer.RunCheckpointer, "_write", self._write),
             (_commit, "save_file", self._save_file),
             (os, "rename", self._rename),
             (shutil, "rmtree", self._rmtree),

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 
-from unisono._src.state.checkpoint._attributes import stored_names
+from unisono._src.state.checkpoint._attributes import variable_names_by_attribute
 from unisono.checkpoint import Checkpoint, CheckpointMismatch
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def spelled(**inside: Any) -> Checkpoint:
 
 
 def test_attributes_lead_to_variables_also_in_containers() -> None:
-    assert stored_names({"net": Net()}) == {
+    assert variable_names_by_attribute({"net": Net()}) == {
         "net/l1/kernel": "net/dense/kernel",
         "net/l1/bias": "net/dense/bias",
         "net/dense/kernel": "net/dense_1/kernel",
@@ -48,7 +48,7 @@ def test_attributes_lead_to_variables_also_in_containers() -> None:
 def test_an_object_that_holds_itself_is_looked_into_once() -> None:
     net = Net()
     object.__setattr__(net, "again", [net, {"net": net}])
-    assert len(stored_names({"net": net})) == 5
+    assert len(variable_names_by_attribute({"net": net})) == 5
 
 
 def test_a_part_is_restored_that_is_spelled_by_attributes(tmp_path: Path) -> None:

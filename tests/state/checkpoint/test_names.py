@@ -11,7 +11,7 @@ import pytest
 
 from unisono._src.keras_hooks import trained_by
 from unisono._src.state.checkpoint import named_variables
-from unisono._src.state.checkpoint._names import canonical
+from unisono._src.state.checkpoint._names import canonical_names
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_names_do_not_depend_on_what_was_made_before(kind: str) -> None:
 
 
 def test_numbers_within_numbers_do_not_collide() -> None:
-    names = canonical(["a_1_2/x", "a/x", "a_1/x", "_7/x", "7/x"], None)
+    names = canonical_names(["a_1_2/x", "a/x", "a_1/x", "_7/x", "7/x"], None)
     assert names == ["a/x", "a_1/x", "a_2/x", "_7/x", "7/x"]
 
 

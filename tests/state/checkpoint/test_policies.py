@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unisono._src.state.checkpoint import newest_marked
+from unisono._src.state.checkpoint import newest_of_each_mark
 from unisono.checkpoint import AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy
 
 
@@ -79,8 +79,8 @@ def test_a_call_of_several_steps_ends_at_multiples() -> None:
 
 
 def test_of_each_mark_the_newest_is_kept() -> None:
-    assert newest_marked({1: "best a", 2: "best a, best b", 3: None, 4: "best a"}) == {2, 4}
-    assert newest_marked({1: None}) == set()
+    assert newest_of_each_mark({1: "best a", 2: "best a, best b", 3: None, 4: "best a"}) == {2, 4}
+    assert newest_of_each_mark({1: None}) == set()
 
 
 @pytest.mark.parametrize(

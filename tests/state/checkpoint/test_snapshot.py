@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.state.checkpoint import Snapshot, apply_snapshot, snapshot
+from unisono._src.state.checkpoint import Snapshot, apply_snapshot, take_snapshot
 from unisono.checkpoint import Checkpoint, CheckpointMismatch
 from unisono.data import Dataset
 
@@ -39,7 +39,7 @@ def dense(units: int = 2, **options: Any) -> keras.Model:
 
 def test_variables_come_back_to_the_bit() -> None:
     model, other = dense(), dense()
-    taken = snapshot({"model": model})
+    taken = take_snapshot({"model": model})
     apply_snapshot({"model": other}, taken).assert_consumed()
     for one, two in zip(model.variables, other.variables, strict=True):
         np.testing.assert_array_equal(one, two)
@@ -49,7 +49,7 @@ def test_a_snapshot_is_not_changed_by_training() -> None:
     with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
         model = dense()
         model.compile("sgd", "mse")
-    taken = snapshot({"model": model})
+    taken = take_snapshot({"model": model})
     before = {name: array.copy() for name, array in taken.arrays.items()}
     model.fit(np.ones((8, 3)), np.zeros((8, 2)), batch_size=2, verbose=0)
     assert all(np.array_equal(before[name], array) for name, array in taken.arrays.items())
@@ -58,7 +58,7 @@ def test_a_snapshot_is_not_changed_by_training() -> None:
 
 def test_what_is_restored_is_not_changed_through_the_snapshot() -> None:
     variable = keras.Variable(np.zeros(1000, "float32"))
-    taken = snapshot({"x": variable})
+    taken = take_snapshot({"x": variable})
     apply_snapshot({"x": variable}, taken)
     taken.arrays["x"][:] = 1
     assert np.all(np.asarray(variable) == 0)
@@ -67,7 +67,7 @@ def test_what_is_restored_is_not_changed_through_the_snapshot() -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8", "uint32", "bool", "float8_e4m3fn"])
 def test_dtypes_are_kept(dtype: str) -> None:
     variable = keras.Variable(np.ones((2, 3)), dtype=dtype)
-    taken = snapshot({"x": variable})
+    taken = take_snapshot({"x": variable})
     assert taken.arrays["x"].dtype.name == str(variable.value.dtype)
     variable.assign(np.zeros((2, 3)))
     apply_snapshot({"x": variable}, taken).assert_consumed()
@@ -76,7 +76,7 @@ def test_dtypes_are_kept(dtype: str) -> None:
 
 
 def test_another_shape_is_an_error_that_names_both() -> None:
-    taken = snapshot({"model": dense(2)})
+    taken = take_snapshot({"model": dense(2)})
     model = dense(5)
     before = np.array(model.layers[0].kernel.value)
     with pytest.raises(CheckpointMismatch, match=r"model/dense/kernel has the shape \(3, 5\) here and \(3, 2\) in the"):
@@ -85,13 +85,13 @@ def test_another_shape_is_an_error_that_names_both() -> None:
 
 
 def test_another_dtype_is_an_error() -> None:
-    taken = snapshot({"model": dense(2)})
+    taken = take_snapshot({"model": dense(2)})
     with pytest.raises(CheckpointMismatch, match=r"model/dense/kernel is bfloat16 here, float32 in the checkpoint"):
         apply_snapshot({"model": dense(2, dtype="bfloat16")}, taken)
 
 
 def test_a_variable_without_a_value_is_an_error_that_lists_it_and_nothing_is_changed() -> None:
-    taken = snapshot({"model": dense(), "a": Counter(5)})
+    taken = take_snapshot({"model": dense(), "a": Counter(5)})
     model, state = dense(), Counter()
     before = np.array(model.layers[0].kernel.value)
     with pytest.raises(CheckpointMismatch, match=r"without a value in it: more\n.*strict=False"):
@@ -103,7 +103,7 @@ def test_a_variable_without_a_value_is_an_error_that_lists_it_and_nothing_is_cha
 
 
 def test_a_value_without_a_variable_is_an_error_if_strict() -> None:
-    taken = snapshot({"model": dense(), "a": Counter(5), "step": 3, "x": np.ones(2)})
+    taken = take_snapshot({"model": dense(), "a": Counter(5), "step": 3, "x": np.ones(2)})
     with pytest.raises(CheckpointMismatch, match=r"nobody takes: a, step, x\n"):
         apply_snapshot({"model": dense()}, taken, strict=True)
     apply_snapshot({"model": dense()}, taken, strict=False)
@@ -132,7 +132,7 @@ def test_values_are_exchanged_and_containers_stay_what_they_are() -> None:
     full.update(numpy=np.arange(3.0), scalar=np.float32(0.1), jax=jnp.arange(2.0), list=[1, [2.5, None]])
     full.update(dict={"b": {"c": (1, 2)}}, tuple=(1, np.int64(2)), pair=Pair(3, [4]))
     full.update(mixed={"counter": Counter(8), "number": 9, "inner": [Counter([1, {"x": 2}]), 10]})
-    taken = snapshot(full)
+    taken = take_snapshot(full)
     new = objects()
     containers = {name: new[name] for name in ("numpy", "list", "dict", "mixed")}
     apply_snapshot(new, taken, strict=True).assert_consumed()
@@ -157,17 +157,17 @@ def test_values_are_exchanged_and_containers_stay_what_they_are() -> None:
 def test_objects_in_a_tuple_are_restored_in_place_and_numbers_exchanged() -> None:
     counter = Counter()
     objects: dict[str, Any] = {"both": (counter, 0)}
-    apply_snapshot(objects, snapshot({"both": (Counter(3), 4)}))
+    apply_snapshot(objects, take_snapshot({"both": (Counter(3), 4)}))
     assert objects["both"] == (counter, 4)
     assert counter.state == 3
 
 
 def test_a_number_that_has_become_an_object_is_no_match() -> None:
-    taken = snapshot({"step": 3})
+    taken = take_snapshot({"step": 3})
     with pytest.raises(CheckpointMismatch, match="without a value in it: step"):
         apply_snapshot({"step": Counter()}, taken)
     with pytest.raises(CheckpointMismatch, match="without a value in it: step"):
-        apply_snapshot({"step": 0}, snapshot({"step": Counter()}))
+        apply_snapshot({"step": 0}, take_snapshot({"step": Counter()}))
 
 
 def test_an_object_that_holds_variables_and_a_state_has_both() -> None:
@@ -183,7 +183,7 @@ def test_an_object_that_holds_variables_and_a_state_has_both() -> None:
         def set_state(self, state: Any) -> None:
             self.calls = state
 
-    taken = snapshot({"layer": Counting(5)})
+    taken = take_snapshot({"layer": Counting(5)})
     new = Counting(0)
     new.total.assign(0)
     apply_snapshot({"layer": new}, taken, strict=True)
@@ -196,7 +196,7 @@ def test_iterators_go_on_where_they_were() -> None:
 
     one = iterator()
     [next(one) for _ in range(20)]
-    taken = snapshot({"data": one})
+    taken = take_snapshot({"data": one})
     expected = [next(one).tolist() for _ in range(5)]
     other = iterator()
     apply_snapshot({"data": other}, taken).assert_consumed()
@@ -205,14 +205,14 @@ def test_iterators_go_on_where_they_were() -> None:
 
 def test_a_state_that_is_no_json_is_named() -> None:
     with pytest.raises(TypeError, match=r"(?s)'data/it'.*\['seen'\] stands int64.*int\(x\)"):
-        snapshot({"data": {"it": Counter({"seen": np.int64(3)})}})
+        take_snapshot({"data": {"it": Counter({"seen": np.int64(3)})}})
     with pytest.raises(TypeError, match="dicts with strings as keys"):
-        snapshot({"it": Counter({1: 2})})
+        take_snapshot({"it": Counter({1: 2})})
 
 
 def test_a_state_is_a_copy() -> None:
     counter = Counter({"seen": [1]})
-    taken = snapshot({"it": counter})
+    taken = take_snapshot({"it": counter})
     counter.state["seen"].append(2)
     apply_snapshot({"it": counter}, taken)
     assert counter.state == {"seen": [1]}
@@ -221,24 +221,24 @@ def test_a_state_is_a_copy() -> None:
 @pytest.mark.parametrize("thing", [object(), b"bytes", {1, 2}, lambda: 1, Counter, Dataset.range(3)])
 def test_what_cannot_be_stored_is_refused_by_name(thing: Any) -> None:
     with pytest.raises(TypeError, match=r"(?s)'config/thing' is a .*get_state\(\)"):
-        snapshot({"config": {"thing": thing}})
+        take_snapshot({"config": {"thing": thing}})
 
 
 def test_keys_that_are_no_strings_are_refused() -> None:
     with pytest.raises(TypeError, match=r"'table' has the key 3, a int.*write '3'"):
-        snapshot({"table": {3: 1}})
+        take_snapshot({"table": {3: 1}})
 
 
 def test_what_contains_itself_is_refused() -> None:
     endless: list[Any] = []
     endless.append(endless)
     with pytest.raises(ValueError, match="contains itself"):
-        snapshot({"endless": endless})
+        take_snapshot({"endless": endless})
 
 
 def test_a_model_without_variables_is_refused_and_says_how_to_build_it() -> None:
-    taken = snapshot({"model": dense()})
-    for act in (snapshot, lambda objects: apply_snapshot(objects, taken)):
+    taken = take_snapshot({"model": dense()})
+    for act in (take_snapshot, lambda objects: apply_snapshot(objects, taken)):
         with pytest.raises(ValueError, match=r"'model' has no variables yet.*\n.*model.build"):
             act({"model": keras.Sequential([keras.layers.Dense(2)])})
 
@@ -255,7 +255,7 @@ def test_a_model_that_is_built_in_part_is_refused() -> None:
 
     whole, half = Half(), Half()
     whole(np.ones((1, 3)))
-    taken = snapshot({"model": whole})
+    taken = take_snapshot({"model": whole})
     with pytest.raises(ValueError, match="Build it first"):
         apply_snapshot({"model": half}, taken)
 
@@ -272,7 +272,7 @@ def test_metrics_of_several_replicas_are_stored_whole() -> None:
     batches = strategy.experimental_distribute_dataset(Dataset.from_tensor_slices(np.arange(8.0)).batch(4))
     one, two = list(batches)
     update(metric, one)
-    taken = snapshot({"metric": metric})
+    taken = take_snapshot({"metric": metric})
     assert (taken.arrays["metric/total"], taken.arrays["metric/count"]) == (6, 4)
     apply_snapshot({"metric": other}, taken).assert_consumed()
     update(metric, two)
@@ -302,7 +302,7 @@ def test_metrics_go_on_to_the_bit_and_on_another_number_of_replicas_as_a_whole()
     same, add_to_same = metric_on(2)
     more, add_to_more = metric_on(4)
     add_to_one(values[:200])
-    taken = snapshot({"metric": one})
+    taken = take_snapshot({"metric": one})
     np.testing.assert_allclose(taken.arrays["metric/total@replicas"].sum(0), taken.arrays["metric/total"], rtol=1e-6)
     apply_snapshot({"metric": same}, taken, strict=True).assert_consumed()
     apply_snapshot({"metric": more}, taken, strict=True).assert_consumed()
@@ -316,7 +316,7 @@ def test_variables_stay_on_the_devices_of_their_strategy() -> None:
     strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
     with strategy.scope():
         model = dense()
-    apply_snapshot({"model": model}, snapshot({"model": dense()}))
+    apply_snapshot({"model": model}, take_snapshot({"model": dense()}))
     assert len(model.layers[0].kernel.value.sharding.device_set) == 2
 
 
@@ -325,7 +325,7 @@ def test_nothing_is_saved_or_restored_on_a_replica() -> None:
     with strategy.scope():
         variable = keras.Variable(1.0)
     with pytest.raises(RuntimeError, match="in the loop around"):
-        strategy.run(lambda: snapshot({"x": variable}))
+        strategy.run(lambda: take_snapshot({"x": variable}))
 
 
 def test_a_function_that_saves_turns_on_the_host() -> None:
@@ -340,7 +340,7 @@ def test_a_function_that_saves_turns_on_the_host() -> None:
     def loop() -> None:
         for _ in range(3):
             step()
-            seen.append(snapshot({"x": variable}))
+            seen.append(take_snapshot({"x": variable}))
 
     loop()
     assert [float(taken.arrays["x"]) for taken in seen[-3:]] == [2.0, 3.0, 4.0]
@@ -348,7 +348,7 @@ def test_a_function_that_saves_turns_on_the_host() -> None:
 
 def test_a_checkpoint_inside_a_checkpoint_is_part_of_its_names() -> None:
     inner = Checkpoint(x=keras.Variable(1.0), epoch=3)
-    taken = snapshot({"inner": inner})
+    taken = take_snapshot({"inner": inner})
     assert list(taken.arrays) == ["inner/x"]
     new = Checkpoint(x=keras.Variable(0.0), epoch=0)
     apply_snapshot({"inner": new}, taken).assert_consumed()

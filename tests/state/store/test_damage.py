@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unisono._src.state.store import BadCheckpoint, Shelf, Stored, commit, load
+from unisono._src.state.store import BadCheckpoint, CheckpointSeries, LoadedCheckpoint, commit, load
 
 pytestmark = pytest.mark.slow
 
@@ -19,18 +19,21 @@ FILES = ["arrays.safetensors", "state.json", "manifest.json"]
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def series(tmp_path: Path) -> CheckpointSeries:
     """Two checkpoints; the newer one is to be damaged."""
-    shelf = Shelf(tmp_path / "ckpt")
+    series = CheckpointSeries(tmp_path / "ckpt")
     for step in (1, 2):
         arrays = {"dense/kernel": np.arange(6, dtype=np.float32).reshape(2, 3) + step, "count": np.int64(step)}
         commit(
-            shelf.path(step), arrays=arrays, state={"epoch": step, "best": float("inf"), "names": ["a", "é"]}, step=step
+            series.path(step),
+            arrays=arrays,
+            state={"epoch": step, "best": float("inf"), "names": ["a", "é"]},
+            step=step,
         )
-    return shelf
+    return series
 
 
-def content(stored: Stored) -> Any:
+def content(stored: LoadedCheckpoint) -> Any:
     arrays = [(name, array.dtype, array.shape, array.tobytes()) for name, array in stored.arrays.items()]
     return arrays, repr(stored.state), stored.step, stored.info, stored.written
 
@@ -38,10 +41,10 @@ def content(stored: Stored) -> Any:
 class Victim:
     """One file of the newer checkpoint, to be written over and over."""
 
-    def __init__(self, shelf: Shelf, name: str) -> None:
-        self.path = shelf.path(2) / name
+    def __init__(self, series: CheckpointSeries, name: str) -> None:
+        self.path = series.path(2) / name
         self.data = self.path.read_bytes()
-        self.folder = shelf.path(2)
+        self.folder = series.path(2)
         self.right = content(load(self.folder))
 
     def is_noticed_or_invisible(self, data: bytes) -> bool:
@@ -65,45 +68,45 @@ def flips(data: bytes, masks: list[int]) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_flipped_byte_is_noticed(shelf, name):
-    victim = Victim(shelf, name)
+def test_every_flipped_byte_is_noticed(series, name):
+    victim = Victim(series, name)
     noticed = [victim.is_noticed_or_invisible(data) for data in flips(victim.data, [0xFF, 0x20, 0x01])]
     assert all(noticed)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", FILES)
-def test_every_byte_replaced_by_every_other_is_noticed(shelf, name):
-    victim = Victim(shelf, name)
+def test_every_byte_replaced_by_every_other_is_noticed(series, name):
+    victim = Victim(series, name)
     noticed = [victim.is_noticed_or_invisible(data) for data in flips(victim.data, list(range(1, 256)))]
     # 1.0 can become 1e0, which is the same.
     assert sum(not found for found in noticed) <= (1 if name == "manifest.json" else 0)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_ends_early_anywhere_is_noticed(shelf, name):
-    victim = Victim(shelf, name)
+def test_a_file_that_ends_early_anywhere_is_noticed(series, name):
+    victim = Victim(series, name)
     for length in range(len(victim.data)):
         assert victim.is_noticed_or_invisible(victim.data[:length])
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("garbage", [b"\0", b"}" * 1000])
-def test_garbage_at_the_end_or_in_the_middle_is_noticed(shelf, name, garbage):
-    victim = Victim(shelf, name)
+def test_garbage_at_the_end_or_in_the_middle_is_noticed(series, name, garbage):
+    victim = Victim(series, name)
     for place in range(len(victim.data) + 1):
         assert victim.is_noticed_or_invisible(victim.data[:place] + garbage + victim.data[place:])
 
 
-def test_whitespace_around_a_manifest_changes_nothing(shelf):
-    victim = Victim(shelf, "manifest.json")
+def test_whitespace_around_a_manifest_changes_nothing(series):
+    victim = Victim(series, "manifest.json")
     assert not victim.is_noticed_or_invisible(b"\n " + victim.data.replace(b":", b" : ") + b"\n")
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["missing", "folder", "link", "dangling link", "pipe", "empty"])
-def test_something_else_in_the_place_of_a_file_is_noticed(shelf, tmp_path, name, kind):
-    path = shelf.path(2) / name
+def test_something_else_in_the_place_of_a_file_is_noticed(series, tmp_path, name, kind):
+    path = series.path(2) / name
     shutil.copy(path, tmp_path / "the same bytes")
     path.unlink()
     match kind:
@@ -118,8 +121,8 @@ def test_something_else_in_the_place_of_a_file_is_noticed(shelf, tmp_path, name,
         case "empty":
             path.touch()
     with pytest.raises(BadCheckpoint):
-        load(shelf.path(2))
-    good, _ = shelf.newest_good()
+        load(series.path(2))
+    good, _ = series.newest_good()
     assert good is not None
     assert good.step == 1
 
@@ -132,20 +135,20 @@ def test_what_is_no_folder_is_no_checkpoint(tmp_path, folder):
         load(tmp_path / folder)
 
 
-def test_other_files_in_the_folder_are_not_read(shelf):
-    right = content(load(shelf.path(2)))
-    (shelf.path(2) / ".DS_Store").write_bytes(b"\xff" * 10)
-    assert content(load(shelf.path(2))) == right
+def test_other_files_in_the_folder_are_not_read(series):
+    right = content(load(series.path(2)))
+    (series.path(2) / ".DS_Store").write_bytes(b"\xff" * 10)
+    assert content(load(series.path(2))) == right
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_newest_good_one_is_used_and_the_bad_one_is_named(shelf, name):
-    os.truncate(shelf.path(2) / name, 20)
-    good, bad = shelf.newest_good()
+def test_the_newest_good_one_is_used_and_the_bad_one_is_named(series, name):
+    os.truncate(series.path(2) / name, 20)
+    good, bad = series.newest_good()
     assert good is not None
     assert good.step == 1
     assert good.state["epoch"] == 1
-    assert [error.folder for error in bad] == [shelf.path(2)]
+    assert [error.folder for error in bad] == [series.path(2)]
     assert name in bad[0].reason
     assert "step-2" in str(bad[0])
 
@@ -172,10 +175,10 @@ def resign(folder: Path) -> None:
     (folder / "manifest.json").write_bytes(signed(body))
 
 
-def test_the_checksum_of_a_manifest_can_be_computed_by_others(shelf):
-    before = content(load(shelf.path(2)))
-    resign(shelf.path(2))
-    assert content(load(shelf.path(2))) == before
+def test_the_checksum_of_a_manifest_can_be_computed_by_others(series):
+    before = content(load(series.path(2)))
+    resign(series.path(2))
+    assert content(load(series.path(2))) == before
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -195,16 +198,16 @@ def replaced(node: Any, path: tuple[Any, ...], value: Any) -> Any:
 WRONG = [None, True, -1, 0, 2**70, 1.5, "", "x", "../../../etc/passwd", [], [1], {}, {"a": 1}, [[[]]], [-1, 2], "O"]
 
 
-def test_a_field_of_another_type_or_value_is_never_more_than_a_bad_checkpoint(shelf):
-    body = body_of(shelf.path(2))
-    path = shelf.path(2) / "manifest.json"
+def test_a_field_of_another_type_or_value_is_never_more_than_a_bad_checkpoint(series):
+    body = body_of(series.path(2))
+    path = series.path(2) / "manifest.json"
     num_bad = num_tried = 0
     for place in places(body):
         for wrong in WRONG:
             path.write_bytes(signed(replaced(body, place, wrong)))
             num_tried += 1
             try:
-                load(shelf.path(2))
+                load(series.path(2))
             except BadCheckpoint:
                 num_bad += 1
     # What is left are other steps and times, which only the checksum protects.
@@ -212,12 +215,12 @@ def test_a_field_of_another_type_or_value_is_never_more_than_a_bad_checkpoint(sh
 
 
 @pytest.mark.parametrize("missing", ["step", "written", "info", "files", "arrays"])
-def test_a_body_without_one_of_its_parts_is_bad(shelf, missing):
-    body = body_of(shelf.path(2))
+def test_a_body_without_one_of_its_parts_is_bad(series, missing):
+    body = body_of(series.path(2))
     del body[missing]
-    (shelf.path(2) / "manifest.json").write_bytes(signed(body))
+    (series.path(2) / "manifest.json").write_bytes(signed(body))
     with pytest.raises(BadCheckpoint, match="not as Unisono writes it"):
-        load(shelf.path(2))
+        load(series.path(2))
 
 
 @pytest.mark.parametrize(
@@ -229,26 +232,26 @@ def test_a_body_without_one_of_its_parts_is_bad(shelf, missing):
         lambda entry: {},
     ],
 )
-def test_no_path_of_a_manifest_is_ever_opened(shelf, files):
-    body = body_of(shelf.path(2))
+def test_no_path_of_a_manifest_is_ever_opened(series, files):
+    body = body_of(series.path(2))
     body["files"] = files(body["files"]["state.json"])
-    (shelf.path(2) / "manifest.json").write_bytes(signed(body))
+    (series.path(2) / "manifest.json").write_bytes(signed(body))
     with pytest.raises(BadCheckpoint, match="the list of files is not"):
-        load(shelf.path(2))
+        load(series.path(2))
 
 
 @pytest.mark.parametrize("version", [2, 10**30])
-def test_a_newer_version_is_named_with_the_remedy(shelf, version):
-    (shelf.path(2) / "manifest.json").write_bytes(signed({"who": "knows"}, version=version, more={}))
+def test_a_newer_version_is_named_with_the_remedy(series, version):
+    (series.path(2) / "manifest.json").write_bytes(signed({"who": "knows"}, version=version, more={}))
     with pytest.raises(BadCheckpoint, match=f"in version {version} of the format; this one reads 1. Upgrade: pip"):
-        load(shelf.path(2))
+        load(series.path(2))
 
 
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None, [1]])
-def test_a_version_that_never_was_is_bad(shelf, version):
-    (shelf.path(2) / "manifest.json").write_bytes(signed(body_of(shelf.path(2)), version=version))
+def test_a_version_that_never_was_is_bad(series, version):
+    (series.path(2) / "manifest.json").write_bytes(signed(body_of(series.path(2)), version=version))
     with pytest.raises(BadCheckpoint, match="its version is"):
-        load(shelf.path(2))
+        load(series.path(2))
 
 
 HOSTILE: dict[str, Callable[[bytes], bytes]] = {
@@ -271,24 +274,24 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", HOSTILE)
 @pytest.mark.parametrize("name", ["state.json", "manifest.json"])
-def test_hostile_json_is_bad_and_nothing_worse(shelf, name, how):
-    path = shelf.path(2) / name
+def test_hostile_json_is_bad_and_nothing_worse(series, name, how):
+    path = series.path(2) / name
     path.write_bytes(HOSTILE[how](path.read_bytes()))
     if name == "state.json":
-        resign(shelf.path(2))
+        resign(series.path(2))
     with pytest.raises(BadCheckpoint, match=name):
-        load(shelf.path(2))
+        load(series.path(2))
 
 
-def test_arrays_that_were_damaged_before_they_were_signed_are_bad_or_arrays(shelf):
-    path = shelf.path(2) / "arrays.safetensors"
+def test_arrays_that_were_damaged_before_they_were_signed_are_bad_or_arrays(series):
+    path = series.path(2) / "arrays.safetensors"
     data = path.read_bytes()
-    shapes = {name: array.shape for name, array in load(shelf.path(2)).arrays.items()}
+    shapes = {name: array.shape for name, array in load(series.path(2)).arrays.items()}
     for damaged in [*flips(data, [0xFF, 0x01]), *(data[:length] for length in range(len(data)))]:
         path.write_bytes(damaged)
-        resign(shelf.path(2))
+        resign(series.path(2))
         try:
-            found = load(shelf.path(2)).arrays
+            found = load(series.path(2)).arrays
         except BadCheckpoint:
             continue
         assert {name: array.shape for name, array in found.items()} == shapes
@@ -307,9 +310,9 @@ def test_arrays_that_were_damaged_before_they_were_signed_are_bad_or_arrays(shel
         ("dense/kernel", {"shape": [1] * 100, "dtype": "bfloat16"}),
     ],
 )
-def test_arrays_that_are_not_as_the_manifest_says_are_bad(shelf, name, entry):
-    body = body_of(shelf.path(2))
+def test_arrays_that_are_not_as_the_manifest_says_are_bad(series, name, entry):
+    body = body_of(series.path(2))
     body["arrays"] = {"count": body["arrays"]["count"], name: entry}
-    (shelf.path(2) / "manifest.json").write_bytes(signed(body))
+    (series.path(2) / "manifest.json").write_bytes(signed(body))
     with pytest.raises(BadCheckpoint, match=r"arrays\.safetensors is not as Unisono writes it"):
-        load(shelf.path(2))
+        load(series.path(2))

@@ -8,55 +8,55 @@ import time
 
 import pytest
 
-from unisono._src.state.store import Shelf, commit, load
+from unisono._src.state.store import CheckpointSeries, commit, load
 
 pytestmark = pytest.mark.slow
 
 COMMIT_IN_A_LOOP = """
-shelf, writer = Shelf(Path(sys.argv[1])), Writer()
-step = max(shelf.steps(), default=0)
+series, writer = CheckpointSeries(Path(sys.argv[1])), BackgroundWriter()
+step = max(series.steps(), default=0)
 print("going", flush=True)
 while True:
     step += 1
     def job(step=step):
-        commit(shelf.path(step), arrays={"x": np.full((30, 1000), step), "y": np.int64(step)}, state=step, step=step)
-        shelf.prune(3, spare={1})
-        commit(shelf.folder / "latest", arrays={"x": np.full(1000, step)}, state=step, step=step)
+        commit(series.path(step), arrays={"x": np.full((30, 1000), step), "y": np.int64(step)}, state=step, step=step)
+        series.prune(3, spare={1})
+        commit(series.folder / "latest", arrays={"x": np.full(1000, step)}, state=step, step=step)
     writer.start(job)
     if sys.argv[2] == "wait":
         writer.wait()
 """
 
 
-def assert_all_is_well(shelf: Shelf) -> None:
+def assert_all_is_well(series: CheckpointSeries) -> None:
     """Every listed checkpoint is good, and nothing else is listed."""
-    for name in os.listdir(shelf.folder):
+    for name in os.listdir(series.folder):
         assert re.fullmatch(r"step-\d+|latest", name)
-        stored = load(shelf.folder / name)
+        stored = load(series.folder / name)
         assert stored.state == stored.step
         assert (stored.arrays["x"] == stored.step).all()
-    good, bad = shelf.newest_good()
+    good, bad = series.newest_good()
     assert bad == []
-    if shelf.steps():
+    if series.steps():
         assert good is not None
-        assert 1 in shelf.steps()
+        assert 1 in series.steps()
 
 
 def kill_at_random(tmp_path, child, num_kills: int, seed: int) -> None:
     draw = random.Random(seed)
-    shelf = Shelf(tmp_path / "ckpt")
+    series = CheckpointSeries(tmp_path / "ckpt")
     newest = 0
     for _ in range(num_kills):
-        process = child(COMMIT_IN_A_LOOP, shelf.folder, draw.choice(["wait", "behind"]))
+        process = child(COMMIT_IN_A_LOOP, series.folder, draw.choice(["wait", "behind"]))
         assert process.stdout.readline() == "going\n"
         time.sleep(draw.uniform(0, 0.2))
         process.kill()
         assert process.wait(60) == -signal.SIGKILL
-        assert_all_is_well(shelf)
-        assert max(shelf.steps(), default=0) >= newest
-        newest = max(shelf.steps(), default=0)
+        assert_all_is_well(series)
+        assert max(series.steps(), default=0) >= newest
+        newest = max(series.steps(), default=0)
     assert newest > num_kills  # else no kill was in the midst of things
-    commit(shelf.path(newest + 1), arrays={}, step=newest + 1)
+    commit(series.path(newest + 1), arrays={}, step=newest + 1)
     assert os.listdir(tmp_path) == ["ckpt"]
 
 
@@ -129,10 +129,10 @@ os.rename = rename_and_die
 
 # What the process does, the steps and the size of the array of step 2 if it is killed before the decisive moment, and
 # the same for after it.
-COMMIT = ("commit(shelf.path(3), arrays={'x': np.full(100, 3)}, state=3, step=3)", ([1, 2], 100), ([1, 2, 3], 100))
-REPLACE = ("commit(shelf.path(2), arrays={'x': np.full(50, 2)}, state=2, step=2)", ([1, 2], 100), ([1, 2], 50))
-REMOVE = ("remove(shelf.path(1))", ([1, 2], 100), ([2], 100))
-PRUNE = ("shelf.prune(1)", ([1, 2], 100), ([2], 100))
+COMMIT = ("commit(series.path(3), arrays={'x': np.full(100, 3)}, state=3, step=3)", ([1, 2], 100), ([1, 2, 3], 100))
+REPLACE = ("commit(series.path(2), arrays={'x': np.full(50, 2)}, state=2, step=2)", ([1, 2], 100), ([1, 2], 50))
+REMOVE = ("remove(series.path(1))", ([1, 2], 100), ([2], 100))
+PRUNE = ("series.prune(1)", ([1, 2], 100), ([2], 100))
 
 BEFORE = [
     *((deed, moment) for deed in (COMMIT, REPLACE) for moment in ("after the arrays", "after the manifest")),
@@ -156,33 +156,33 @@ TABLE += [(code, moment, after) for (code, _, after), moment in AFTER]
     ("code", "moment", "expected"), TABLE, ids=[f"{code.split('(')[0]} {at}" for code, at, _ in TABLE]
 )
 def test_killed_at_the_worst_moments_it_leaves_complete_checkpoints(tmp_path, child, code, moment, expected):
-    shelf = Shelf(tmp_path / "runs" / "ckpt")
+    series = CheckpointSeries(tmp_path / "runs" / "ckpt")
     process = child(
         f"""
-shelf = Shelf(Path(sys.argv[1]))
+series = CheckpointSeries(Path(sys.argv[1]))
 for step in (1, 2):
-    commit(shelf.path(step), arrays={{"x": np.full(100, step)}}, state=step, step=step)
+    commit(series.path(step), arrays={{"x": np.full(100, step)}}, state=step, step=step)
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 {KILLED_AT[moment]}
 {code}
 """,
-        shelf.folder,
+        series.folder,
     )
     _, errors = process.communicate(timeout=60)
     assert errors == ""
     assert process.returncode == -signal.SIGKILL
-    for name in os.listdir(shelf.folder):
+    for name in os.listdir(series.folder):
         assert re.fullmatch(r"step-\d", name)
-        stored = load(shelf.folder / name)
+        stored = load(series.folder / name)
         assert stored.state == stored.step
     # The next one finds nothing in its way, and clears up.
-    good, bad = shelf.newest_good()
+    good, bad = series.newest_good()
     assert good is not None
     assert (good.step, bad) == (expected[0][-1], [])
-    assert (shelf.steps(), len(load(shelf.path(2)).arrays["x"])) == expected
-    commit(shelf.path(9), arrays={}, step=9)
-    assert os.listdir(shelf.folder.parent) == ["ckpt"]
+    assert (series.steps(), len(load(series.path(2)).arrays["x"])) == expected
+    commit(series.path(9), arrays={}, step=9)
+    assert os.listdir(series.folder.parent) == ["ckpt"]
     assert os.listdir(tmp_path) == ["runs"]
 
 

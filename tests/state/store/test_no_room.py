@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono._src.state.store import CheckpointError, Shelf, commit, load, staged_file
+from unisono._src.state.store import CheckpointError, CheckpointSeries, commit, load, staged_file
 
 pytestmark = pytest.mark.slow
 
@@ -22,23 +22,23 @@ def listing(folder: Path) -> list[str]:
 
 def test_a_full_disk_is_explained_and_loses_nothing(tmp_path, mount):
     disk = mount(tmp_path / "disk", "-t", "tmpfs", "-o", "size=1m", "none")
-    shelf = Shelf(disk / "ckpt")
-    commit(shelf.path(1), arrays={"x": np.zeros(50_000, np.uint8)}, step=1)
+    series = CheckpointSeries(disk / "ckpt")
+    commit(series.path(1), arrays={"x": np.zeros(50_000, np.uint8)}, step=1)
     before = listing(disk)
     for large in (1_500_000, 990_000):  # no room for the arrays, no room for what comes after them
         with pytest.raises(CheckpointError) as caught:
-            commit(shelf.path(2), arrays={"x": np.ones(large, np.uint8)}, step=2)
+            commit(series.path(2), arrays={"x": np.ones(large, np.uint8)}, step=2)
         said = str(caught.value)
         assert re.search(rf"step-2' \({large + 4:,} bytes\) could not be written: No space left on device", said)
         assert re.search(r"ckpt' has [\d,]+ bytes free.*choose a folder on another disk", said)
         assert isinstance(caught.value.__cause__, OSError)
         assert caught.value.__cause__.errno == errno.ENOSPC
         assert listing(disk) == before
-    good, bad = shelf.newest_good()
+    good, bad = series.newest_good()
     assert good is not None
     assert (good.step, bad) == (1, [])
-    commit(shelf.path(2), arrays={"x": np.ones(60_000, np.uint8)}, step=2)
-    assert load(shelf.path(2)).step == 2
+    commit(series.path(2), arrays={"x": np.ones(60_000, np.uint8)}, step=2)
+    assert load(series.path(2)).step == 2
 
 
 def test_a_disk_that_is_full_to_the_last_byte_is_explained_at_every_length(tmp_path, mount):
@@ -91,42 +91,42 @@ def test_a_limit_on_the_size_of_files_is_explained(tmp_path, limit):
 
 def test_a_read_only_disk_is_explained(tmp_path, mount):
     disk = mount(tmp_path / "disk", "-t", "tmpfs", "none")
-    shelf = Shelf(disk / "ckpt")
+    series = CheckpointSeries(disk / "ckpt")
     for step in (1, 2):
-        commit(shelf.path(step), arrays={}, step=step)
+        commit(series.path(step), arrays={}, step=step)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, timeout=60)
     with pytest.raises(
         CheckpointError, match=r"Read-only file system\. .*is mounted read-only\. Mount it writable"
     ) as caught:
-        commit(shelf.path(3), arrays={})
+        commit(series.path(3), arrays={})
     assert isinstance(caught.value.__cause__, OSError)
     with pytest.raises(CheckpointError, match="Read-only file system"):
         commit(disk / "new" / "step-1", arrays={})
     with pytest.raises(CheckpointError, match="step-1' could not be deleted: Read-only file system"):
-        shelf.prune(1)
-    good, bad = shelf.newest_good()
+        series.prune(1)
+    good, bad = series.newest_good()
     assert good is not None
     assert (good.step, bad) == (2, [])
 
 
 FORBIDDEN = """
-shelf = Shelf(Path(sys.argv[1]))
+series = CheckpointSeries(Path(sys.argv[1]))
 for step in (1, 2):
-    commit(shelf.path(step), arrays={}, step=step)
-os.chmod(shelf.folder, 0o555)
-os.chmod(shelf.folder.parent, 0o555)
+    commit(series.path(step), arrays={}, step=step)
+os.chmod(series.folder, 0o555)
+os.chmod(series.folder.parent, 0o555)
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 for deed in (
-    lambda: commit(shelf.path(3), arrays={}),
-    lambda: shelf.prune(1),
-    lambda: commit(shelf.path(1), arrays={}, state=1),
+    lambda: commit(series.path(3), arrays={}),
+    lambda: series.prune(1),
+    lambda: commit(series.path(1), arrays={}, state=1),
 ):
     try:
         deed()
     except CheckpointError as error:
         print(type(error.__cause__).__name__, error)
-print(shelf.steps(), shelf.newest_good()[0].step)
+print(series.steps(), series.newest_good()[0].step)
 """
 
 
@@ -147,13 +147,13 @@ def test_a_forbidden_folder_is_explained(open_folder, child):
 
 
 UNREADABLE = """
-shelf = Shelf(Path(sys.argv[1]))
+series = CheckpointSeries(Path(sys.argv[1]))
 for step in (1, 2):
-    commit(shelf.path(step), arrays={}, step=step)
-os.chmod(shelf.path(2) / sys.argv[2], 0)
+    commit(series.path(step), arrays={}, step=step)
+os.chmod(series.path(2) / sys.argv[2], 0)
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
-good, bad = shelf.newest_good()
+good, bad = series.newest_good()
 print(good.step, bad[0].reason)
 """
 
@@ -187,7 +187,7 @@ os.mkdir(sys.argv[1], 0)
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 try:
-    Shelf(Path(sys.argv[1])).steps()
+    CheckpointSeries(Path(sys.argv[1])).steps()
 except CheckpointError as error:
     print(error)
 """

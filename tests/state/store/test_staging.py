@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unisono._src.state.store import Shelf, commit, load, remove, staged_file
+from unisono._src.state.store import CheckpointSeries, commit, load, remove, staged_file
 from unisono._src.state.store._staging import clear_stale, staging
 
 pytestmark = pytest.mark.slow
@@ -152,7 +152,7 @@ def test_what_a_killed_writer_left_is_cleared_and_what_a_living_one_has_is_not(f
             case "commit":
                 commit(folder / "step-5", arrays={})
             case "prune":
-                Shelf(folder).prune(None)
+                CheckpointSeries(folder).prune(None)
             case "staged_file":
                 with staged_file(folder / "x.keras") as temporary:
                     temporary.touch()
@@ -227,11 +227,11 @@ def test_where_there_are_no_locks_nothing_looks_abandoned(folder, monkeypatch):
 
 def test_two_jobs_in_one_folder_do_not_disturb_each_other(folder, child):
     code = """
-shelf = Shelf(Path(sys.argv[1]), sys.argv[2])
+series = CheckpointSeries(Path(sys.argv[1]), sys.argv[2])
 for step in range(40):
-    commit(shelf.path(step), arrays={"x": np.full(100, step)}, step=step)
+    commit(series.path(step), arrays={"x": np.full(100, step)}, step=step)
     commit(Path(sys.argv[1]) / "shared", arrays={"x": np.full(100, step)}, state=sys.argv[2], step=step)
-    shelf.prune(2)
+    series.prune(2)
 """
     jobs = {name: child(code, folder, name) for name in ("one", "two", "three")}
     for job in jobs.values():
@@ -239,8 +239,8 @@ for step in range(40):
         assert errors == ""
         assert job.returncode == 0
     for name in jobs:
-        assert Shelf(folder, name).steps() == [38, 39]
-        assert Shelf(folder, name).newest_good()[1] == []
+        assert CheckpointSeries(folder, name).steps() == [38, 39]
+        assert CheckpointSeries(folder, name).newest_good()[1] == []
     assert load(folder / "shared").state in jobs
     assert len(os.listdir(folder)) == 7
     assert os.listdir(folder.parent) == ["ckpt"]

@@ -1,7 +1,7 @@
 """`fit`, `evaluate` and `predict` of models that belong to a strategy."""
 
+from unisono._src.training._custom_steps import has_tf_style_step, step_converter
 from unisono._src.training._in_sync import check_in_sync
-from unisono._src.training._methods import METHODS
-from unisono._src.training._own_steps import converted_step, is_own
+from unisono._src.training._methods import MODEL_METHODS
 from unisono._src.training._programs import Program, programs
 from unisono._src.training._resume import Resume

@@ -7,15 +7,15 @@ from typing import Any
 import jax
 
 from unisono._src import keras_hooks
-from unisono._src.training._own_steps import explore, is_own
+from unisono._src.training._custom_steps import has_tf_style_step, trace_used_variables
 from unisono._src.training._steps import Kind
 
 
 def build(model: Any, kind: Kind, batch_spec: Any, *, kept: bool = False) -> None:
     """Makes all variables that steps of this kind need on batches of this shape; ``kept``: to be saved and resumed."""
     _check_numbers(batch_spec)
-    if is_own(model, kind):
-        explore(model, kind, batch_spec, kept=kept)
+    if has_tf_style_step(model, kind):
+        trace_used_variables(model, kind, batch_spec, kept=kept)
     elif kind == "predict":
         keras_hooks.build_for_prediction(model, keras_hooks.unpack(batch_spec)[0])
     else:

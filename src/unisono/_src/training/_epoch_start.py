@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from unisono._src import keras_hooks
 from unisono._src.devices import Placement
-from unisono._src.training._steps import new_watch
+from unisono._src.training._steps import new_nan_guard
 
 
 class EpochStart:
@@ -31,7 +31,7 @@ class EpochStart:
             self._model.reset_metrics()
             if keras_hooks.only_stock_metrics(self._model):
                 self._make_values = self._maker([variable._value for variable in variables])
-            watch: jax.Array = self._placement.place_replicated(new_watch())
+            watch: jax.Array = self._placement.place_replicated(new_nan_guard())
             return watch
         values, watch = self._make_values()
         for variable, value in zip(variables, values, strict=True):
@@ -41,6 +41,6 @@ class EpochStart:
     def _maker(self, values: list[jax.Array]) -> Callable[[], tuple[list[jax.Array], jax.Array]]:
         host = jax.device_get(values)
         return jax.jit(
-            lambda: ([jnp.asarray(value) for value in host], jnp.asarray(new_watch())),
+            lambda: ([jnp.asarray(value) for value in host], jnp.asarray(new_nan_guard())),
             out_shardings=self._placement.replicated,
         )

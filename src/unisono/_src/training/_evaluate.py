@@ -9,13 +9,13 @@ from unisono._src import keras_hooks
 from unisono._src.data.feed import Feed
 from unisono._src.data.plans import State
 from unisono._src.training._built import build
-from unisono._src.training._cursor import Cursor
-from unisono._src.training._feeds import feed_for
+from unisono._src.training._epoch_cursor import EpochCursor
+from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop, fetch
+from unisono._src.training._model_call import ModelCall
 from unisono._src.training._programs import epoch_start_for
-from unisono._src.training._session import Session
-from unisono._src.training._state import variables_of
-from unisono._src.training.callbacks import exchanged
+from unisono._src.training._step_variables import step_variables
+from unisono._src.training.callbacks import replace_stock_callbacks
 
 
 class Evaluation:
@@ -29,12 +29,12 @@ class Evaluation:
         place: where the evaluations of an earlier run had come; the feed was opened there.
     """
 
-    def __init__(self, session: Session, feed: Feed, steps: int | None, name: str, place: State = None):
+    def __init__(self, session: ModelCall, feed: Feed, steps: int | None, name: str, place: State = None):
         self._session = session
         self.feed = feed
         self._steps = steps
         self._name = name
-        self._cursor: Cursor | None = Cursor(feed, steps, name, place)
+        self._cursor: EpochCursor | None = EpochCursor(feed, steps, name, place)
         self._place = place if place is not None and place["ended"] else None
         self.num_steps = self._cursor.steps_per_epoch
 
@@ -58,11 +58,11 @@ class Evaluation:
         model.stop_evaluating = False
         callbacks.on_test_begin()
         epoch_start_for(model, self._session.placement)()
-        variables = variables_of(model, "test")
+        variables = step_variables(model, "test")
         self._session.adopt(variables)
         pace = self._session.pace(callbacks, "test", self.feed.batch_spec)
         loop = Loop(model, "test", self._session.placement, variables, pace)
-        cursor, self._cursor = self._cursor or Cursor(self.feed, self._steps, self._name), None
+        cursor, self._cursor = self._cursor or EpochCursor(self.feed, self._steps, self._name), None
         if self._place is None:
             self._place = cursor.place()  # a first one that is left is begun again from here
         try:
@@ -96,12 +96,12 @@ def evaluate(
     """Evaluates; arguments and result are Keras's."""
     if unknown:
         raise TypeError(f"evaluate() got unexpected arguments: {', '.join(sorted(unknown))}.")
-    session = Session.of(model, "evaluate")
+    session = ModelCall.of(model, "evaluate")
     with session.entered():
-        feed = feed_for(session, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
+        feed = open_model_feed(session, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
         evaluation = Evaluation(session, feed, steps, "steps")
         callbacks = keras_hooks.callback_list(
-            exchanged(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
+            replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
         )
         with keras_hooks.closing(callbacks):
             logs = evaluation.run(callbacks)

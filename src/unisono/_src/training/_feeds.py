@@ -12,13 +12,13 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.feed import Feed, open_feed
-from unisono._src.training._session import Session
+from unisono._src.training._model_call import ModelCall
 
 NOT_ROWS = "batches of text come from arrays or a Dataset here, not from {kind}"
 
 
-def feed_for(
-    session: Session,
+def open_model_feed(
+    session: ModelCall,
     x: Any,
     y: Any = None,
     *,
@@ -29,7 +29,7 @@ def feed_for(
     **options: Any,
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept, for this model."""
-    read = reader_of(session.model, x, trains)
+    read = text_reader_for(session.model, x, trains)
     if read is not None:
         x = _read(read, _as_dataset(x, y, sample_weight, batch_size, shuffle))
         y = sample_weight = batch_size = None
@@ -45,7 +45,7 @@ def feed_for(
     )
 
 
-def reader_of(model: Any, x: Any, trains: bool) -> Callable[[Any], Any] | None:
+def text_reader_for(model: Any, x: Any, trains: bool) -> Callable[[Any], Any] | None:
     """What makes numbers of the text in ``x``; None for models that take numbers."""
     return keras_hooks.host_part(model, lambda: _spec_of(x), trains)
 

@@ -11,22 +11,22 @@ from unisono._src import keras_hooks
 from unisono._src.core import read_environment
 from unisono._src.devices import sync_check
 from unisono._src.processes import processes
-from unisono._src.state.store import Stored
+from unisono._src.state.store import LoadedCheckpoint
 from unisono._src.training._built import build
-from unisono._src.training._cursor import Cursor
+from unisono._src.training._custom_steps import has_tf_style_step
+from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
-from unisono._src.training._feeds import feed_for
+from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._in_sync import check_in_sync
-from unisono._src.training._keeper import Keeper, kept
 from unisono._src.training._loop import Loop, fetch
-from unisono._src.training._own_steps import is_own
+from unisono._src.training._model_call import ModelCall
 from unisono._src.training._programs import epoch_start_for
-from unisono._src.training._resume import resume_of
-from unisono._src.training._session import Session
-from unisono._src.training._state import variables_of
+from unisono._src.training._resume import parse_resume
+from unisono._src.training._run_checkpointer import RunCheckpointer, checkpointing
+from unisono._src.training._step_variables import step_variables
 from unisono._src.training._steps import first_bad_step
-from unisono._src.training._training import Training, place_in
-from unisono._src.training.callbacks import exchanged
+from unisono._src.training._training_state import TrainingState, saved_position
+from unisono._src.training.callbacks import replace_stock_callbacks
 
 
 def fit(
@@ -54,15 +54,15 @@ def fit(
 
     ``resume`` is the folder of a run, True for the one of `unisono run`, or a :class:`Resume`.
     """
-    session = Session.of(model, "fit")
+    session = ModelCall.of(model, "fit")
     epochs, steps_per_epoch = _capped(epochs, steps_per_epoch)
     if validation_split and validation_data is None:
         (x, y, sample_weight), validation_data = keras_hooks.split_for_validation(x, y, sample_weight, validation_split)
-    callbacks = exchanged(callbacks)
-    with session.entered(), kept(resume_of(resume, callbacks)) as keeper:
+    callbacks = replace_stock_callbacks(callbacks)
+    with session.entered(), checkpointing(parse_resume(resume, callbacks)) as keeper:
         saved = keeper.saved if keeper else None
-        place = place_in(saved, "input")
-        feed = feed_for(
+        place = saved_position(saved, "input")
+        feed = open_model_feed(
             session,
             x,
             y,
@@ -74,15 +74,15 @@ def fit(
             class_weight=class_weight,
             position=place and place["feed"],
         )
-        cursor = Cursor(feed, steps_per_epoch, "steps_per_epoch", place)
+        cursor = EpochCursor(feed, steps_per_epoch, "steps_per_epoch", place)
         validation = None
         try:
             if validation_data is not None:
                 val_x, val_y, val_weight = keras_hooks.unpack(validation_data)
-                val_place = place_in(saved, "validation")
+                val_place = saved_position(saved, "validation")
                 validation = Evaluation(
                     session,
-                    feed_for(
+                    open_model_feed(
                         session,
                         val_x,
                         val_y,
@@ -96,14 +96,14 @@ def fit(
                     val_place,
                 )
             build(model, "train", feed.batch_spec, kept=keeper is not None)
-            if validation is not None and is_own(model, "test"):  # what only validations use is kept too
+            if validation is not None and has_tf_style_step(model, "test"):  # what only validations use is kept too
                 build(model, "test", validation.feed.batch_spec, kept=keeper is not None)
             callbacks = keras_hooks.callback_list(
                 callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
             )
-            variables = variables_of(model, "train")
+            variables = step_variables(model, "train")
             session.adopt(variables)
-            training = Training(model, session.placement, variables, cursor, validation, callbacks)
+            training = TrainingState(model, session.placement, variables, cursor, validation, callbacks)
             if saved and verbose and processes().is_chief:
                 print(_going_on(saved, epochs))
             if keeper and saved and _has_ended(saved, epochs):
@@ -122,12 +122,12 @@ def fit(
 
 
 def _train(
-    session: Session,
-    training: Training,
+    session: ModelCall,
+    training: TrainingState,
     epochs: int,
     initial_epoch: int,
     validation_freq: Any,
-    keeper: Keeper | None,
+    keeper: RunCheckpointer | None,
 ) -> None:
     model, cursor, callbacks, validation = session.model, training.cursor, training.callbacks, training.validation
     saved = keeper.saved if keeper else None
@@ -210,15 +210,15 @@ def _train(
         keeper.finish(training, epochs)
 
 
-def _going_on(saved: Stored, epochs: int) -> str:
+def _going_on(saved: LoadedCheckpoint, epochs: int) -> str:
     if _has_ended(saved, epochs):
         return f"Training had come to its end: {saved.folder} is restored."
-    place = place_in(saved, "input")
+    place = saved_position(saved, "input")
     steps = f", after {place['seen_in_epoch']} steps of it" if saved.state["within"] else ""
     return f"Training goes on with epoch {saved.state['epoch'] + 1}{steps}: {saved.folder} is restored."
 
 
-def _has_ended(saved: Stored, epochs: int) -> bool:
+def _has_ended(saved: LoadedCheckpoint, epochs: int) -> bool:
     """Whether there is nothing left to train: it had come to its end, and no more epochs are asked for than then."""
     finished = saved.state["finished"]
     return finished is not None and epochs <= finished

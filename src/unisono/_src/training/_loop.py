@@ -23,10 +23,10 @@ from unisono._src.data.feed import StepChunk
 from unisono._src.devices import LaunchQueue, Placement
 from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
 from unisono._src.processes import report_progress
-from unisono._src.training._cursor import Cursor
+from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._pace import Pace
 from unisono._src.training._programs import program_for
-from unisono._src.training._state import Variables
+from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind
 
 # A loop keeps the device busy for long; single steps are short, so more of them have to wait in line.
@@ -52,7 +52,7 @@ class Loop:
         model: Any,
         kind: Kind,
         placement: Placement,
-        variables: Variables,
+        variables: StepVariables,
         pace: Pace,
         grids: Sequence[StepGrid | StepMark] = (),
         done: int = 0,
@@ -66,7 +66,7 @@ class Loop:
 
     def epoch(
         self,
-        cursor: Cursor,
+        cursor: EpochCursor,
         *,
         watch: Any = None,
         another_follows: bool = False,

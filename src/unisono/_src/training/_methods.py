@@ -11,7 +11,7 @@ from unisono._src.training._on_batch import predict_on_batch, test_on_batch, tra
 from unisono._src.training._predict import predict
 from unisono._src.training._programs import forget_programs
 
-METHODS: Final = Methods(
+MODEL_METHODS: Final = Methods(
     fit=fit,
     evaluate=evaluate,
     predict=predict,

@@ -11,13 +11,13 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.feed import single_batch_feed
 from unisono._src.training._built import build
-from unisono._src.training._feeds import reader_of
+from unisono._src.training._custom_steps import has_tf_style_step
+from unisono._src.training._feeds import text_reader_for
 from unisono._src.training._loop import Loop, fetch
-from unisono._src.training._own_steps import is_own
+from unisono._src.training._model_call import ModelCall
 from unisono._src.training._pace import Pace
-from unisono._src.training._session import Session
-from unisono._src.training._state import variables_of
-from unisono._src.training._steps import Kind, new_watch
+from unisono._src.training._step_variables import step_variables
+from unisono._src.training._steps import Kind, new_nan_guard
 
 
 def train_on_batch(
@@ -38,7 +38,7 @@ def test_on_batch(model: Any, *, x: Any, y: Any, sample_weight: Any, return_dict
 
 def predict_on_batch(model: Any, *, x: Any) -> Any:
     """The outputs for one batch."""
-    session = Session.of(model, "predict")
+    session = ModelCall.of(model, "predict")
     with session.entered():
         feed = single_batch_feed((_read(model, _as_arrays(x), trains=False),), session.placement)
         build(model, "predict", feed.batch_spec)
@@ -47,8 +47,8 @@ def predict_on_batch(model: Any, *, x: Any) -> Any:
 
 
 def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
-    session = Session.of(model, f"{kind}_on_batch")
-    if is_own(model, kind):  # as fit gives it: without what is None
+    session = ModelCall.of(model, f"{kind}_on_batch")
+    if has_tf_style_step(model, kind):  # as fit gives it: without what is None
         batch = keras.utils.pack_x_y_sample_weight(*batch)
     with session.entered():
         batch = _as_arrays(batch)
@@ -63,17 +63,17 @@ def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
     return logs if return_dict else keras_hooks.logs_in_order(model, logs)
 
 
-def _run(session: Session, kind: Kind, feed: Any) -> Any:
-    variables = variables_of(session.model, kind)
+def _run(session: ModelCall, kind: Kind, feed: Any) -> Any:
+    variables = step_variables(session.model, kind)
     session.adopt(variables)
     window = feed.open().next_chunk(1, 1)
-    watch = session.placement.place_replicated(new_watch()) if kind == "train" else None
+    watch = session.placement.place_replicated(new_nan_guard()) if kind == "train" else None
     result, _ = Loop(session.model, kind, session.placement, variables, Pace(1)).run(window, watch)
     return result
 
 
 def _read(model: Any, x: Any, trains: bool) -> Any:
-    read = reader_of(model, x, trains)
+    read = text_reader_for(model, x, trains)
     return x if read is None else read(x)
 
 

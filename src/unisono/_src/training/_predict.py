@@ -10,12 +10,12 @@ import numpy as np
 
 from unisono._src import keras_hooks
 from unisono._src.training._built import build
-from unisono._src.training._cursor import Cursor
-from unisono._src.training._feeds import feed_for
+from unisono._src.training._epoch_cursor import EpochCursor
+from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop
-from unisono._src.training._session import Session
-from unisono._src.training._state import variables_of
-from unisono._src.training.callbacks import exchanged
+from unisono._src.training._model_call import ModelCall
+from unisono._src.training._step_variables import step_variables
+from unisono._src.training.callbacks import replace_stock_callbacks
 
 # Outputs of this many calls may stay on the devices before they are fetched.
 _UNFETCHED: Final = 2
@@ -23,12 +23,12 @@ _UNFETCHED: Final = 2
 
 def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: int | None, callbacks: Any) -> Any:
     """Predicts; arguments and result are Keras's. Rows come back in their order, none lost, none twice."""
-    session = Session.of(model, "predict")
+    session = ModelCall.of(model, "predict")
     with session.entered():
-        feed = feed_for(session, x, batch_size=batch_size, steps=steps)
-        cursor = Cursor(feed, steps, "steps")
+        feed = open_model_feed(session, x, batch_size=batch_size, steps=steps)
+        cursor = EpochCursor(feed, steps, "steps")
         callbacks = keras_hooks.callback_list(
-            exchanged(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch
+            replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch
         )
         with keras_hooks.closing(callbacks):
             try:
@@ -39,11 +39,11 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     return jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
 
 
-def _run(session: Session, cursor: Cursor, callbacks: Any) -> list[Any]:
+def _run(session: ModelCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
     model = session.model
     model.stop_predicting = False
     callbacks.on_predict_begin()
-    variables = variables_of(model, "predict")
+    variables = step_variables(model, "predict")
     session.adopt(variables)
     watched = keras_hooks.wants_every_batch(callbacks.callbacks, "predict")
     loop = Loop(model, "predict", session.placement, variables, session.pace(callbacks, "predict", cursor.batch_spec))

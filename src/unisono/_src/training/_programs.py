@@ -18,10 +18,10 @@ import numpy as np
 from unisono._src.data.feed import Reader, StepChunk
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, lowered_for, metrics_view
+from unisono._src.training._custom_steps import forget_steps
 from unisono._src.training._epoch_start import EpochStart
-from unisono._src.training._own_steps import forget_steps
 from unisono._src.training._pace import Pace
-from unisono._src.training._state import Variables
+from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind, Step, make_step
 
 Form = Literal["plain", "loop", "eager"]
@@ -101,7 +101,7 @@ def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
 
 
 def program_for(
-    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: StepChunk
+    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, window: StepChunk
 ) -> Program:
     """The program for this window, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
     cache = _compiled(model).programs
@@ -133,7 +133,7 @@ def _signature(nest: Any) -> Any:
 
 
 def _build(
-    model: Any, kind: Kind, placement: Placement, variables: Variables, carry: Any, window: StepChunk
+    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, window: StepChunk
 ) -> Program:
     # The program must not hold on to the window, whose operands may be all of the training data.
     reader = window.reader

@@ -48,7 +48,7 @@ class Resume:
             raise ValueError(f"keep is a whole number of at least 1; got {self.keep!r}.")
 
 
-def resume_of(argument: Any, callbacks: Any) -> Resume | None:
+def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
     """What `fit` was told: by ``resume=``, or by a BackupAndRestore in its list of callbacks, ours or Keras's."""
     every: Iterable[Any] = getattr(callbacks, "callbacks", callbacks)
     backups = [callback for callback in every if isinstance(callback, BackupAndRestore)]
@@ -72,14 +72,14 @@ def resume_of(argument: Any, callbacks: Any) -> Resume | None:
 _ended: Counter[Path] = Counter()
 
 
-def folder_of_next_fit(resume: Resume) -> Path:
+def next_fit_folder(resume: Resume) -> Path:
     """A folder for each `fit` that a process makes in one run: after a new start of the script, those that had come to
     their end are passed over, and the one that was interrupted goes on."""
     root = _root(resume)
     return root / f"fit-{_ended[root] + 1}"
 
 
-def count_fit(resume: Resume) -> None:
+def count_finished_fit(resume: Resume) -> None:
     """A `fit` of the run has come to its end in this process."""
     _ended[_root(resume)] += 1
 

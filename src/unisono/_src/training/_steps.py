@@ -18,14 +18,14 @@ from unisono._src.devices import Placement
 from unisono._src.keras_hooks import MetricsView, owner_of
 from unisono._src.replicas import context
 from unisono._src.replicas.context import Replica
-from unisono._src.training._own_steps import is_own, pure_step
-from unisono._src.training._state import Variables
+from unisono._src.training._custom_steps import has_tf_style_step, pure_step
+from unisono._src.training._step_variables import StepVariables
 
 Kind = Literal["train", "test", "predict"]
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
 
-def new_watch() -> np.ndarray[Any, Any]:
+def new_nan_guard() -> np.ndarray[Any, Any]:
     """The watch before the first step."""
     return np.array(0, "int32")
 
@@ -41,7 +41,7 @@ def make_step(
     model: Any,
     kind: Kind,
     placement: Placement,
-    variables: Variables,
+    variables: StepVariables,
     *,
     compiled: bool,
     view: MetricsView | None = None,
@@ -64,7 +64,7 @@ def make_step(
         return placement.constrain_rows(batch) if compiled else batch
 
     run = getattr(model, f"{kind}_step")
-    if is_own(model, kind):
+    if has_tf_style_step(model, kind):
         run = pure_step(model, kind, variables.groups)
 
     def train(carry: Any, batch: Any) -> tuple[Any, Any]:
@@ -86,7 +86,7 @@ def make_step(
         with alone():
             outputs, rest = run(state, cut(batch))
         # Keras's own step returns the non-trainable variables alone.
-        return rest if is_own(model, kind) else (state[0], rest), outputs
+        return rest if has_tf_style_step(model, kind) else (state[0], rest), outputs
 
     return {"train": train, "test": test, "predict": predict}[kind]
 

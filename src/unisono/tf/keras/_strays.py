@@ -11,7 +11,7 @@ import keras
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.strategy import OneDeviceStrategy
-from unisono._src.training import is_own
+from unisono._src.training import has_tf_style_step
 from unisono._src.training.callbacks import BackupAndRestore
 
 
@@ -29,7 +29,7 @@ def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
         any(isinstance(each, Dataset) for each in data)
         or keras_hooks.runs_on_host(model)
         or any(map(keras_hooks.is_text, keras.tree.flatten(data)))
-        or any(is_own(model, kind) for kind in ("train", "test", "predict"))
+        or any(has_tf_style_step(model, kind) for kind in ("train", "test", "predict"))
         or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))
     )
     if not needs_us:

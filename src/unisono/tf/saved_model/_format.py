@@ -22,7 +22,7 @@ NEWER = """tf.saved_model.load: {folder!r} was written by a newer Unisono, in ve
 reads {known}. Upgrade: pip install -U unisono."""
 
 
-def read(name: str) -> store.Stored:
+def read(name: str) -> store.LoadedCheckpoint:
     """The folder, every byte of it checked; an error that says what is wrong."""
     if any(os.path.exists(os.path.join(name, file)) for file in ("saved_model.pb", "saved_model.pbtxt")):
         raise OSError(TENSORFLOWS.format(folder=name))

@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from unisono._src.replicas import context
-from unisono._src.state.store import JSON, BadCheckpoint, Stored
+from unisono._src.state.store import JSON, BadCheckpoint, LoadedCheckpoint
 from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._paths import to_local_path
 from unisono.tf.saved_model._constants import SERVING
@@ -61,7 +61,7 @@ def _load_model(file: str) -> Any:
 class _Loading:
     """The tables of a SavedModel, as objects."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: LoadedCheckpoint) -> None:
         state, arrays = stored.state, stored.arrays
         self._nodes, self._signatures = state["nodes"], state["signatures"]
         self._variables = [_variable(entry, arrays) for entry in state["variables"]]

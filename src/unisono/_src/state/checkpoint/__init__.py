@@ -10,15 +10,15 @@ for batch in iterator:
 ```
 """
 
+from unisono._src.state.checkpoint._across_processes import load_on_chief
 from unisono._src.state.checkpoint._attributes import names_by_attributes
 from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
 from unisono._src.state.checkpoint._counter import SaveCounter
-from unisono._src.state.checkpoint._fitting import misfit
-from unisono._src.state.checkpoint._keeping import Memory, prune
+from unisono._src.state.checkpoint._fitting import describe_mismatch
 from unisono._src.state.checkpoint._latest import checkpoints_iterator, latest_checkpoint
 from unisono._src.state.checkpoint._manager import CheckpointManager
 from unisono._src.state.checkpoint._names import named_variables
-from unisono._src.state.checkpoint._newest import newest_good, number_of
+from unisono._src.state.checkpoint._newest import checkpoint_number, load_newest_good
 from unisono._src.state.checkpoint._policies import (
     AnyOf,
     Best,
@@ -27,12 +27,12 @@ from unisono._src.state.checkpoint._policies import (
     EverySteps,
     Progress,
     SavePolicy,
-    newest_marked,
+    newest_of_each_mark,
 )
 from unisono._src.state.checkpoint._preemption import PreemptionCheckpointHandler, TerminationConfig
 from unisono._src.state.checkpoint._restore import CheckpointMismatch, apply_snapshot
-from unisono._src.state.checkpoint._snapshot import Snapshot, snapshot
-from unisono._src.state.checkpoint._status import LoadStatus, listed
-from unisono._src.state.checkpoint._together import loaded_by_chief
+from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
+from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
+from unisono._src.state.checkpoint._status import LoadStatus, abbreviate_names
 from unisono._src.state.checkpoint._tree import Group
 from unisono._src.state.store import BadCheckpoint, CheckpointError

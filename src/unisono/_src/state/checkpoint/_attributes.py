@@ -13,7 +13,7 @@ from typing import Any, Final
 import keras
 
 from unisono._src.state.checkpoint._names import named_variables
-from unisono._src.state.checkpoint._tree import joined, leaves
+from unisono._src.state.checkpoint._tree import join_path, leaves
 from unisono._src.state.store import JSON
 
 ATTRIBUTES: Final = "attributes"
@@ -21,12 +21,12 @@ ATTRIBUTES: Final = "attributes"
 
 
 def names_by_attributes(state: JSON) -> dict[str, str]:
-    """What :func:`stored_names` gave for the objects of which this is the state; nothing, if nobody asked it."""
+    """The names that :func:`variable_names_by_attribute` stored in ``state``; empty if there are none."""
     names = state.get(ATTRIBUTES) if isinstance(state, dict) else None
     return dict(names) if isinstance(names, dict) else {}
 
 
-def stored_names(objects: Mapping[str, Any]) -> dict[str, JSON]:
+def variable_names_by_attribute(objects: Mapping[str, Any]) -> dict[str, JSON]:
     """By the attributes that lead to a variable, the name under which its value is stored.
 
     >>> class Net(keras.Model):
@@ -35,7 +35,7 @@ def stored_names(objects: Mapping[str, Any]) -> dict[str, JSON]:
     ...         self.l1 = keras.layers.Dense(1)
     >>> net = Net()
     >>> net.l1.build((None, 2))
-    >>> stored_names({"net": net})
+    >>> variable_names_by_attribute({"net": net})
     {'net/l1/kernel': 'net/dense/kernel', 'net/l1/bias': 'net/dense/bias'}
     """
     names = {id(variable): name for name, variable in named_variables(objects).items()}
@@ -74,13 +74,13 @@ def _reached(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     while waiting:
         path, outer = waiting.popleft()
         for name, thing in _inside(outer):
-            inner = joined(path, name)
+            inner = join_path(path, name)
             if id(thing) in seen:
                 continue
             if isinstance(thing, keras.Variable):
                 yield inner, thing
             elif isinstance(thing, keras.random.SeedGenerator):
-                yield joined(inner, "state"), thing.state
+                yield join_path(inner, "state"), thing.state
             elif isinstance(thing, keras.Layer | Mapping | list | tuple):
                 waiting.append((inner, thing))
             else:

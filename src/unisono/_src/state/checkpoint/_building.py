@@ -10,7 +10,7 @@ import keras
 
 from unisono._src.keras_hooks import owner_of
 from unisono._src.replicas import context
-from unisono._src.state.checkpoint._names import attached, metrics_path, named_variables
+from unisono._src.state.checkpoint._names import attached_optimizers, metrics_path, named_variables
 from unisono._src.state.checkpoint._tree import leaves
 
 NO_MODEL = """The optimizer {path!r} has no slots yet, and the checkpoint has some. {why}, so which variables it trains
@@ -22,7 +22,7 @@ def build_optimizers(objects: Mapping[str, Any], stored: Mapping[str, Any]) -> N
     every = list(leaves(objects))
     models = [leaf for _, leaf in every if isinstance(leaf, keras.Model)]
     candidates = [(path, leaf, None) for path, leaf in every if isinstance(leaf, keras.optimizers.Optimizer)]
-    candidates += [(path, optimizer, model) for path, optimizer, model in attached(objects)]
+    candidates += [(path, optimizer, model) for path, optimizer, model in attached_optimizers(objects)]
     waiting = [candidate for candidate in candidates if not candidate[1].built]
     if not waiting:
         return
@@ -39,7 +39,7 @@ def build_optimizers(objects: Mapping[str, Any], stored: Mapping[str, Any]) -> N
 def optional_paths(objects: Mapping[str, Any]) -> list[str]:
     """Where what `compile` adds to a model has its values."""
     metrics = [metrics_path(path) for path, leaf in leaves(objects) if isinstance(leaf, keras.Model)]
-    return [*metrics, *(path for path, _, _ in attached(objects))]
+    return [*metrics, *(path for path, _, _ in attached_optimizers(objects))]
 
 
 def metrics_not_made(objects: Mapping[str, Any]) -> list[str]:

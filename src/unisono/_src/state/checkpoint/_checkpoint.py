@@ -11,15 +11,15 @@ import jax
 import keras
 
 from unisono._src.processes import run_on_chief
-from unisono._src.state.checkpoint._attributes import ATTRIBUTES, stored_names
+from unisono._src.state.checkpoint._across_processes import load_on_chief
+from unisono._src.state.checkpoint._attributes import ATTRIBUTES, variable_names_by_attribute
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._restore import apply_snapshot
-from unisono._src.state.checkpoint._shapes import build_by_shapes, shapes_of
-from unisono._src.state.checkpoint._snapshot import Snapshot, snapshot
+from unisono._src.state.checkpoint._shapes import build_from_shapes, collect_build_shapes
+from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
 from unisono._src.state.checkpoint._status import LoadStatus, NothingRestored
-from unisono._src.state.checkpoint._together import loaded_by_chief
 from unisono._src.state.checkpoint._tree import Group, leaves
-from unisono._src.state.store import JSON, Stored, commit, load
+from unisono._src.state.store import JSON, LoadedCheckpoint, commit, load
 
 _COUNTER: Final = "save_counter"
 _SHAPES: Final = "shapes"
@@ -139,19 +139,19 @@ class Checkpoint(Group):
 
     def _snapshot(self, **more: JSON) -> Snapshot:
         """All that is to be written. ``more`` is what others remember in the same file."""
-        taken = snapshot(self._objects)
-        found = {_SHAPES: shapes_of(self._objects), ATTRIBUTES: stored_names(self._objects)}
+        taken = take_snapshot(self._objects)
+        found = {_SHAPES: collect_build_shapes(self._objects), ATTRIBUTES: variable_names_by_attribute(self._objects)}
         return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
-        stored = loaded_by_chief(lambda: None if path is None else load(Path(path)))
+        stored = load_on_chief(lambda: None if path is None else load(Path(path)))
         if stored is None:
             return NothingRestored()
         return self._restore_from(stored, strict, with_counter=with_counter)
 
-    def _restore_from(self, stored: Stored, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
+    def _restore_from(self, stored: LoadedCheckpoint, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
         state = stored.state if isinstance(stored.state, dict) else {}
-        build_by_shapes(self._objects, state.get(_SHAPES))
+        build_from_shapes(self._objects, state.get(_SHAPES))
         status = apply_snapshot(self._objects, stored, strict)
         number = state.get(_COUNTER)
         if with_counter and isinstance(number, int):

@@ -7,7 +7,7 @@ from typing import Any
 from unisono._src.keras_hooks import raw_value
 
 
-def misfit(name: str, variable: Any, array: Any) -> str | None:
+def describe_mismatch(name: str, variable: Any, array: Any) -> str | None:
     """What is wrong with ``array`` as the value of the variable ``name``; None if it fits."""
     if tuple(array.shape) != tuple(variable.shape):
         shapes = f"{tuple(variable.shape)} here and {tuple(array.shape)} in the checkpoint"

@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from unisono._src.processes import Consensus, processes, run_on_chief
+from unisono._src.state.checkpoint._across_processes import load_on_chief
 from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
-from unisono._src.state.checkpoint._keeping import Memory, prune
-from unisono._src.state.checkpoint._newest import newest_good, number_of
+from unisono._src.state.checkpoint._newest import checkpoint_number, load_newest_good
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
-from unisono._src.state.checkpoint._together import loaded_by_chief
-from unisono._src.state.store import JSON, CheckpointError, Shelf, Stored, Writer
+from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
+from unisono._src.state.store import JSON, BackgroundWriter, CheckpointError, CheckpointSeries, LoadedCheckpoint
 
 _MEMORY = "manager"
 
@@ -67,13 +67,13 @@ class CheckpointManager:
     ) -> None:
         _check(checkpoint, max_to_keep, keep_checkpoint_every_n_hours, step_counter, checkpoint_interval, policy)
         self._checkpoint, self._directory = checkpoint, os.fspath(directory)
-        self._shelf, self._name = Shelf(Path(directory), checkpoint_name), checkpoint_name
+        self._shelf, self._name = CheckpointSeries(Path(directory), checkpoint_name), checkpoint_name
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
         self._policy, self._background = policy, background
-        self._writer = Writer()
+        self._writer = BackgroundWriter()
         self._consensus = Consensus()
-        self._memory: Memory | None = None
+        self._memory: RetentionRecord | None = None
         self._num_calls = 0
         self._saved_step: int | None = None
         self._saved_at = time.monotonic()
@@ -143,7 +143,7 @@ class CheckpointManager:
         """Restores the newest good checkpoint, and returns its folder. Newer ones that are damaged are named in a
         warning. Without any, calls `init_fn` and returns None."""
         self.wait()
-        stored = loaded_by_chief(lambda: newest_good(self._shelf))
+        stored = load_on_chief(lambda: load_newest_good(self._shelf))
         if stored is None:
             if self._init_fn is not None:
                 self._init_fn()
@@ -151,7 +151,7 @@ class CheckpointManager:
         self._checkpoint._restore_from(stored, strict=True)
         self._memory = _memory_in(stored)
         self._note_restore(self._step())
-        return self._path(number_of(stored))
+        return self._path(checkpoint_number(stored))
 
     def wait(self) -> None:
         """Waits until what is being written behind is on the disk. Raises what went wrong with it."""
@@ -235,7 +235,7 @@ class CheckpointManager:
         def write() -> None:
             commit_snapshot(self._shelf.path(number), taken, number, {} if mark is None else {"kept": mark})
             in_use = [each for each in self._shelf.steps() if each == number or self._shelf.path(each) == restored]
-            prune(self._shelf, memory, self._keep, self._hours, in_use)
+            delete_old_checkpoints(self._shelf, memory, self._keep, self._hours, in_use)
 
         if not self._background:
             run_on_chief(write)
@@ -247,7 +247,7 @@ class CheckpointManager:
         folder = self._checkpoint._restored.folder
         return None if folder is None else Path(os.path.abspath(folder))
 
-    def _recalled(self) -> Memory:
+    def _recalled(self) -> RetentionRecord:
         """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All
         processes have to call it, and remember the same: policies decide by it."""
         if self._memory is None:
@@ -258,13 +258,13 @@ class CheckpointManager:
                 return None if stored is None else _memory_in(stored).to_json()
 
             told = run_on_chief(read)
-            self._memory = Memory() if told is None else Memory.from_json(told)
+            self._memory = RetentionRecord() if told is None else RetentionRecord.from_json(told)
         return self._memory
 
 
-def _memory_in(stored: Stored) -> Memory:
+def _memory_in(stored: LoadedCheckpoint) -> RetentionRecord:
     state = stored.state.get(_MEMORY) if isinstance(stored.state, dict) else None
-    return Memory() if state is None else Memory.from_json(state)
+    return RetentionRecord() if state is None else RetentionRecord.from_json(state)
 
 
 def _check(checkpoint: Any, keep: Any, hours: Any, step_counter: Any, interval: Any, policy: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import keras
 
 from unisono._src.keras_hooks import trained_by
-from unisono._src.state.checkpoint._tree import is_holder, joined, leaves
+from unisono._src.state.checkpoint._tree import is_holder, join_path, leaves
 
 _NUMBERED = re.compile(r"(.+?)((?:_\d+)+)")
 
@@ -44,7 +44,7 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
     """
     holders = [(path, leaf) for path, leaf in leaves(objects) if is_holder(leaf)]
     optimizers = [(path, leaf) for path, leaf in holders if isinstance(leaf, keras.optimizers.Optimizer)]
-    optimizers += [(path, optimizer) for path, optimizer, _ in attached(objects)]
+    optimizers += [(path, optimizer) for path, optimizer, _ in attached_optimizers(objects)]
     named = _Named()
     for path, holder in holders:
         if not isinstance(holder, keras.optimizers.Optimizer):
@@ -52,7 +52,7 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
     for path, holder in holders:
         if isinstance(holder, keras.Layer):
             metrics = list(holder.metrics_variables)
-            named.add_all(metrics_path(path), metrics, canonical([each.path for each in metrics], None))
+            named.add_all(metrics_path(path), metrics, canonical_names([each.path for each in metrics], None))
     for path, optimizer in optimizers:
         _add_optimizer(named, path, optimizer)
     return named.variables
@@ -60,10 +60,10 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
 
 def metrics_path(model_path: str) -> str:
     """Where the metrics of a model stand, which are no part of `model.variables`."""
-    return joined(model_path, "metrics")
+    return join_path(model_path, "metrics")
 
 
-def attached(objects: Mapping[str, Any]) -> Iterator[Attached]:
+def attached_optimizers(objects: Mapping[str, Any]) -> Iterator[Attached]:
     """The optimizers that models among ``objects`` hold, and which are not there themselves."""
     every = list(leaves(objects))
     explicit = {id(leaf) for _, leaf in every}
@@ -73,13 +73,13 @@ def attached(objects: Mapping[str, Any]) -> Iterator[Attached]:
         for name, value in vars(model).items():
             if isinstance(value, keras.optimizers.Optimizer) and id(value) not in explicit:
                 explicit.add(id(value))
-                yield Attached(joined(path, name.lstrip("_")), value, model)
+                yield Attached(join_path(path, name.lstrip("_")), value, model)
 
 
-def canonical(paths: Sequence[str], own_name: str | None) -> list[str]:
+def canonical_names(paths: Sequence[str], own_name: str | None) -> list[str]:
     """The paths of one object's variables, without its own name, and numbered anew.
 
-    >>> canonical(["net_3/dense_7/kernel", "net_3/dense_8/kernel", "net_3/out/kernel"], "net_3")
+    >>> canonical_names(["net_3/dense_7/kernel", "net_3/dense_8/kernel", "net_3/out/kernel"], "net_3")
     ['dense/kernel', 'dense_1/kernel', 'out/kernel']
     """
     known: dict[str, dict[str, int]] = {}
@@ -112,7 +112,7 @@ class _Named:
         for variable, name in zip(variables, names, strict=True):
             if id(variable) in self.places:
                 continue
-            wanted, number = joined(path, name), 0
+            wanted, number = join_path(path, name), 0
             unique = wanted
             while unique in self.variables:
                 number += 1
@@ -128,7 +128,7 @@ def _variables(thing: Any) -> tuple[list[Any], list[str]]:
     if isinstance(thing, keras.random.SeedGenerator):
         return [thing.state], ["state"]
     variables = list(thing.variables)
-    return variables, canonical([each.path for each in variables], thing.name)
+    return variables, canonical_names([each.path for each in variables], thing.name)
 
 
 def _add_optimizer(named: _Named, path: str, optimizer: Any) -> None:
@@ -139,10 +139,12 @@ def _add_optimizer(named: _Named, path: str, optimizer: Any) -> None:
         variables = [variable for variable in variables if id(variable) not in theirs]
     slots = _slots(variables, trained_by(optimizer), named)
     plain = [variable for variable in variables if id(variable) not in slots]
-    names = dict(zip(map(id, plain), canonical([each.path for each in plain], optimizer.name), strict=True)) | slots
+    names = (
+        dict(zip(map(id, plain), canonical_names([each.path for each in plain], optimizer.name), strict=True)) | slots
+    )
     named.add_all(path, variables, [names[id(variable)] for variable in variables])
     if inner is not None:
-        _add_optimizer(named, joined(path, "inner_optimizer"), inner)
+        _add_optimizer(named, join_path(path, "inner_optimizer"), inner)
 
 
 def _slots(variables: Sequence[Any], trained: Sequence[Any], named: _Named) -> dict[int, str]:
@@ -172,8 +174,8 @@ def _reference_names(trained: Sequence[Any], named: _Named) -> dict[int, str]:
     """How the trained variables are called in the names of slots: as in their model, if that is known."""
     known = {id(each): named.places[id(each)] for each in trained if id(each) in named.places}
     one_model = len({path for path, _ in known.values()}) <= 1
-    names = {key: name if name and one_model else joined(path, name) for key, (path, name) in known.items()}
+    names = {key: name if name and one_model else join_path(path, name) for key, (path, name) in known.items()}
     rest = [each for each in trained if id(each) not in known]
     first = {each.path.split("/")[0] for each in rest}
     own_name = first.pop() if len(first) == 1 else None
-    return names | dict(zip(map(id, rest), canonical([each.path for each in rest], own_name), strict=True))
+    return names | dict(zip(map(id, rest), canonical_names([each.path for each in rest], own_name), strict=True))

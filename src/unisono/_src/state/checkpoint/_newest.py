@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 
-from unisono._src.state.store import CheckpointError, Shelf, Stored
+from unisono._src.state.store import CheckpointError, CheckpointSeries, LoadedCheckpoint
 
 NONE_GOOD = """None of the {number} checkpoints in {folder!r} can be used:
 {reasons}
 To begin anew, move that folder away."""
 
 
-def newest_good(shelf: Shelf) -> Stored | None:
+def load_newest_good(shelf: CheckpointSeries) -> LoadedCheckpoint | None:
     """The newest one that can be read; None if there is none at all.
 
     Newer ones that are damaged are named in a warning. If all are, that is an error: to begin anew would lose what may
@@ -26,6 +26,6 @@ def newest_good(shelf: Shelf) -> Stored | None:
     return stored
 
 
-def number_of(stored: Stored) -> int:
+def checkpoint_number(stored: LoadedCheckpoint) -> int:
     """Its number in the series."""
     return int(stored.folder.name.rpartition("-")[2])

@@ -17,17 +17,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono._src.state.checkpoint._tree import Group, children, is_array, is_holder, is_stateful, joined
+from unisono._src.state.checkpoint._tree import Group, children, is_array, is_holder, is_stateful, join_path
 from unisono._src.state.store import JSON
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def node_of(thing: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
+def to_node(thing: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
     """The node of ``thing``. Arrays that are values by themselves are added to ``arrays``."""
     inside = children(thing)
     if inside is not None:
-        nodes = {name: node_of(item, joined(path, name), states, arrays) for name, item in inside.items()}
+        nodes = {name: to_node(item, join_path(path, name), states, arrays) for name, item in inside.items()}
         if isinstance(thing, Group | Mapping):
             return {"dict": nodes}
         return {"tuple" if isinstance(thing, tuple) else "list": list(nodes.values())}
@@ -71,11 +71,11 @@ def array_names(node: JSON) -> list[str]:
     return [node["array"]] if isinstance(node, dict) and isinstance(node.get("array"), str) else []
 
 
-def value_of(node: JSON, arrays: Mapping[str, Any]) -> Any:
+def from_node(node: JSON, arrays: Mapping[str, Any]) -> Any:
     """The value that a plain node stands for."""
     inside = inner_nodes(node)
     if inside is not None:
-        values = {name: value_of(item, arrays) for name, item in inside.items()}
+        values = {name: from_node(item, arrays) for name, item in inside.items()}
         if "dict" in node:
             return values
         return tuple(values.values()) if "tuple" in node else list(values.values())

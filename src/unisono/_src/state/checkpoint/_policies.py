@@ -195,10 +195,10 @@ class AnyOf(SavePolicy):
         return reduce(math.gcd, steps) if steps else None
 
 
-def newest_marked(marks: Mapping[int, str | None]) -> set[int]:
+def newest_of_each_mark(marks: Mapping[int, str | None]) -> set[int]:
     """Of checkpoints by their number, with the mark of each, those that must not be deleted: the newest with each mark.
 
-    >>> sorted(newest_marked({1: "best loss", 2: None, 3: "best loss, best auc", 4: "best auc"}))
+    >>> sorted(newest_of_each_mark({1: "best loss", 2: None, 3: "best loss, best auc", 4: "best auc"}))
     [3, 4]
     """
     newest: dict[str, int] = {}

@@ -10,16 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.processes import processes
+from unisono._src.state.checkpoint._across_processes import run_on_all
 from unisono._src.state.checkpoint._attributes import found_by_attributes, names_by_attributes
 from unisono._src.state.checkpoint._building import build_optimizers, metrics_not_made, optional_paths, unbuilt_paths
-from unisono._src.state.checkpoint._fitting import misfit
+from unisono._src.state.checkpoint._fitting import describe_mismatch
 from unisono._src.state.checkpoint._names import named_variables
-from unisono._src.state.checkpoint._nodes import array_names, inner_nodes, is_plain_node, value_of
+from unisono._src.state.checkpoint._nodes import array_names, from_node, inner_nodes, is_plain_node
 from unisono._src.state.checkpoint._replica_parts import are_parts, restore_parts
 from unisono._src.state.checkpoint._snapshot import NOT_BUILT, check_built, check_outside_of_programs
-from unisono._src.state.checkpoint._status import Restored, listed
-from unisono._src.state.checkpoint._together import done_by_all
-from unisono._src.state.checkpoint._tree import Group, children, is_holder, is_plain, is_stateful, joined
+from unisono._src.state.checkpoint._status import Restored, abbreviate_names
+from unisono._src.state.checkpoint._tree import Group, children, is_holder, is_plain, is_stateful, join_path
 from unisono._src.state.store import JSON
 
 MISMATCH = """{where} does not fit these objects.
@@ -54,13 +54,13 @@ def apply_snapshot(objects: Mapping[str, Any], stored: Holding, strict: bool | N
 
     Args:
         objects: by the names under which they were stored.
-        stored: what :func:`snapshot` gave.
+        stored: what :func:`take_snapshot` gave.
         strict: None: an object without a value is an error, a value without an object a warning, when the result is
             dropped without `expect_partial()`. True: both are errors. False: neither.
     """
     check_outside_of_programs()
-    plan = done_by_all(lambda: _compared(objects, stored, strict))
-    done_by_all(lambda: plan.carry_out(objects))
+    plan = run_on_all(lambda: _compared(objects, stored, strict))
+    run_on_all(lambda: plan.carry_out(objects))
     return Restored(
         plan.where,
         [*plan.variables, *plan.taken],
@@ -112,9 +112,9 @@ def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) 
     _set_aside(plan, objects, strict)
     problems = list(plan.wrong)
     if plan.missing and strict is not False:
-        problems.append(f"  without a value in it: {listed(plan.missing)}")
+        problems.append(f"  without a value in it: {abbreviate_names(plan.missing)}")
     if plan.unused and strict is True:
-        problems.append(f"  values that nobody takes: {listed(plan.unused)}")
+        problems.append(f"  values that nobody takes: {abbreviate_names(plan.unused)}")
     if problems:
         remedy = "" if plan.wrong else ", or pass strict=False to take what there is"
         raise CheckpointMismatch(MISMATCH.format(where=plan.where, problems="\n".join(problems), remedy=remedy))
@@ -134,7 +134,7 @@ def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
         if name not in names:
             plan.missing.append(name)
             continue
-        wrong = misfit(name, variable, plan.arrays[names[name]])
+        wrong = describe_mismatch(name, variable, plan.arrays[names[name]])
         if wrong is None:
             plan.variables[name] = variable
         else:
@@ -164,10 +164,10 @@ def _compare(plan: _Plan, thing: Any, node: JSON, path: str) -> None:
         inside = children(thing, path) or {}
         nodes = (inner_nodes(node) or {}) if node is not _ABSENT else {}
         for name, item in inside.items():
-            _compare(plan, item, nodes.get(name, _ABSENT), joined(path, name))
+            _compare(plan, item, nodes.get(name, _ABSENT), join_path(path, name))
         for name, inner in nodes.items():
             if name not in inside and inner is not None:
-                plan.unused.append(joined(path, name))
+                plan.unused.append(join_path(path, name))
 
 
 def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
@@ -201,14 +201,14 @@ def _put(thing: Any, node: JSON, arrays: Mapping[str, Any], taken: frozenset[str
     """Restores states inside of ``thing`` and exchanges values; returns what should stand in its place."""
     if path in taken:
         if not is_stateful(thing):
-            return _exchanged(thing, value_of(node, arrays))
+            return _exchanged(thing, from_node(node, arrays))
         thing.set_state(node["state"] if "state" in node else node["states"][processes().index])
         return thing
     inside = children(thing)
     if inside is None:
         return thing
     nodes = inner_nodes(node) or {}
-    new = {name: _put(item, nodes.get(name), arrays, taken, joined(path, name)) for name, item in inside.items()}
+    new = {name: _put(item, nodes.get(name), arrays, taken, join_path(path, name)) for name, item in inside.items()}
     changed = {name: item for name, item in new.items() if item is not inside[name]}
     if not changed:
         return thing

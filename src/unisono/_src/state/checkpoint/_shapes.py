@@ -21,7 +21,7 @@ _SHAPES: Final = ("input_shape", "shapes_dict")
 _OWN, _INSIDE = "own", "inside"
 
 
-def shapes_of(objects: Mapping[str, Any]) -> dict[str, JSON]:
+def collect_build_shapes(objects: Mapping[str, Any]) -> dict[str, JSON]:
     """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON.
 
     Of each its own, and those of the layers inside of it: a model that is called with more than one tensor does not
@@ -30,7 +30,7 @@ def shapes_of(objects: Mapping[str, Any]) -> dict[str, JSON]:
     return {path: _configs(thing) for path, thing in leaves(objects) if isinstance(thing, keras.Layer)}
 
 
-def build_by_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
+def build_from_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
     """Builds what has no variables yet, for batches of any size, in the scope of its strategy."""
     if not isinstance(shapes, dict):
         return

@@ -14,7 +14,7 @@ from unisono._src.keras_hooks import pulling_data, raw_value
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
-from unisono._src.state.checkpoint._nodes import Arrays, node_of
+from unisono._src.state.checkpoint._nodes import Arrays, to_node
 from unisono._src.state.checkpoint._replica_parts import parts_of
 from unisono._src.state.checkpoint._tree import children, is_stateful, leaves
 from unisono._src.state.store import JSON
@@ -44,7 +44,7 @@ class Snapshot:
     state: JSON
 
 
-def snapshot(objects: Mapping[str, Any]) -> Snapshot:
+def take_snapshot(objects: Mapping[str, Any]) -> Snapshot:
     """Copies of all variables of ``objects``, on the host, and the states of what has one.
 
     Of several processes all have to call it: a metric is summed over the replicas of all of them.
@@ -61,7 +61,7 @@ def snapshot(objects: Mapping[str, Any]) -> Snapshot:
         # A copy also where np.asarray would do: on CPUs that is a view of memory which a program may be given.
         arrays = {name: np.array(value, copy=True) for name, value in values.items()}
     inside = children(objects) or {}
-    nodes = {name: node_of(thing, name, states, arrays) for name, thing in inside.items()}
+    nodes = {name: to_node(thing, name, states, arrays) for name, thing in inside.items()}
     return Snapshot(arrays if processes().is_chief else {}, {"objects": nodes})
 
 

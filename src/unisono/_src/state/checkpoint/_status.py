@@ -19,7 +19,7 @@ NOTHING = """No checkpoint was given (the path is None), so nothing was restored
 _MOST_NAMES = 20
 
 
-def listed(names: Sequence[str]) -> str:
+def abbreviate_names(names: Sequence[str]) -> str:
     """The first ones, and how many more there are."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
@@ -80,18 +80,18 @@ class Restored(LoadStatus):
         self.assert_existing_objects_matched()
         if self.unused:
             self._warn = False  # it is said now
-            raise AssertionError(UNUSED.format(where=self._where, names=listed(self.unused)))
+            raise AssertionError(UNUSED.format(where=self._where, names=abbreviate_names(self.unused)))
         return self
 
     def assert_existing_objects_matched(self) -> Self:
         if self.missing:
             self._warn = False
-            raise AssertionError(MISSING.format(where=self._where, names=listed(self.missing)))
+            raise AssertionError(MISSING.format(where=self._where, names=abbreviate_names(self.missing)))
         return self
 
     def assert_nontrivial_match(self) -> Self:
         if not self.matched:
-            held = listed(self.unused) or "nothing"
+            held = abbreviate_names(self.unused) or "nothing"
             raise AssertionError(f"No value was restored. {self._where} holds {held}.")
         return self
 
@@ -99,7 +99,7 @@ class Restored(LoadStatus):
         if not getattr(self, "_warn", False):
             return
         left = ((MISSING, self.missing), (UNUSED, self.unused))
-        said = [text.format(where=self._where, names=listed(names)) for text, names in left if names]
+        said = [text.format(where=self._where, names=abbreviate_names(names)) for text, names in left if names]
         if said:
             warnings.warn("\n".join(said) + REMEDY, UserWarning, stacklevel=2)
 

@@ -55,7 +55,7 @@ def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     return _leaves(thing, path, ())
 
 
-def joined(path: str, name: str) -> str:
+def join_path(path: str, name: str) -> str:
     """The path of what is called ``name`` inside."""
     return f"{path}/{name}" if path and name else path or name
 
@@ -96,4 +96,4 @@ def _leaves(thing: Any, path: str, around: tuple[int, ...]) -> Iterator[tuple[st
     if id(thing) in around:
         raise ValueError(IN_ITSELF.format(path=path))
     for name, item in inside.items():
-        yield from _leaves(item, joined(path, name), (*around, id(thing)))
+        yield from _leaves(item, join_path(path, name), (*around, id(thing)))

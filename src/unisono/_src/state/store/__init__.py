@@ -7,22 +7,22 @@ the folder, at any moment, and after any kill, finds complete checkpoints and no
 What the arrays mean is not known here. NumPy and safetensors only; no JAX and no Keras, and nothing is unpickled.
 """
 
+from unisono._src.state.store._background_writer import BackgroundWriter
 from unisono._src.state.store._commit import commit
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._json import JSON
-from unisono._src.state.store._load import Stored, is_committed, load
+from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load
 from unisono._src.state.store._remove import remove
-from unisono._src.state.store._shelf import Shelf
+from unisono._src.state.store._series import CheckpointSeries
 from unisono._src.state.store._staged_file import staged_file
-from unisono._src.state.store._writer import Writer
 
 __all__ = [
     "JSON",
+    "BackgroundWriter",
     "BadCheckpoint",
     "CheckpointError",
-    "Shelf",
-    "Stored",
-    "Writer",
+    "CheckpointSeries",
+    "LoadedCheckpoint",
     "commit",
     "is_committed",
     "load",

@@ -30,7 +30,7 @@ _MOST_TRIES = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class LoadedCheckpoint:
     """What a checkpoint holds."""
 
     folder: Path
@@ -44,7 +44,7 @@ class Stored:
     """Seconds since 1970."""
 
 
-def load(folder: str | os.PathLike[str]) -> Stored:
+def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:
     """The checkpoint in `folder`, if every byte is as it was written; otherwise BadCheckpoint says what is not.
 
     >>> import tempfile
@@ -93,7 +93,7 @@ def is_committed(folder: str | os.PathLike[str]) -> bool:
         return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
-def verified(folder: Path) -> Manifest:
+def verify(folder: Path) -> Manifest:
     """The manifest of a checkpoint of which every byte is right; otherwise BadCheckpoint."""
     manifest = read_manifest(folder)
     for name, entry in manifest.files.items():
@@ -101,7 +101,7 @@ def verified(folder: Path) -> Manifest:
     return manifest
 
 
-def looks_whole(folder: Path) -> bool:
+def looks_complete(folder: Path) -> bool:
     """Whether the manifest is right and the files have their sizes: what can be said without reading them."""
     try:
         for name, entry in read_manifest(folder).files.items():
@@ -113,13 +113,13 @@ def looks_whole(folder: Path) -> bool:
     return True
 
 
-def _read(folder: Path) -> Stored:
-    manifest = verified(folder)
+def _read(folder: Path) -> LoadedCheckpoint:
+    manifest = verify(folder)
     try:
         state = loads(read_all(folder, STATE))
     except ValueError as error:
         raise BadCheckpoint(folder, f"{STATE} is not as Unisono writes it: {error}.") from error
-    return Stored(folder, manifest.step, _arrays(folder, manifest), state, manifest.info, manifest.written)
+    return LoadedCheckpoint(folder, manifest.step, _arrays(folder, manifest), state, manifest.info, manifest.written)
 
 
 def _verify(folder: Path, name: str, entry: FileEntry) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unisono._src.state.store._durable import exchange
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
-from unisono._src.state.store._load import verified
+from unisono._src.state.store._load import verify
 from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, Manifest, looks_like_ours
 from unisono._src.state.store._remove import take_away
 from unisono._src.state.store._staging import replace_in_two_moves
@@ -66,6 +66,6 @@ def give_name(new: Path, folder: Path, manifest: Manifest) -> None:
 
 def _is_same(folder: Path, manifest: Manifest) -> bool:
     try:
-        return verified(folder).holds_the_same_as(manifest)
+        return verify(folder).holds_the_same_as(manifest)
     except BadCheckpoint:
         return False

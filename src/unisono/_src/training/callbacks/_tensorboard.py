@@ -22,7 +22,7 @@ from unisono._src.training.callbacks._batch_counter import BatchCounter
 from unisono._src.training.callbacks._event_files import EventFiles, new_mark
 from unisono._src.training.callbacks._profile import Profile, profiled_steps
 from unisono._src.training.callbacks._projector import check_metadata, write_embeddings
-from unisono._src.training.callbacks._weight_pictures import weight_pictures
+from unisono._src.training.callbacks._weight_pictures import weight_images
 
 
 class TensorBoard(keras.callbacks.TensorBoard):
@@ -175,7 +175,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
             for weight in layer.weights:
                 name, array = weight.path.replace(":", "_"), keras.ops.convert_to_numpy(weight)
                 self._write_train(_summaries.histogram(f"{name}/histogram", array), epoch)
-                pictures = weight_pictures(array) if self.write_images else None
+                pictures = weight_images(array) if self.write_images else None
                 if pictures is not None:
                     self._write_train(_summaries.images(f"{name}/image", pictures), epoch)
 

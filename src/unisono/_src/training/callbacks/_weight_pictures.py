@@ -8,15 +8,15 @@ import keras
 import numpy as np
 
 
-def weight_pictures(weight: Any) -> np.ndarray[Any, Any] | None:
+def weight_images(weight: Any) -> np.ndarray[Any, Any] | None:
     """Pictures of one weight, (number, height, width, channels); None for shapes that are none.
 
     A vector is one column of pixels, a matrix one picture that is wider than high, three dimensions a picture for each
     channel.
 
-    >>> weight_pictures(np.zeros((5, 3))).shape
+    >>> weight_images(np.zeros((5, 3))).shape
     (1, 3, 5, 1)
-    >>> weight_pictures(np.zeros((3, 3, 8))).shape
+    >>> weight_images(np.zeros((3, 3, 8))).shape
     (8, 3, 3, 1)
     """
     array = np.squeeze(np.asarray(weight, np.float32))

@@ -23,13 +23,13 @@ from unisono._src.replicas import context
 from unisono._src.state.checkpoint import (
     CheckpointMismatch,
     LoadStatus,
+    abbreviate_names,
     apply_snapshot,
-    listed,
-    loaded_by_chief,
-    misfit,
+    describe_mismatch,
+    load_on_chief,
     named_variables,
 )
-from unisono._src.state.store import BadCheckpoint, Stored, commit, is_committed, load
+from unisono._src.state.store import BadCheckpoint, LoadedCheckpoint, commit, is_committed, load
 
 _METRICS: Final = "model/metrics/"
 _OPTIMIZER: Final = "model/optimizer/"
@@ -71,19 +71,19 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
 
     With several processes all have to call it.
     """
-    read = loaded_by_chief(lambda: _loaded(Path(path)))
+    read = load_on_chief(lambda: _loaded(Path(path)))
     assert read is not None
     arrays = _for_optimizer(model, _of_model(read.arrays), path)
     named, seeds = _named(model), _seeds(model)
     wrong = [name for name in arrays if name not in named]
     if skip_mismatch:
-        wrong += [name for name in arrays if name in named and misfit(name, named[name], arrays[name])]
+        wrong += [name for name in arrays if name in named and describe_mismatch(name, named[name], arrays[name])]
         wrong += [name for name in _weights(model) if name not in arrays]
         if wrong:
-            warnings.warn(SKIPPED.format(path=path, model=model.name, names=listed(wrong)), stacklevel=3)
+            warnings.warn(SKIPPED.format(path=path, model=model.name, names=abbreviate_names(wrong)), stacklevel=3)
         arrays = {name: array for name, array in arrays.items() if name not in wrong}
     elif wrong and model.built:
-        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=listed(wrong)))
+        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=abbreviate_names(wrong)))
     values = arrays | {name: np.array(raw_value(seed)) for name, seed in seeds.items()}
     strict = False if skip_mismatch else None
     return apply_snapshot({"model": model}, replace(read, arrays=values, state=None), strict)
@@ -114,14 +114,14 @@ def _seeds(model: Any) -> dict[str, Any]:
     }
 
 
-def _loaded(folder: Path) -> Stored:
+def _loaded(folder: Path) -> LoadedCheckpoint:
     index = Path(f"{folder}.index")
     if index.exists():
         raise BadCheckpoint(folder, TENSORFLOWS.format(index=os.fspath(index)))
     if not is_committed(folder):
         names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
         parent = os.fspath(folder.parent)
-        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=listed(names) or "none"))
+        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=abbreviate_names(names) or "none"))
     return load(folder)
 
 

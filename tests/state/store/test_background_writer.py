@@ -9,11 +9,11 @@ import traceback
 
 import pytest
 
-from unisono._src.state.store import Shelf, Writer
+from unisono._src.state.store import BackgroundWriter, CheckpointSeries
 
 
 def test_a_job_runs_behind_and_the_next_one_waits_for_it():
-    writer, go, order = Writer(), threading.Event(), []
+    writer, go, order = BackgroundWriter(), threading.Event(), []
 
     def first() -> None:
         go.wait(60)
@@ -32,7 +32,7 @@ def test_a_job_runs_behind_and_the_next_one_waits_for_it():
 
 
 def test_at_most_one_job_runs_at_a_time():
-    writer, running, most = Writer(), [], []
+    writer, running, most = BackgroundWriter(), [], []
 
     def job() -> None:
         running.append(1)
@@ -48,7 +48,7 @@ def test_at_most_one_job_runs_at_a_time():
 
 @pytest.mark.parametrize("call", ["start", "check", "wait", "close"])
 def test_an_error_is_raised_once_by_whatever_is_called_next(call):
-    writer, ran = Writer(), []
+    writer, ran = BackgroundWriter(), []
 
     def failing_job() -> None:
         raise ValueError("no room")
@@ -68,14 +68,14 @@ def test_an_error_is_raised_once_by_whatever_is_called_next(call):
 
 
 def test_a_writer_that_did_nothing_can_be_asked_and_closed():
-    writer = Writer()
+    writer = BackgroundWriter()
     assert not writer.busy
     for call in (writer.check, writer.wait, writer.close, writer.close):
         call()
 
 
 def test_a_closed_writer_can_be_started_again():
-    writer, ran = Writer(), []
+    writer, ran = BackgroundWriter(), []
     for number in range(2):
         writer.start(lambda number=number: ran.append(number))
         writer.close()
@@ -89,8 +89,8 @@ def test_what_a_job_held_is_let_go_when_it_ends():
         def __del__(self) -> None:
             self.gone.set()
 
-    def job_with(large: Large) -> Writer:
-        writer = Writer()
+    def job_with(large: Large) -> BackgroundWriter:
+        writer = BackgroundWriter()
         writer.start(lambda: setattr(large, "used", True))
         return writer
 
@@ -100,10 +100,10 @@ def test_what_a_job_held_is_let_go_when_it_ends():
 
 
 COMMIT_LATER = """
-shelf, writer = Shelf(Path(sys.argv[1])), Writer()
+series, writer = CheckpointSeries(Path(sys.argv[1])), BackgroundWriter()
 def job():
     time.sleep(0.3)  # the main thread is past its end by then
-    commit(shelf.path(5), arrays={"x": np.zeros(1000)}, step=5)
+    commit(series.path(5), arrays={"x": np.zeros(1000)}, step=5)
 writer.start(job)
 """
 
@@ -114,7 +114,7 @@ def test_a_commit_that_was_started_is_finished_at_exit(tmp_path, child, end):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == {"": 0, "sys.exit(3)": 3}.get(end, 1)
     assert ("the training failed" in errors) == end.startswith("raise")
-    good, bad = Shelf(tmp_path / "ckpt").newest_good()
+    good, bad = CheckpointSeries(tmp_path / "ckpt").newest_good()
     assert good is not None
     assert (good.step, bad) == (5, [])
 
@@ -122,10 +122,10 @@ def test_a_commit_that_was_started_is_finished_at_exit(tmp_path, child, end):
 def test_a_failed_process_does_not_wait_for_ever_for_a_job_that_hangs(child):
     process = child(
         """
-import unisono._src.state.store._writer
-unisono._src.state.store._writer._GRACE_SECONDS = 0.2
+import unisono._src.state.store._background_writer
+unisono._src.state.store._background_writer._GRACE_SECONDS = 0.2
 import threading
-Writer().start(threading.Event().wait)
+BackgroundWriter().start(threading.Event().wait)
 raise ValueError("the training failed")
 """
     )
@@ -135,7 +135,7 @@ raise ValueError("the training failed")
 
 
 def test_an_error_that_nobody_asked_for_is_printed_at_exit(child):
-    process = child("def job(): raise ValueError('no room')\nwriter = Writer()\nwriter.start(job)")
+    process = child("def job(): raise ValueError('no room')\nwriter = BackgroundWriter()\nwriter.start(job)")
     _, errors = process.communicate(timeout=60)
     assert "ValueError: no room" in errors
 
@@ -144,7 +144,7 @@ def test_an_error_that_was_raised_is_not_printed_again_at_exit(child):
     process = child(
         """
 def job(): raise ValueError("no room")
-writer = Writer()
+writer = BackgroundWriter()
 writer.start(job)
 try:
     writer.wait()
@@ -160,9 +160,9 @@ def test_waiting_can_be_interrupted(child, call):
     argument = "lambda: None" if call == "start" else ""
     process = child(
         f"""
-import unisono._src.state.store._writer, threading
-unisono._src.state.store._writer._GRACE_SECONDS = 0.2
-writer = Writer()
+import unisono._src.state.store._background_writer, threading
+unisono._src.state.store._background_writer._GRACE_SECONDS = 0.2
+writer = BackgroundWriter()
 writer.start(threading.Event().wait)
 print("waiting", flush=True)
 writer.{call}({argument})
@@ -181,7 +181,7 @@ def test_a_fork_of_the_process_does_not_wait_for_a_thread_that_it_does_not_have(
         """
 import threading
 go = threading.Event()
-writer = Writer()
+writer = BackgroundWriter()
 writer.start(go.wait)
 pid = os.fork()
 if not pid:

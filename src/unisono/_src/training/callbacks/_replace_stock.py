@@ -18,7 +18,7 @@ _OURS: Final[dict[type, type]] = {
 }
 
 
-def exchanged(callbacks: Any) -> Any:
+def replace_stock_callbacks(callbacks: Any) -> Any:
     """What a user passes as callbacks, with ours in place of Keras's TensorBoard, ModelCheckpoint and BackupAndRestore.
 
     A list; a ready `CallbackList` is the user's, and stays as it is. So do subclasses of the three, which are
@@ -26,7 +26,7 @@ def exchanged(callbacks: Any) -> Any:
     `best` from the object that was passed.
 
     >>> stock = keras.callbacks.ModelCheckpoint("best.keras", save_best_only=True)
-    >>> [ours] = exchanged([stock])
+    >>> [ours] = replace_stock_callbacks([stock])
     >>> ours.best = 0.5
     >>> type(ours).__module__, stock.best
     ('unisono._src.training.callbacks._model_checkpoint', 0.5)

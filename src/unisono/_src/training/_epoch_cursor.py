@@ -31,7 +31,7 @@ OTHER_STEPS = """{name} was {there} in the run that goes on, and is {here} now.
 Go on with {name}={there}, or begin a new run in another folder."""
 
 
-class Cursor:
+class EpochCursor:
     """Hands out the windows of one epoch after the other.
 
     Args:

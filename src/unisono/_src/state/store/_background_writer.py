@@ -11,14 +11,14 @@ from collections.abc import Callable
 _GRACE_SECONDS = 30.0  # that a process which failed waits for its last write
 
 
-class Writer:
+class BackgroundWriter:
     """Runs jobs in a thread, one at a time. For one thread to call.
 
     What a job raises is raised to the caller, once, by whatever is called next. At the end of the interpreter a running
     job is waited for; after an uncaught exception for 30 seconds at most, as the job may be waiting for what failed.
 
     >>> written = []
-    >>> writer = Writer()
+    >>> writer = BackgroundWriter()
     >>> writer.start(lambda: written.append("step-5"))
     >>> writer.wait()
     >>> written, writer.busy

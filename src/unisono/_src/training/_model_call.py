@@ -12,23 +12,23 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.strategy import distribute_dataset, reads_per_worker_data
-from unisono._src.training._lent import Lent
+from unisono._src.training._borrowed_variables import BorrowedVariables
 from unisono._src.training._pace import Pace
 from unisono._src.training._programs import pace_for
-from unisono._src.training._state import Variables
+from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind
 
 
 @dataclass(frozen=True, eq=False)
-class Session:
+class ModelCall:
     """A model in the hands of its strategy."""
 
     model: Any
     strategy: context.HasPlacement
-    lent: Lent = field(default_factory=Lent)
+    lent: BorrowedVariables = field(default_factory=BorrowedVariables)
 
     @classmethod
-    def of(cls, model: Any, method: str) -> Session:
+    def of(cls, model: Any, method: str) -> ModelCall:
         """Checks that the model can be used now; raises before anything has happened."""
         strategy = keras_hooks.owner_of(model)
         assert strategy is not None, "only models of a strategy are routed here"
@@ -50,7 +50,7 @@ class Session:
             finally:
                 self.lent.give_back()
 
-    def adopt(self, variables: Variables) -> None:
+    def adopt(self, variables: StepVariables) -> None:
         """Sees to it that all variables live on the strategy's devices."""
         keras_hooks.adopt([each for each in variables.all() if not keras_hooks.is_process_wide(each)], self.strategy)
         for variable in variables.all():

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from unisono._src.state.checkpoint._policies import newest_marked
-from unisono._src.state.store import JSON, Shelf
+from unisono._src.state.checkpoint._policies import newest_of_each_mark
+from unisono._src.state.store import JSON, CheckpointSeries
 
 
 @dataclass
-class Memory:
+class RetentionRecord:
     """What a manager remembers of what it saved. It is stored in each checkpoint, so that the next process knows it.
 
     Attributes:
@@ -39,7 +39,7 @@ class Memory:
         }
 
     @classmethod
-    def from_json(cls, state: JSON) -> Memory:
+    def from_json(cls, state: JSON) -> RetentionRecord:
         """What :meth:`to_json` gave."""
         return cls(
             marks={int(number): mark for number, mark in state["marks"].items()},
@@ -65,13 +65,15 @@ class Memory:
         self.preserved &= there
 
 
-def prune(shelf: Shelf, memory: Memory, keep: int | None, hours: float | None, in_use: Iterable[int]) -> None:
+def delete_old_checkpoints(
+    shelf: CheckpointSeries, memory: RetentionRecord, keep: int | None, hours: float | None, in_use: Iterable[int]
+) -> None:
     """Deletes all but the newest ``keep``, those ``in_use``, the newest of each mark, and one for every ``hours``."""
     if keep is None:
         shelf.prune(None)
         return
     memory.forget_all_but(shelf.steps())
-    spared = {*in_use, *newest_marked(memory.marks), *memory.preserved}
+    spared = {*in_use, *newest_of_each_mark(memory.marks), *memory.preserved}
     if hours is not None:
         for number in shelf.steps()[:-keep]:
             written = memory.written.get(number)

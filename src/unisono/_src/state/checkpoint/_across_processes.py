@@ -9,16 +9,16 @@ from typing import TypeVar
 import numpy as np
 
 from unisono._src.processes import all_gather_host, broadcast_from_chief, processes, run_on_chief
-from unisono._src.state.store import JSON, Stored
+from unisono._src.state.store import JSON, LoadedCheckpoint
 
 _T = TypeVar("_T")
 
 
-def loaded_by_chief(load: Callable[[], Stored | None]) -> Stored | None:
+def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoint | None:
     """What ``load`` gives on the chief, on every process, so that no other needs the disk. All have to call this."""
     if processes().count == 1:
         return load()
-    read: list[Stored] = []
+    read: list[LoadedCheckpoint] = []
 
     def tell() -> JSON:
         stored = load()
@@ -40,10 +40,10 @@ def loaded_by_chief(load: Callable[[], Stored | None]) -> Stored | None:
     arrays = {}
     for name, shape, dtype in told["arrays"]:
         arrays[name] = broadcast_from_chief(read[0].arrays[name] if read else np.zeros(shape, dtype))
-    return Stored(Path(told["folder"]), told["step"], arrays, told["state"], told["info"], told["written"])
+    return LoadedCheckpoint(Path(told["folder"]), told["step"], arrays, told["state"], told["info"], told["written"])
 
 
-def done_by_all(work: Callable[[], _T]) -> _T:
+def run_on_all(work: Callable[[], _T]) -> _T:
     """``work()``; what it raises on one process is raised on all, which would otherwise wait for it."""
     if processes().count == 1:
         return work()

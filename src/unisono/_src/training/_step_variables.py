@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from unisono._src.keras_hooks import state_of
-from unisono._src.training._own_steps import is_own, used_variables
+from unisono._src.training._custom_steps import has_tf_style_step, used_variables
 
 
-class Variables(NamedTuple):
+class StepVariables(NamedTuple):
     """The Keras variables that one kind of step reads and writes, grouped as Keras's steps expect them."""
 
     groups: tuple[list[Any], ...]
@@ -28,14 +28,14 @@ class Variables(NamedTuple):
         return [variable for group in self.groups for variable in group]
 
 
-def variables_of(model: Any, kind: str) -> Variables:
+def step_variables(model: Any, kind: str) -> StepVariables:
     """What `train_step`, `test_step` or `predict_step` takes as its state.
 
     A user's step in TensorFlow's signature may use more than Keras's would: a second optimizer, variables of its own.
     Those are one more group.
     """
     groups = state_of(model, f"{kind}_step")
-    if is_own(model, kind):
+    if has_tf_style_step(model, kind):
         known = {id(variable) for group in groups for variable in group}
         groups.append([each for each in used_variables(model, kind) if id(each) not in known])
-    return Variables(tuple(groups))
+    return StepVariables(tuple(groups))

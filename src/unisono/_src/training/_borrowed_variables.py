@@ -13,7 +13,7 @@ from unisono._src.devices import Placement
 from unisono._src.processes import broadcast_from_chief
 
 
-class Lent:
+class BorrowedVariables:
     """Variables that are on a strategy's devices for a while."""
 
     def __init__(self) -> None:

@@ -42,11 +42,11 @@ def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-converted_step: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Override(_as_it_is)
+step_converter: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Override(_as_it_is)
 """What is called in place of a user's step."""
 
 
-def is_own(model: Any, kind: str) -> bool:
+def has_tf_style_step(model: Any, kind: str) -> bool:
     """Whether the model's step of this kind is a user's, in TensorFlow's signature."""
     return keras_hooks.takes_data_alone(model, f"{kind}_step")
 
@@ -56,7 +56,7 @@ def forget_steps(model: Any) -> None:
     object.__setattr__(model, _ATTRIBUTE, {})
 
 
-def explore(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
+def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
     """Traces the step, so that all variables are there and those it uses are known. Once for a model.
 
     A step that runs line by line reads and writes the variables themselves; it is traced only if its training is
@@ -110,7 +110,7 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
 def _call(model: Any, kind: str, batch: Any) -> Any:
     method = getattr(model, f"{kind}_step")
     function = getattr(method, "__func__", None)
-    converted = converted_step.current
+    converted = step_converter.current
     result = converted(method)(batch) if function is None else converted(function)(model, batch)
     return _outputs(result) if kind == "predict" else _logs(result, f"{kind}_step")
 

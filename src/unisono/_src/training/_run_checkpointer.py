@@ -19,18 +19,18 @@ from unisono._src.devices import cache_compiled_programs, is_deterministic
 from unisono._src.keras_hooks import StepGrid
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
 from unisono._src.state.checkpoint import (
-    Memory,
     Progress,
+    RetentionRecord,
     Snapshot,
+    checkpoint_number,
     commit_snapshot,
-    loaded_by_chief,
-    newest_good,
-    number_of,
-    prune,
+    delete_old_checkpoints,
+    load_newest_good,
+    load_on_chief,
 )
-from unisono._src.state.store import Shelf, Stored, Writer
-from unisono._src.training._resume import Resume, count_fit, folder_of_next_fit
-from unisono._src.training._training import Training
+from unisono._src.state.store import BackgroundWriter, CheckpointSeries, LoadedCheckpoint
+from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
+from unisono._src.training._training_state import TrainingState
 
 _SAVE: Final = 1
 _LEAVE: Final = 2
@@ -38,13 +38,13 @@ _FAILED: Final = 4
 
 
 @contextlib.contextmanager
-def kept(resume: Resume | None) -> Iterator[Keeper | None]:
+def checkpointing(resume: Resume | None) -> Iterator[RunCheckpointer | None]:
     """A keeper, if the training is to be kept, which hears SIGTERM until the training has ended."""
     if resume is None:
         yield None
         return
     with PreemptionNotice() as notice:
-        keeper = Keeper(resume, notice)
+        keeper = RunCheckpointer(resume, notice)
         try:
             yield keeper
         except BaseException as error:
@@ -54,10 +54,10 @@ def kept(resume: Resume | None) -> Iterator[Keeper | None]:
                 error.add_note(f"Besides, the last save could not be written: {while_writing}")
             raise
         keeper.close()
-        count_fit(resume)
+        count_finished_fit(resume)
 
 
-class Keeper:
+class RunCheckpointer:
     """Of one `fit`.
 
     Args:
@@ -72,11 +72,13 @@ class Keeper:
         self._resume, self._notice = resume, notice
         if is_deterministic():
             cache_compiled_programs(Path(resume.directory).absolute() / "programs")
-        self._shelf = Shelf(folder_of_next_fit(resume), "save")
-        self.saved: Stored | None = loaded_by_chief(lambda: newest_good(self._shelf))
-        self._memory = Memory() if self.saved is None else Memory.from_json(self.saved.state["memory"])
-        self._resumed_from = [] if self.saved is None else [number_of(self.saved)]
-        self._writer = Writer()
+        self._shelf = CheckpointSeries(next_fit_folder(resume), "save")
+        self.saved: LoadedCheckpoint | None = load_on_chief(lambda: load_newest_good(self._shelf))
+        self._memory = (
+            RetentionRecord() if self.saved is None else RetentionRecord.from_json(self.saved.state["memory"])
+        )
+        self._resumed_from = [] if self.saved is None else [checkpoint_number(self.saved)]
+        self._writer = BackgroundWriter()
         self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._warned = False
@@ -87,14 +89,14 @@ class Keeper:
         """Where a call has to end."""
         return [] if self._resume.policy.every is None else [StepGrid(self._resume.policy.every)]
 
-    def begin(self, training: Training) -> None:
+    def begin(self, training: TrainingState) -> None:
         """The training is about to run its first step. A new one is saved at once: what cannot be saved is then known
         before it has cost anything, and a restart before the second save has the same order of data."""
         self._saved_step, self._saved_at = training.step, time.monotonic()
         if self.saved is None:
             self._save(training)
 
-    def after_call(self, training: Training) -> None:
+    def after_call(self, training: TrainingState) -> None:
         """Some steps were run."""
         policy = self._resume.policy
         certain = policy.due(self._progress(training, seconds=0.0))
@@ -109,18 +111,18 @@ class Keeper:
         elif certain or wished & _SAVE:
             self._save(training)
 
-    def after_validation_call(self, training: Training) -> None:
+    def after_validation_call(self, training: TrainingState) -> None:
         """Some steps of a validation were run. The training stands at the end of its epoch."""
         if (self._consensus.vote(_LEAVE if self._notice.received else 0) or 0) & _LEAVE:
             self._leave(training)
 
-    def after_epoch(self, training: Training) -> None:
+    def after_epoch(self, training: TrainingState) -> None:
         """An epoch has ended, and the callbacks were told."""
         progress = self._progress(training, seconds=0.0, ended=True)
         if self._resume.policy.due(progress):
             self._save(training, mark=self._resume.policy.worth_keeping(progress))
 
-    def finish(self, training: Training, epochs: int) -> None:
+    def finish(self, training: TrainingState, epochs: int) -> None:
         """The training has come to its end, and the last save is what a new start of the script begins with."""
         self._save(training, finished=epochs)
         self._wait()
@@ -137,7 +139,7 @@ class Keeper:
         """Waits for a save that is being written."""
         self._writer.close()
 
-    def _leave(self, training: Training) -> None:
+    def _leave(self, training: TrainingState) -> None:
         self._save(training)
         self._wait()
         self._notice.exit_for_restart(self._resume.directory)
@@ -160,7 +162,7 @@ class Keeper:
             self._error = error
         return self._error is not None
 
-    def _save(self, training: Training, *, finished: int | None = None, mark: str | None = None) -> None:
+    def _save(self, training: TrainingState, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
         if not self._warned and processes().is_chief:
             for doubt in training.doubts():
@@ -181,11 +183,11 @@ class Keeper:
         self._memory.note(number, mark)
         state["memory"] = self._memory.to_json()
         commit_snapshot(self._shelf.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
-        prune(self._shelf, self._memory, self._resume.keep, None, in_use=self._resumed_from)
+        delete_old_checkpoints(self._shelf, self._memory, self._resume.keep, None, in_use=self._resumed_from)
 
     def _progress(
         self,
-        training: Training,
+        training: TrainingState,
         *,
         seconds: float | None = None,
         ended: bool = False,

@@ -15,11 +15,11 @@ from unisono._src import keras_hooks
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_json, processes
-from unisono._src.state.checkpoint import misfit, named_variables
-from unisono._src.state.store import Stored
-from unisono._src.training._cursor import Cursor
+from unisono._src.state.checkpoint import describe_mismatch, named_variables
+from unisono._src.state.store import LoadedCheckpoint
+from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
-from unisono._src.training._state import Variables, variables_of
+from unisono._src.training._step_variables import StepVariables, step_variables
 
 OTHER_VARIABLES = """{folder} was saved of a model that has other variables.
 {problems}
@@ -33,7 +33,7 @@ NO_CALLBACK = """{folder} holds the state of {name}, and there is no such callba
 
 
 @dataclass(eq=False)
-class Training:
+class TrainingState:
     """One `fit`: what it is made of, and how far it is.
 
     Attributes:
@@ -47,8 +47,8 @@ class Training:
 
     model: Any
     placement: Placement
-    variables: Variables
-    cursor: Cursor
+    variables: StepVariables
+    cursor: EpochCursor
     validation: Evaluation | None
     callbacks: Any
     epoch: int = 0
@@ -112,7 +112,7 @@ class Training:
             "callbacks": copy.deepcopy({name: state[0] for name, state in kept.items()}),
         }, arrays
 
-    def restore(self, saved: Stored) -> None:
+    def restore(self, saved: LoadedCheckpoint) -> None:
         """Becomes what was saved. The data was opened at its place before."""
         self._restore_variables(saved)
         state = saved.state
@@ -130,7 +130,7 @@ class Training:
             elif processes().is_chief:  # the others have fewer, and none of them writes
                 warnings.warn(NO_CALLBACK.format(folder=saved.folder, name=name), stacklevel=2)
 
-    def _restore_variables(self, saved: Stored) -> None:
+    def _restore_variables(self, saved: LoadedCheckpoint) -> None:
         named = self._named()
         values = {name: array for name, array in saved.arrays.items() if not name.startswith("callbacks/")}
         problems = _problems(named, values)
@@ -144,7 +144,7 @@ class Training:
         # What a user's steps use besides: variables that the model does not hold, in the order of their use.
         used = {"step": self.variables.all()}
         if self.validation is not None:
-            used["validation"] = variables_of(self.model, "test").all()
+            used["validation"] = step_variables(self.model, "test").all()
         for step, variables in used.items():
             known = {id(variable) for variable in named.values()}
             others = [variable for variable in variables if id(variable) not in known]
@@ -161,7 +161,7 @@ class Training:
         return numbered
 
 
-def place_in(saved: Stored | None, what: str) -> State:
+def saved_position(saved: LoadedCheckpoint | None, what: str) -> State:
     """Where this process's data stood: that of "input" or of "validation"."""
     if saved is None:
         return None
@@ -173,7 +173,7 @@ def place_in(saved: Stored | None, what: str) -> State:
     return place[processes().index]
 
 
-def _everyones(data: Cursor | Evaluation) -> State:
+def _everyones(data: EpochCursor | Evaluation) -> State:
     """The place that all processes know, or the places of all."""
     place = data.place()
     return all_gather_json(place) if data.feed.differs_by_process else place
@@ -182,5 +182,5 @@ def _everyones(data: Cursor | Evaluation) -> State:
 def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
     problems = [f"  {name} was not saved" for name in named if name not in values]
     problems += [f"  {name} was saved, and is not there now" for name in values if name not in named]
-    misfits = [misfit(name, variable, values[name]) for name, variable in named.items() if name in values]
+    misfits = [describe_mismatch(name, variable, values[name]) for name, variable in named.items() if name in values]
     return problems + [f"  {wrong}" for wrong in misfits if wrong is not None]

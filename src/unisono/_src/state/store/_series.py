@@ -8,31 +8,31 @@ from collections.abc import Container
 from pathlib import Path
 
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explained
-from unisono._src.state.store._load import Stored, is_committed, load, looks_whole
+from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load, looks_complete
 from unisono._src.state.store._manifest import looks_like_ours
 from unisono._src.state.store._remove import remove
 from unisono._src.state.store._staging import clear_stale
 
 
-class Shelf:
+class CheckpointSeries:
     """The checkpoints PREFIX-STEP in a folder. It remembers nothing: every question is put to the disk.
 
     >>> import tempfile
     >>> from unisono._src.state.store import commit
-    >>> shelf = Shelf(Path(tempfile.mkdtemp()) / "ckpt")
+    >>> series = CheckpointSeries(Path(tempfile.mkdtemp()) / "ckpt")
     >>> for step in (5, 10, 15):
-    ...     commit(shelf.path(step), arrays={}, step=step)
-    >>> shelf.prune(keep=2)
-    >>> shelf.steps()
+    ...     commit(series.path(step), arrays={}, step=step)
+    >>> series.prune(keep=2)
+    >>> series.steps()
     [10, 15]
-    >>> good, bad = shelf.newest_good()
+    >>> good, bad = series.newest_good()
     >>> good.step, bad
     (15, [])
     """
 
     def __init__(self, folder: str | os.PathLike[str], prefix: str = "step") -> None:
         if not prefix or "/" in prefix or prefix.startswith("."):
-            raise ValueError(f"Shelf: prefix is {prefix!r}. Expected a plain name, such as 'step'.")
+            raise ValueError(f"CheckpointSeries: prefix is {prefix!r}. Expected a plain name, such as 'step'.")
         self._folder = Path(os.path.abspath(folder))
         self._prefix = prefix
         self._name = re.compile(re.escape(prefix) + r"-(0|[1-9][0-9]*)")
@@ -56,7 +56,7 @@ class Shelf:
         numbers = (int(found[1]) for name in names if (found := self._name.fullmatch(name)))
         return sorted(step for step in numbers if is_committed(self.path(step)))
 
-    def newest_good(self) -> tuple[Stored | None, list[BadCheckpoint]]:
+    def newest_good(self) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
         """The newest checkpoint of which every byte is right, and what is wrong with each newer one.
 
         What killed writers left in the staging place is cleared first, as it may be half of a replacement.
@@ -78,13 +78,13 @@ class Shelf:
         Also deletes what killed writers left behind in the staging place.
         """
         if keep is not None and keep < 1:
-            raise ValueError(f"Shelf.prune: keep is {keep}. Expected 1 or more, or None to keep all.")
+            raise ValueError(f"CheckpointSeries.prune: keep is {keep}. Expected 1 or more, or None to keep all.")
         clear_stale(self._folder)
         num_kept = 0
         for step in reversed(self.steps() if keep is not None else []):
             path = self.path(step)
             if num_kept < (keep or 0):
-                num_kept += looks_whole(path)
+                num_kept += looks_complete(path)
             elif step not in spare and looks_like_ours(path):
                 _remove_unless_gone(path)
 
