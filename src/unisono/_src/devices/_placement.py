@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from unisono._src.core import active_fit_facts
 from unisono._src.devices._devices import device_name
 from unisono._src.devices._shared import SharedArray, release_memory, share_host_memory
 from unisono._src.devices._upload import upload
@@ -145,6 +146,9 @@ class Placement:
 
         If other processes take part, all of them have the same arrays, and each sends its devices their part.
         """
+        facts = active_fit_facts()
+        if facts is not None:
+            facts.add(bytes_sent=sum(leaf.nbytes for leaf in jax.tree.leaves(nest)))
         if self.spans_processes:
             return jax.tree.map(lambda leaf: self._cut(leaf, self.row_layout(leaf.shape, row_dim)), nest)
         return jax.device_put(nest, jax.tree.map(lambda leaf: self.row_layout(leaf.shape, row_dim), nest))
@@ -164,6 +168,9 @@ class Placement:
             if key not in parts:
                 found = np.asarray(read(at))
                 parts[key] = found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
+                facts = active_fit_facts()
+                if facts is not None:
+                    facts.add(bytes_sent=parts[key].nbytes)
             return parts[key]
 
         return jax.make_array_from_callback(shape, self.row_layout(shape, row_dim), part)

@@ -93,6 +93,11 @@ class Feed(abc.ABC):
     def differs_by_process(self) -> bool:
         """Whether each process has data, and so places, of its own."""
 
+    @property
+    @abc.abstractmethod
+    def resident_bytes(self) -> int:
+        """Bytes of data held on the devices for all passes; 0 if each pass sends its batches."""
+
     @abc.abstractmethod
     def open(self) -> DataPass:
         """Begins the next pass. The first one of a feed that was opened at a position begins there."""

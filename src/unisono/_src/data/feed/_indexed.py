@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from unisono._src.core import active_fit_facts
 from unisono._src.data.feed._capacity import batches_per_stack
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._order import NumberedRows, PassOrder
@@ -71,6 +72,9 @@ class IndexedFeed(Feed):
                 first_rows = thread.submit(order.next)
                 self._copies = placement.place_releasable(jax.tree.map(_whole, arrays))
             self._arrays = self._copies.arrays
+            facts = active_fit_facts()
+            if facts is not None:
+                facts.add(bytes_sent=self.resident_bytes)
             self._first_rows = first_rows.result()
         else:
             self._arrays = jax.tree.map(as_read_only, arrays)
@@ -109,6 +113,10 @@ class IndexedFeed(Feed):
     @property
     def differs_by_process(self) -> bool:
         return False
+
+    @property
+    def resident_bytes(self) -> int:
+        return sum(array.nbytes for array in jax.tree.leaves(self._arrays)) if self._resident else 0
 
     def open(self) -> DataPass:
         first, self._first_rows = self._first_rows, None

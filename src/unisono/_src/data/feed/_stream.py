@@ -101,6 +101,10 @@ class StreamFeed(Feed):
     def differs_by_process(self) -> bool:
         return self._differs_by_process
 
+    @property
+    def resident_bytes(self) -> int:
+        return 0
+
     def open(self) -> DataPass:
         first, self._first_pass = self._first_pass, None
         return first or self._new_pass()
