@@ -1,7 +1,7 @@
-"""`tf.image`: files, sizes, parts, colours of images."""
+"""`tf.image`: decoding, resizing, cropping, colors and augmentation of images."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
-from unisono.tf.image._bounding_boxes import draw_bounding_boxes
+from unisono.tf.image._bounding_boxes import draw_bounding_boxes, non_max_suppression
 from unisono.tf.image._colors import (
     adjust_brightness,
     adjust_contrast,
@@ -32,7 +32,6 @@ from unisono.tf.image._crop_pad_flip import (
 from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg
 from unisono.tf.image._metrics_and_gradients import (
     image_gradients,
-    non_max_suppression,
     psnr,
     sobel_edges,
     ssim,

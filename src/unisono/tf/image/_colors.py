@@ -1,4 +1,4 @@
-"""Colours, brightness and contrast."""
+"""Color spaces, and adjustments of brightness, contrast, gamma, saturation and hue."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from unisono.tf._operands import as_floating
 from unisono.tf._tensors import as_array
 from unisono.tf.image._pixel_values import compute_in_float
 
-_GREY: Final = np.array([0.2989, 0.5870, 0.1140], np.float32)
-_YIQ: Final = np.array(
+_GRAY_WEIGHTS: Final = np.array([0.2989, 0.5870, 0.1140], np.float32)
+_RGB_TO_YIQ: Final = np.array(
     [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]], np.float32
 )
-_YUV: Final = np.array(
+_RGB_TO_YUV: Final = np.array(
     [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]], np.float32
 )
 
 
 @op
 def rgb_to_grayscale(images: Any) -> Any:
-    """Grey of red, green and blue, as bright as it looks."""
-    return compute_in_float(images, lambda image: jnp.sum(image * _GREY.astype(image.dtype), -1, keepdims=True))
+    """Converts RGB to one gray channel, weighted by perceived brightness."""
+    return compute_in_float(images, lambda image: jnp.sum(image * _GRAY_WEIGHTS.astype(image.dtype), -1, keepdims=True))
 
 
 @op
 def grayscale_to_rgb(images: Any) -> Any:
-    """The grey three times."""
+    """Repeats the gray channel three times."""
     array = as_array(images)
     return jnp.concatenate([array] * 3, -1)
 
 
 @op
 def rgb_to_hsv(images: Any) -> Any:
-    """Hue, saturation and value, from 0 to 1, of red, green and blue."""
+    """Converts RGB to hue, saturation and value, all in [0, 1]."""
     array = as_floating(images)
-    red, green, blue = (array[..., place] for place in range(3))
+    red, green, blue = (array[..., channel] for channel in range(3))
     value = jnp.max(array, -1)
     spread = value - jnp.min(array, -1)
     safe = jnp.where(spread > 0, spread, 1)
@@ -54,9 +54,9 @@ def rgb_to_hsv(images: Any) -> Any:
 
 @op
 def hsv_to_rgb(images: Any) -> Any:
-    """Red, green and blue of hue, saturation and value."""
+    """Converts hue, saturation and value to RGB."""
     array = as_floating(images)
-    hue, saturation, value = (array[..., place] for place in range(3))
+    hue, saturation, value = (array[..., channel] for channel in range(3))
     angle = hue * 6
     shares = [
         jnp.clip(jnp.abs(angle - 3) - 1, 0, 1),
@@ -68,43 +68,43 @@ def hsv_to_rgb(images: Any) -> Any:
 
 @op
 def rgb_to_yiq(images: Any) -> Any:
-    """Y, I and Q of red, green and blue."""
-    return _mixed(images, _YIQ)
+    """Converts RGB to YIQ."""
+    return _multiply_channels(images, _RGB_TO_YIQ)
 
 
 @op
 def yiq_to_rgb(images: Any) -> Any:
-    """Red, green and blue of Y, I and Q."""
-    return _mixed(images, np.linalg.inv(_YIQ))
+    """Converts YIQ to RGB."""
+    return _multiply_channels(images, np.linalg.inv(_RGB_TO_YIQ))
 
 
 @op
 def rgb_to_yuv(images: Any) -> Any:
-    """Y, U and V of red, green and blue."""
-    return _mixed(images, _YUV)
+    """Converts RGB to YUV."""
+    return _multiply_channels(images, _RGB_TO_YUV)
 
 
 @op
 def yuv_to_rgb(images: Any) -> Any:
-    """Red, green and blue of Y, U and V."""
-    return _mixed(images, np.linalg.inv(_YUV))
+    """Converts YUV to RGB."""
+    return _multiply_channels(images, np.linalg.inv(_RGB_TO_YUV))
 
 
 @op
 def adjust_brightness(image: Any, delta: Any) -> Any:
-    """So much brighter, in parts of the range."""
+    """Adds ``delta`` to the image as floats in [0, 1]."""
     return compute_in_float(image, lambda floats: floats + as_array(delta, floats.dtype))
 
 
 @op
 def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
-    """Every channel so many times as far from its mean."""
+    """Returns `(x - mean) * contrast_factor + mean` for each channel."""
 
-    def adjusted(floats: Any) -> Any:
+    def adjust(floats: Any) -> Any:
         mean = jnp.mean(floats, (-3, -2), keepdims=True)
         return (floats - mean) * as_array(contrast_factor, floats.dtype) + mean
 
-    return compute_in_float(images, adjusted)
+    return compute_in_float(images, adjust)
 
 
 @op
@@ -117,31 +117,31 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
 
 @op
 def adjust_saturation(image: Any, saturation_factor: Any) -> Any:
-    """Colours so many times as strong."""
+    """Multiplies the saturation by ``saturation_factor``."""
 
-    def adjusted(floats: Any) -> Any:
+    def adjust(floats: Any) -> Any:
         hsv = rgb_to_hsv(floats)
-        strong = jnp.clip(hsv[..., 1:2] * as_array(saturation_factor, hsv.dtype), 0, 1)
-        return hsv_to_rgb(jnp.concatenate([hsv[..., :1], strong, hsv[..., 2:]], -1))
+        saturation = jnp.clip(hsv[..., 1:2] * as_array(saturation_factor, hsv.dtype), 0, 1)
+        return hsv_to_rgb(jnp.concatenate([hsv[..., :1], saturation, hsv[..., 2:]], -1))
 
-    return compute_in_float(image, adjusted)
+    return compute_in_float(image, adjust)
 
 
 @op
 def adjust_hue(image: Any, delta: Any) -> Any:
-    """Colours moved around the circle of hues, by this part of it."""
+    """Adds ``delta``, a fraction of the color circle, to the hue."""
 
-    def adjusted(floats: Any) -> Any:
+    def adjust(floats: Any) -> Any:
         hsv = rgb_to_hsv(floats)
         hue = jnp.mod(hsv[..., :1] + as_array(delta, hsv.dtype), 1)
         return hsv_to_rgb(jnp.concatenate([hue, hsv[..., 1:]], -1))
 
-    return compute_in_float(image, adjusted)
+    return compute_in_float(image, adjust)
 
 
 @op
 def per_image_standardization(image: Any) -> Any:
-    """Every image with mean 0 and variance 1, as far as it has one."""
+    """Scales every image to mean 0 and variance 1; the divisor is at least `1 / sqrt(number of values)`."""
     array = as_array(image)
     floats = array if jnp.issubdtype(array.dtype, jnp.floating) else array.astype(jnp.float32)
     count = int(np.prod(floats.shape[-3:]))
@@ -150,6 +150,6 @@ def per_image_standardization(image: Any) -> Any:
     return (floats - mean) / jnp.maximum(deviation, 1 / np.sqrt(count))
 
 
-def _mixed(images: Any, matrix: Any) -> Any:
+def _multiply_channels(images: Any, matrix: Any) -> Any:
     array = as_floating(images)
     return jnp.einsum("...c,cd->...d", array, jnp.asarray(matrix, array.dtype), precision="highest")

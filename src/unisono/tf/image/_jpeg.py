@@ -1,4 +1,4 @@
-"""Image files as tensors and back, on the host: those of `tf.io`, and two more."""
+"""JPEG functions that `tf.image` has and `tf.io` does not, on the host."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from unisono.tf.io._images import decode_jpeg
 
 @op
 def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: Any = 0) -> Any:
-    """A part of the pixels of a JPEG file; the window is (y, x, height, width)."""
-    y, x, height, width = (int(each) for each in static_value(crop_window, "The window of a crop"))
+    """Decodes the part (y, x, height, width) of a JPEG file. The whole file is decoded, then cropped."""
+    y, x, height, width = (int(each) for each in static_value(crop_window, "The crop window"))
     return to_host_tensor(np.asarray(decode_jpeg(contents, channels))[y : y + height, x : x + width])
 
 
 @op
 def adjust_jpeg_quality(image: Any, jpeg_quality: int) -> Any:
-    """The image after it has been a JPEG file of this quality."""
-    given = static_value(image, "An image to be encoded")
-    coded = files.encode_jpeg(np.asarray(convert_image_dtype(given, "uint8", saturate=True)), int(jpeg_quality))
-    return convert_image_dtype(files.decode_jpeg(coded), given.dtype)
+    """Encodes the image as a JPEG file of this quality and decodes it again."""
+    pixels = static_value(image, "The image for JPEG encoding")
+    encoded = files.encode_jpeg(np.asarray(convert_image_dtype(pixels, "uint8", saturate=True)), int(jpeg_quality))
+    return convert_image_dtype(files.decode_jpeg(encoded), pixels.dtype)
