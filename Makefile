@@ -8,6 +8,8 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
+# A file's tests stay in one process, where they share fixtures and what XLA has compiled. ARGS="-n 0": no processes.
+PYTEST := $(RUN) pytest -q -n auto --dist loadfile
 PIP := $(RUN) pip --quiet --quiet --disable-pip-version-check --no-input
 
 # "py311" and so on: part of the name of the lock file, and of the stamp of a finished install.
@@ -48,13 +50,13 @@ demo: $(READY)
 install: $(READY)
 
 check: lint types layers
-	@$(RUN) pytest -q -m "not slow and not full" --ignore=tests/parity $(ARGS)
+	@$(PYTEST) -m "not slow and not full" --ignore=tests/parity $(ARGS)
 
 test: lint types layers
-	@$(RUN) pytest -q $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 test-all: lint types layers
-	@$(RUN) pytest -q -m "" $(ARGS)
+	@$(PYTEST) -m "" $(ARGS)
 
 # With ARGS some faults are tried again, and the page combines them with the earlier results of the rest.
 faults: $(READY)
