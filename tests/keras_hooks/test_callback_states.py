@@ -11,7 +11,7 @@ import pytest
 
 import unisono
 from unisono._src.keras_hooks import _callback_states as seam
-from unisono._src.keras_hooks import callback_state, prepare_for_resume, profiled_batches, restore_callback_state
+from unisono._src.keras_hooks import get_callback_state, prepare_for_resume, profiled_batches, restore_callback_state
 from unisono._src.state.store import commit, load
 
 LOSSES = [1.0, 0.8, 0.9, 0.85, 0.95, 0.7, 0.75, 0.72, 0.9, 0.9, 0.9, 0.9]
@@ -34,7 +34,7 @@ def _begin(callback: Any, model: Any) -> None:
 
 
 def _through_a_checkpoint(callback: Any, folder: Path) -> tuple[Any, Any]:
-    kept = callback_state(callback)
+    kept = get_callback_state(callback)
     assert kept is not None
     state, arrays = kept
     commit(folder, arrays=arrays, state=state)
@@ -165,7 +165,7 @@ def test_values_keep_their_type_and_their_bits(value: Any, tmp_path: Path) -> No
 def test_arrays_are_copies(model: Any) -> None:
     stopping = keras.callbacks.EarlyStopping()
     stopping.best_weights = [np.zeros(3)]
-    state, arrays = callback_state(stopping)
+    state, arrays = get_callback_state(stopping)
     stopping.best_weights[0][:] = 1
     assert [array.sum() for array in arrays.values()] == [0]
     restore_callback_state(stopping, state, arrays)
@@ -216,11 +216,11 @@ def test_a_subclass_tells_its_own_state_beside_that_of_keras(tmp_path: Path) -> 
     ids=lambda callback: type(callback).__name__,
 )
 def test_a_callback_that_remembers_nothing_has_no_state(callback: Any) -> None:
-    assert callback_state(callback) is None
+    assert get_callback_state(callback) is None
 
 
 def test_the_state_of_another_callback_is_refused() -> None:
-    state, arrays = callback_state(keras.callbacks.EarlyStopping())
+    state, arrays = get_callback_state(keras.callbacks.EarlyStopping())
     with pytest.raises(ValueError, match="EarlyStopping where `fit` now has ReduceLROnPlateau"):
         restore_callback_state(keras.callbacks.ReduceLROnPlateau(), state, arrays)
 
@@ -337,7 +337,7 @@ def test_keras_still_has_every_attribute_that_is_kept(model: Any, tmp_path: Path
     assert made.keys() == seam._KEPT.keys()
     for kind, callback in made.items():
         _begin(callback, model)
-        state, _ = callback_state(callback)
+        state, _ = get_callback_state(callback)
         assert tuple(state["attributes"]) == seam._KEPT[kind]
         callback.on_train_end()
 
@@ -381,6 +381,6 @@ def test_states_are_json(model: Any) -> None:
     stopping = keras.callbacks.EarlyStopping("loss", restore_best_weights=True)
     _begin(stopping, model)
     stopping.on_epoch_end(0, {"loss": 0.5})
-    state, arrays = callback_state(stopping)
+    state, arrays = get_callback_state(stopping)
     assert json.loads(json.dumps(state)) == state
     assert list(arrays) == ["best_weights/0", "best_weights/1"]

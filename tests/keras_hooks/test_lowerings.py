@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks import lowered_for
+from unisono._src.keras_hooks import use_cpu_lowerings
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def test_pooling_by_comparison_is_max_pooling_bit_for_bit(placement: Placement, 
         return keras.ops.sum(keras.ops.max_pool(x, window, window) * weights)
 
     expected = keras.ops.max_pool(x, window, window), jax.grad(pooled)(x)
-    with lowered_for(placement, stock_step=True):
+    with use_cpu_lowerings(placement, stock_step=True):
         ours = keras.ops.max_pool(x, window, window), jax.grad(pooled)(x)
         assert "select_and_scatter" not in str(jax.make_jaxpr(jax.grad(pooled))(x))
     for one, other in zip(ours, expected, strict=True):
@@ -34,7 +34,7 @@ def test_pooling_by_comparison_is_max_pooling_bit_for_bit(placement: Placement, 
 def test_pooling_passes_nan_on_as_max_pooling_does(placement: Placement) -> None:
     x = np.zeros((1, 2, 4, 1), "float32")
     x[0, 1, 0, 0] = np.nan
-    with lowered_for(placement, stock_step=True):
+    with use_cpu_lowerings(placement, stock_step=True):
         pooled = np.asarray(keras.ops.max_pool(x, 2, 2)).ravel()
     np.testing.assert_array_equal(pooled, [np.nan, 0.0])
 
@@ -43,7 +43,7 @@ def test_pooling_passes_nan_on_as_max_pooling_does(placement: Placement) -> None
 def test_pooling_that_does_not_tile_is_left_to_keras(placement: Placement, arguments: dict) -> None:
     x = np.random.default_rng(0).normal(size=(2, 7, 7, 2)).astype("float32")
     arguments = {"pool_size": 2, "strides": 2, **arguments}
-    with lowered_for(placement, stock_step=True):
+    with use_cpu_lowerings(placement, stock_step=True):
         ours = keras.ops.max_pool(x, **arguments)
     np.testing.assert_array_equal(ours, keras.ops.max_pool(x, **arguments))
 
@@ -56,7 +56,7 @@ def test_the_other_matmul_gives_the_same_product_and_gradients(placement: Placem
         return keras.ops.sum(keras.ops.tanh(keras.ops.matmul(x, kernel)))
 
     expected = jax.value_and_grad(loss, argnums=(0, 1))(x, kernel)
-    with lowered_for(placement, stock_step=True):
+    with use_cpu_lowerings(placement, stock_step=True):
         ours = jax.value_and_grad(loss, argnums=(0, 1))(x, kernel)
         assert "custom_vjp" in str(jax.make_jaxpr(loss)(x, kernel))
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(expected), strict=True):

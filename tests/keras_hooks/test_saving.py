@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.keras_hooks import DecidingCheckpoint, is_folder_path, route_weights
+from unisono._src.keras_hooks import ScheduledCheckpoint, is_folder_path, route_weights_folders
 from unisono._src.state.store import BadCheckpoint, CheckpointError
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 from unisono.checkpoint import CheckpointMismatch
@@ -39,7 +39,7 @@ def folders(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hook on paths without an ending, whether or not it is installed already."""
     for name in ("save_weights", "load_weights"):
         monkeypatch.setattr(keras.Model, name, getattr(keras.Model, name))
-    route_weights(WEIGHTS_FOLDERS)
+    route_weights_folders(WEIGHTS_FOLDERS)
 
 
 class Moody(keras.layers.Dense):
@@ -324,7 +324,7 @@ def test_keras_still_decides_and_names_where_it_did() -> None:
     stock = keras.callbacks.ModelCheckpoint
     for name in ("_save_model", "_should_save_model", "_get_file_path", "_set_monitor_op"):
         assert callable(getattr(stock, name))
-    assert "_save_model" in vars(DecidingCheckpoint)
+    assert "_save_model" in vars(ScheduledCheckpoint)
 
 
 def _save(model: Any, path: Path) -> None:

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from unisono._src.data.plans import Draw, next_draw
-from unisono._src.keras_hooks import key_of
+from unisono._src.keras_hooks import draw_key
 
 __all__ = ["generator", "key"]
 
@@ -27,7 +27,7 @@ def key() -> jax.Array:
     >>> float(first) != float(second) - 1
     True
     """
-    return key_of(_draw("key"))
+    return draw_key(_draw("key"))
 
 
 def generator() -> np.random.Generator:

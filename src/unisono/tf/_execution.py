@@ -39,7 +39,7 @@ def init_scope() -> Iterator[None]:
     """Inside, code runs line by line, once, also where a function is being traced around it."""
     before, _here.outside = _here.outside, True
     try:
-        with keras_hooks.outside_of_traces():
+        with keras_hooks.outside_traces():
             yield
     finally:
         _here.outside = before

@@ -50,7 +50,7 @@ def give_parts() -> None:
         return found
 
     variable.__getitem__ = part
-    jax_hooks.give_properties({name: property(functools.partial(_assigner, name)) for name in _WAYS_OF_SLICES})
+    jax_hooks.add_array_properties({name: property(functools.partial(_assigner, name)) for name in _WAYS_OF_SLICES})
     for name, way in _WAYS_OF_ROWS.items():
         setattr(variable, f"scatter_{name}", _scatter(way))
     for name in _WAYS_OF_PLACES:
@@ -109,7 +109,7 @@ def _changed(variable: Any, key: Any, way: str, value: Any) -> Any:
         return variable
     before = keras_hooks.raw_value(variable)
     after = getattr(before.at[key], way)(value)
-    scope = keras_hooks.current_scope()
+    scope = keras_hooks.current_state_scope()
     if scope is None:
         variable.assign(after)
     else:

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import pytest
 
-from unisono._src.keras_hooks import trained_by
+from unisono._src.keras_hooks import trained_variables
 from unisono._src.state.checkpoint import named_variables
 from unisono._src.state.checkpoint._names import canonical_names
 
@@ -195,7 +195,7 @@ def test_keras_still_says_what_an_optimizer_trains() -> None:
     model = _dense(2)
     optimizer = keras.optimizers.Adam()
     optimizer.build(model.trainable_variables)
-    assert [id(each) for each in trained_by(optimizer)] == [id(each) for each in model.trainable_variables]
+    assert [id(each) for each in trained_variables(optimizer)] == [id(each) for each in model.trainable_variables]
 
 
 def _dense(units: int) -> keras.Model:

@@ -1,20 +1,20 @@
 """Everything that touches JAX's internals. Each file names the versions it was checked against."""
 
-from unisono._src.jax_hooks._arrays import Reference, give_manners, give_properties
-from unisono._src.jax_hooks._merged_sums import with_merged_sums
+from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods
+from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._traces import (
-    Call,
+    PrimitiveCall,
     Recorder,
-    Recording,
-    beneath_tapes,
+    RecordingTrace,
+    accepts_symbolic_zeros,
+    bind_gloo_to,
     current_trace,
-    filled,
-    gloo_listens_at,
-    hole,
-    inside,
+    find_unconnected,
     is_evaluating,
-    no_cotangent,
-    takes_symbolic_zeros,
-    unconnected,
+    make_placeholder,
+    substitute,
+    trace_below_tapes,
+    use_trace,
+    zero_cotangent,
 )
-from unisono._src.jax_hooks._uncommitted import unbound
+from unisono._src.jax_hooks._uncommitted import uncommit

@@ -19,7 +19,7 @@ Return the value and call numpy() on what comes back, print it with tf.print, or
 tf.numpy_function. tf.config.run_functions_eagerly(True) makes all functions run line by line."""
 
 
-def give_manners(shape: Callable[[tuple[int, ...]], Any]) -> None:
+def install_tensor_methods(shape: Callable[[tuple[int, ...]], Any]) -> None:
     """Installs the hook. ``shape`` makes of a tuple what arrays give as their `shape`."""
     array: Any = ArrayImpl
     tracer: Any = Tracer
@@ -34,7 +34,7 @@ def give_manners(shape: Callable[[tuple[int, ...]], Any]) -> None:
     tracer.numpy = _no_numbers
 
 
-def give_properties(properties: dict[str, property]) -> None:
+def add_array_properties(properties: dict[str, property]) -> None:
     """Gives arrays and tracers properties of these names."""
     for kind in (ArrayImpl, Tracer):
         for name, each in properties.items():

@@ -43,7 +43,7 @@ def current_trace() -> Any:
 
 
 @contextlib.contextmanager
-def inside(trace: Any) -> Iterator[None]:
+def use_trace(trace: Any) -> Iterator[None]:
     """Operations in this block belong to ``trace``."""
     with set_current_trace(trace):
         yield
@@ -51,17 +51,17 @@ def inside(trace: Any) -> Iterator[None]:
 
 def is_evaluating() -> bool:
     """Whether operations are carried out now, one by one, and not traced; a tape may look on."""
-    return type(beneath_tapes(current_trace())).__name__ == "EvalTrace"
+    return type(trace_below_tapes(current_trace())).__name__ == "EvalTrace"
 
 
-def beneath_tapes(trace: Any) -> Any:
+def trace_below_tapes(trace: Any) -> Any:
     """The trace that a tape looks at, or ``trace`` itself."""
-    while isinstance(trace, Recording):
+    while isinstance(trace, RecordingTrace):
         trace = trace.parent
     return trace
 
 
-def gloo_listens_at(address: str) -> None:
+def bind_gloo_to(address: str) -> None:
     """Between processes on CPUs, gloo listens at ``address``, one of this machine's.
 
     JAX lets it take the address that the machine's host name has, which on many machines is 127.0.0.1.
@@ -70,13 +70,13 @@ def gloo_listens_at(address: str) -> None:
     _jax.make_gloo_tcp_collectives = functools.partial(original, hostname=address)
 
 
-def hole(trace: Any, key: int, like: Any) -> Any:
+def make_placeholder(trace: Any, key: int, like: Any) -> Any:
     """A value of the shape and dtype of ``like`` in ``trace``, known by ``key``; :func:`filled` says what it is."""
     with set_current_trace(trace):
         return _hole.bind(key=key, aval=ShapedArray(like.shape, like.dtype))
 
 
-def filled(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
+def substitute(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
     """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` in its holes."""
     with set_current_trace(_Filling(current_trace(), values)):
         results: list[Any] = eval_jaxpr(traced.jaxpr, traced.consts, *arguments)
@@ -117,7 +117,7 @@ class _Filling(Trace):
             return getattr(self._parent, method)(*args, **kwargs)
 
 
-class Call:
+class PrimitiveCall:
     """An operation with its parameters: done when called, equal to another one that does the same."""
 
     __slots__ = ("_params", "_primitive")
@@ -153,10 +153,12 @@ class Call:
         return hash((self._primitive, *self._params.values()))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Call) and self._primitive is other._primitive and self._params == other._params
+        return (
+            isinstance(other, PrimitiveCall) and self._primitive is other._primitive and self._params == other._params
+        )
 
 
-def unconnected(pull_back: Any) -> list[bool]:
+def find_unconnected(pull_back: Any) -> list[bool]:
     """Of each result of a function, given what `jax.vjp` made of it: whether it does not depend on the arguments.
 
     That is so for `floor` and for `stop_gradient`. `jax.vjp` knows, and would not say.
@@ -164,12 +166,12 @@ def unconnected(pull_back: Any) -> list[bool]:
     return list(pull_back.fun.args[1])
 
 
-def takes_symbolic_zeros(call: Callable[..., list[Any]]) -> bool:
+def accepts_symbolic_zeros(call: Callable[..., list[Any]]) -> bool:
     """Whether the pull-back of ``call`` does, see :func:`no_cotangent`; in an old JAX those of scans do not."""
-    return _SCANS_TAKE_SYMBOLIC_ZEROS or (isinstance(call, Call) and not call.scans)
+    return _SCANS_TAKE_SYMBOLIC_ZEROS or (isinstance(call, PrimitiveCall) and not call.scans)
 
 
-def no_cotangent(shape: Any, symbolic: bool) -> Any:
+def zero_cotangent(shape: Any, symbolic: bool) -> Any:
     """What a pull-back takes for a result of this shape and dtype that is not used.
 
     ``symbolic`` is a zero that JAX knows to be one. With an array of zeros it would compute, and make NaN of 0 · ∞.
@@ -191,7 +193,7 @@ class Recorder(Protocol):
         """
 
 
-class Recording(Trace):
+class RecordingTrace(Trace):
     """The trace of a tape: has every operation done by the trace around it, under the eyes of ``recorder``.
 
     No value is wrapped, so none can leak, and what is an array outside is an array inside.
@@ -206,7 +208,7 @@ class Recording(Trace):
         super().__init__()  # type: ignore[no-untyped-call]
         self.parent, self.recorder, self.active = parent, recorder, True
         self.requires_low = parent.requires_low
-        self._evaluating = type(beneath_tapes(parent)).__name__ == "EvalTrace"
+        self._evaluating = type(trace_below_tapes(parent)).__name__ == "EvalTrace"
         self._left = False
 
     def enter(self) -> None:
@@ -217,7 +219,7 @@ class Recording(Trace):
         """Operations go to the parent again; if some were entered later, then as soon as those are left too."""
         self.active, self._left = False, True
         top = trace = current_trace()
-        while isinstance(trace, Recording) and trace._left:
+        while isinstance(trace, RecordingTrace) and trace._left:
             trace = trace.parent
         if trace is not top:
             set_current_trace(trace).__enter__()
@@ -225,7 +227,7 @@ class Recording(Trace):
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
         if self.active and self._hides_followed(params):
             return self._inlined(primitive, args, params)
-        results = self._recorded(Call(primitive, params), args)
+        results = self._recorded(PrimitiveCall(primitive, params), args)
         return results if primitive.multiple_results else results[0]
 
     def stage_value(self, val: Any) -> Any:
@@ -265,7 +267,7 @@ class Recording(Trace):
         """``function``, which shall not use what is followed but is no argument: its gradient would be lost."""
 
         def guarded(*values: Any) -> Any:
-            with set_current_trace(Recording(current_trace(), _Guard(self.recorder))):
+            with set_current_trace(RecordingTrace(current_trace(), _Guard(self.recorder))):
                 return function(*values)
 
         return guarded if self.active else function

@@ -11,7 +11,7 @@ from typing import Any
 from jax._src.array import ArrayImpl
 
 
-def unbound(array: Any) -> Any:
+def uncommit(array: Any) -> Any:
     """The same array, not a copy, which may be computed with beside arrays of other devices: JAX sends it there."""
     if not isinstance(array, ArrayImpl) or not array.committed or len(array.devices()) > 1:
         return array

@@ -53,7 +53,7 @@ def validates_after(model: Any, epoch: int, validation_freq: Any) -> bool:
     return bool(model._should_eval(epoch, validation_freq))
 
 
-def logs_in_order(model: Any, logs: dict[str, Any]) -> Any:
+def flatten_logs(model: Any, logs: dict[str, Any]) -> Any:
     """Logs as the list that `evaluate` returns, or a single value."""
     return model._flatten_metrics_in_order(logs)
 

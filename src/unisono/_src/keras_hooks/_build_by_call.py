@@ -13,7 +13,7 @@ import keras
 from keras.src import backend, utils
 
 
-def default_build(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def make_default_build(build: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
     """A `build(self, input_shape)` for models that have none, by ``build``.
 
     It is not for `super().build` in a user's, nor for models that are built since they are called.

@@ -38,7 +38,7 @@ OTHER_CALLBACK = """The checkpoint has the state of a callback {saved} where `fi
 in the order in which they were when it was written, or begin anew in another folder."""
 
 
-def callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
+def get_callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
     """What ``callback`` remembers: something that JSON can say, and arrays. None if it remembers nothing.
 
     For Keras's own callbacks and subclasses of them, and for every callback with `get_state` and `set_state`. Arrays

@@ -43,7 +43,7 @@ class CallbackList(_KerasCallbackList):
             executor.shutdown(wait=True, cancel_futures=True)
 
 
-def callback_list(
+def make_callback_list(
     callbacks: Any, model: Any, *, verbose: Any, epochs: int, steps: int | None, history: bool = False
 ) -> Any:
     """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is.
@@ -84,7 +84,7 @@ def _writes_logs(callback: Any) -> bool:
 
 
 @contextlib.contextmanager
-def closing(callbacks: Any) -> Iterator[None]:
+def close_on_error(callbacks: Any) -> Iterator[None]:
     """Ends the threads of our own list when an exception passes; a user's list is the user's to end."""
     try:
         yield
@@ -94,7 +94,7 @@ def closing(callbacks: Any) -> Iterator[None]:
         raise
 
 
-def settle(callbacks: Any) -> None:
+def wait_for_batch_hooks(callbacks: Any) -> None:
     """Waits for batch hooks that Keras runs in threads: after it, callbacks have seen all steps so far."""
     callbacks._flush_futures()
 
@@ -120,7 +120,7 @@ def batch_hooks(callbacks: Any, kind: str) -> BatchHooks:
     return BatchHooks(lambda step: None, lambda step, logs: None)
 
 
-def wants_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
+def needs_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
     """Whether some callback that is not Keras's own overrides a batch hook of this kind."""
     return any(_is_users(callback, hook) for callback in callbacks for hook in _HOOKS[kind])
 

@@ -12,7 +12,7 @@ import keras
 from keras.src.backend.jax import core
 
 
-def cast_quietly() -> None:
+def cast_without_warnings() -> None:
     """Installs the hook."""
     original = core.cast
     core.cast = lambda x, dtype: original(x, _on_devices(dtype))

@@ -18,7 +18,7 @@ from typing import Any
 from keras.src.backend.jax.trainer import JAXTrainer
 
 
-def train_what_compile_saw() -> None:
+def use_compiled_trainable_flags() -> None:
     """Installs the hook."""
     for name in ("fit", "train_on_batch"):
         setattr(JAXTrainer, name, _as_compiled(getattr(JAXTrainer, name)))

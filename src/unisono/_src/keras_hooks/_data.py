@@ -17,7 +17,7 @@ from keras.src import tree
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils, get_data_adapter
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 
-from unisono._src.keras_hooks._host_part import TEXT_STAYS, is_text
+from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, is_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _dense(leaf: Any) -> np.ndarray[Any, Any] | None:
 
 def _check_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if is_text(array):
-        raise TypeError(TEXT_STAYS.format(why=f"the data has an array of dtype {array.dtype}"))
+        raise TypeError(TEXT_ON_HOST.format(why=f"the data has an array of dtype {array.dtype}"))
     if array.dtype.kind not in "biufcV":  # V: bfloat16 and its kind
         raise TypeError(
             f"Training takes arrays of numbers; got dtype {array.dtype}. Encode strings as integers first; "

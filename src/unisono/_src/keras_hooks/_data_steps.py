@@ -14,7 +14,7 @@ from typing import Any
 
 from keras.src.backend.jax.trainer import JAXTrainer
 
-from unisono._src.keras_hooks._variables import enclosing_scope, raw_value
+from unisono._src.keras_hooks._variables import enclosing_state_scope, raw_value
 from unisono._src.replicas import context
 
 OUTSIDE = (
@@ -24,13 +24,13 @@ OUTSIDE = (
 _ON_BATCH = {"train_step": "train_on_batch", "test_step": "test_on_batch", "predict_step": "predict_on_batch"}
 
 
-def take_data_alone() -> None:
+def accept_steps_without_state() -> None:
     """Installs the hook."""
     for name in _ON_BATCH:
         setattr(JAXTrainer, name, _with_data_alone(name, getattr(JAXTrainer, name)))
 
 
-def takes_data_alone(model: Any, step: str) -> bool:
+def has_tf_signature(model: Any, step: str) -> bool:
     """Whether this step of the model has TensorFlow's signature: `train_step(self, data)`, without the state."""
     method = getattr(model, step)
     if getattr(method, "__func__", method) is getattr(JAXTrainer, step):
@@ -46,7 +46,7 @@ def is_traced(model: Any) -> bool:
     return bool(model.jit_compile) and not model.run_eagerly
 
 
-def state_of(model: Any, step: str) -> list[list[Any]]:
+def step_state_variables(model: Any, step: str) -> list[list[Any]]:
     """The variables whose values Keras's step takes as its state, in groups."""
     groups = [list(model.trainable_variables), list(model.non_trainable_variables)]
     if step == "train_step":
@@ -61,12 +61,12 @@ def _with_data_alone(name: str, original: Any) -> Any:
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) != 1:
             return original(self, *args, **kwargs)
-        if enclosing_scope() is None and context.current_replica() is None:
+        if enclosing_state_scope() is None and context.current_replica() is None:
             raise RuntimeError(OUTSIDE.format(name=name, method=_ON_BATCH[name]))
         (data,) = args or kwargs.values()
         if name != "predict_step":
             self._symbolic_build(data_batch=data)
-        groups = state_of(self, name)
+        groups = step_state_variables(self, name)
         result, state = original(self, tuple([raw_value(each) for each in group] for group in groups), data)
         written = [groups[1]] if name == "predict_step" else groups
         for group, values in zip(written, [state] if name == "predict_step" else state, strict=True):

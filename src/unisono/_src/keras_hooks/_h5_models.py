@@ -27,13 +27,13 @@ OTHER_OPTIMIZER = """{path!r} holds {stored} values of its optimizer, and {name}
 them in another order. The optimizer begins anew; {kept}."""
 
 
-def save_old_weights(model: Any, path: str) -> None:
+def save_keras2_weights(model: Any, path: str) -> None:
     """Writes the weights in the format of Keras 2, which `load_weights` reads."""
     with staged_file(path) as temporary, h5py.File(temporary, "w") as file:
         legacy_h5_format.save_weights_to_hdf5_group(file, model)
 
 
-def compile_as_in_h5(model: Any, path: str, custom_objects: Mapping[str, Any]) -> None:
+def compile_from_h5(model: Any, path: str, custom_objects: Mapping[str, Any]) -> None:
     """Compiles a model that was loaded from this file as it was when it was saved, if it was, with the values of its
     optimizer."""
     with h5py.File(path, "r") as file:
@@ -49,7 +49,7 @@ def compile_as_in_h5(model: Any, path: str, custom_objects: Mapping[str, Any]) -
             _restore(model, values, path)
 
 
-def say_nothing_of_other_formats() -> None:
+def silence_format_advice() -> None:
     """Takes Keras's advice to save in another format out of its logs: scripts that are as they are cannot follow it."""
     logging.getLogger("absl").addFilter(lambda record: _ADVICE not in record.getMessage())
 

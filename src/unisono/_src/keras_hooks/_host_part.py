@@ -25,7 +25,7 @@ import numpy as np
 from keras.src.layers.layer import Layer
 from keras.src.models.functional import Functional, operation_fn, unpack_singleton
 
-TEXT_STAYS: Final = """Text stays on the host: {why}.
+TEXT_ON_HOST: Final = """Text stays on the host: {why}.
 Put the layer that takes it into the dataset, dataset.map(lambda x, y: (vectorize(x), y)), or make it the first layer of
 a Sequential or functional model: Sequential([vectorize, ...])."""
 
@@ -100,14 +100,14 @@ def host_part(model: Any, x_spec: Callable[[], Any], trains: bool) -> HostPart |
     assert part is not None, "it runs on the host, and is built"
     for tensor in part.crossing:
         if tensor.dtype == "string":
-            raise TypeError(TEXT_STAYS.format(why=f"{model.name!r} has text among its outputs"))
+            raise TypeError(TEXT_ON_HOST.format(why=f"{model.name!r} has text among its outputs"))
     for node in part.before if trains else ():
         if getattr(node.operation, "trainable_variables", None):
             raise NotImplementedError(TRAINED_ON_HOST.format(layer=node.operation.name))
     return part
 
 
-def take_text() -> None:
+def accept_text() -> None:
     """Installs the hook."""
     _let_text_into_layers()
     _let_text_into_graphs()

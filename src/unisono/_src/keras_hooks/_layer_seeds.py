@@ -20,7 +20,7 @@ from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
 from unisono._src.keras_hooks._build_draws import draw_when_built
-from unisono._src.keras_hooks._variables import StateScope, enclosing_scope, outside_of_traces
+from unisono._src.keras_hooks._variables import StateScope, enclosing_state_scope, outside_traces
 
 _ATTRIBUTE = "_unisono_generator_{name}"
 
@@ -33,7 +33,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def follow_layers() -> None:
+def track_current_layer() -> None:
     """Installs the hook, and the one by which models are called in training before they are trained."""
     keras.Layer.__call__ = _followed(keras.Layer.__call__)
     keras.Layer.stateless_call = _followed(keras.Layer.stateless_call)
@@ -52,13 +52,13 @@ def _followed(original: Any) -> Any:
     return call
 
 
-def generator_of_layer(name: str, seed: int | None) -> Any:
+def get_layer_generator(name: str, seed: int | None) -> Any:
     """The generator by this name of the layer that is being called, made if there is none; None outside of layers."""
     if not _here.layers:
         return None
     layer, attribute = _here.layers[-1], _ATTRIBUTE.format(name=name)
     if not hasattr(layer, attribute):
-        with outside_of_traces():
+        with outside_traces():
             made = keras.random.SeedGenerator(seed)
         locked = layer._tracker.locked
         layer._tracker.unlock()
@@ -68,9 +68,9 @@ def generator_of_layer(name: str, seed: int | None) -> Any:
     return getattr(layer, attribute)
 
 
-def counts_on(generator: Any) -> bool:
+def draws_differ_per_run(generator: Any) -> bool:
     """Whether what is drawn from ``generator`` now is other than what the program draws the next time it runs."""
     scope = get_stateless_scope()
-    if in_symbolic_scope() or enclosing_scope() is not None or isinstance(scope, StateScope):
+    if in_symbolic_scope() or enclosing_state_scope() is not None or isinstance(scope, StateScope):
         return True
     return scope is not None and scope.get_current_value(generator.state) is not None

@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 
-def layers_inside(layer: Any) -> list[Any]:
+def child_layers(layer: Any) -> list[Any]:
     """In the order in which it was given them, which is the same in every process."""
     return list(layer._layers)
 
 
-def naming_inside(layer: Any) -> AbstractContextManager[Any]:
+def child_name_scope(layer: Any) -> AbstractContextManager[Any]:
     """What is built in this block has the names that it gets when ``layer`` builds it."""
     return layer._open_name_scope()  # type: ignore[no-any-return]

@@ -35,7 +35,7 @@ _MAX_WINDOW = 16
 
 
 @contextlib.contextmanager
-def lowered_for(placement: Placement, *, stock_step: bool) -> Iterator[None]:
+def use_cpu_lowerings(placement: Placement, *, stock_step: bool) -> Iterator[None]:
     """Trace a program for ``placement`` inside this block.
 
     Args:

@@ -16,7 +16,7 @@ from keras.src.random import seed_generator
 from unisono._src.data.plans import Draw, next_draw
 
 
-def key_of(draw: Draw, seed: int | None = None) -> jax.Array:
+def draw_key(draw: Draw, seed: int | None = None) -> jax.Array:
     """The key of one draw. ``seed`` is that of a generator that was given one."""
     key = jax.random.key(draw.seed if seed is None else seed, impl="threefry2x32")
     for part in (draw.epoch, draw.row, draw.number):
@@ -24,7 +24,7 @@ def key_of(draw: Draw, seed: int | None = None) -> jax.Array:
     return key
 
 
-def seed_maps() -> None:
+def seed_dataset_maps() -> None:
     """Installs the hook."""
     original_next = seed_generator.SeedGenerator.next
     original_global = seed_generator.global_seed_generator
@@ -54,4 +54,4 @@ class _OneDraw:
 
 
 def _key_data(draw: Draw, seed: int | None) -> jax.Array:
-    return jax.random.key_data(key_of(draw, seed))
+    return jax.random.key_data(draw_key(draw, seed))

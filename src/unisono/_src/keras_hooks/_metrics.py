@@ -49,7 +49,7 @@ def is_stock(model: Any, method: str) -> bool:
     return module.startswith("keras.src.")
 
 
-def only_stock_metrics(model: Any) -> bool:
+def has_only_stock_metrics(model: Any) -> bool:
     """Whether all metrics are of Keras's own classes."""
     return all(type(metric).__module__.startswith("keras.src.") for metric in _all_metrics(model))
 

@@ -15,7 +15,7 @@ OTHER_NAMES = """sample_weight has the keys {found}, and the outputs of the mode
 output by its name, or one array for all of them."""
 
 
-def take_named_weights() -> None:
+def accept_named_sample_weights() -> None:
     """Installs the hook."""
     original = CompileLoss.call
 

@@ -34,7 +34,7 @@ LEGACY_PREPROCESSING: Final[dict[str, ModuleType]] = {
 _OLD_COMPILE: Final = ("experimental_run_tf_function", "sample_weight_mode", "target_tensors", "distribute")
 
 
-def take_auto_reduction() -> None:
+def accept_auto_reduction() -> None:
     """Losses take `reduction="auto"`, which is the average over the batch."""
     original = loss_module.standardize_reduction
     loss_module.standardize_reduction = lambda reduction: original(
@@ -42,20 +42,20 @@ def take_auto_reduction() -> None:
     )
 
 
-def build_with(shapes: Callable[[Any], Any]) -> None:
+def build_with_shapes(shapes: Callable[[Any], Any]) -> None:
     """Layers are built with ``shapes`` of the dict of shapes that Keras would build them with."""
     original = layer_module.get_shapes_dict
     layer_module.get_shapes_dict = lambda call_spec: shapes(original(call_spec))
 
 
-def open_like_tuples(shape: type) -> None:
+def register_shape_as_tuple(shape: type) -> None:
     """Keras's nests open shapes of this class as they open tuples: layers find the size of a batch in that way."""
     optree.register_pytree_node(
         shape, lambda sizes: (tuple(sizes), None), lambda _, sizes: shape(sizes), namespace="keras"
     )
 
 
-def take_old_compile_arguments() -> None:
+def accept_keras2_compile_arguments() -> None:
     """`compile` takes metrics as the third by position, as Keras 2 did, and drops arguments that mean nothing any
     more."""
     original = Trainer.compile
@@ -143,7 +143,7 @@ class CompiledMetrics:
             self._model._compile_metrics.reset_state()
 
 
-def logs_of(model: Any) -> list[str]:
+def metric_names(model: Any) -> list[str]:
     """The names of a compiled model's logs, as far as they are known: those of metrics after the first batch."""
     names = []
     for metric in model.metrics:

@@ -40,7 +40,7 @@ def sum_gradients() -> None:
     BaseOptimizer.apply_gradients = apply_gradients
 
 
-def trained_by(optimizer: Any) -> list[Any]:
+def trained_variables(optimizer: Any) -> list[Any]:
     """The variables that an optimizer trains; none before it is built."""
     return list(getattr(optimizer, "_trainable_variables", ()))
 

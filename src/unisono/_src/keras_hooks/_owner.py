@@ -9,7 +9,7 @@ from unisono._src.replicas import context
 _OWNER = "_unisono_strategy"
 
 
-def owner_of(thing: Any) -> context.HasPlacement | None:
+def get_owner(thing: Any) -> context.HasPlacement | None:
     """The strategy in whose scope a model or a variable was made, or None."""
     owner: context.HasPlacement | None = getattr(thing, _OWNER, None)
     return owner

@@ -11,7 +11,7 @@ import weakref
 from typing import Any
 
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks._owner import owner_of
+from unisono._src.keras_hooks._owner import get_owner
 from unisono._src.replicas import context
 from unisono._src.replicas.values import aggregate_on_devices, spread_on_devices
 
@@ -32,7 +32,7 @@ def become_on_read(variable: Any) -> None:
 def on_read_variables(strategy: context.HasPlacement) -> list[Any]:
     """All variables of ``strategy`` that have parts, in the order in which they were made."""
     alive = [reference() for reference in list(_known.values())]
-    return [variable for variable in alive if variable is not None and owner_of(variable) is strategy]
+    return [variable for variable in alive if variable is not None and get_owner(variable) is strategy]
 
 
 @functools.cache
@@ -47,7 +47,7 @@ def is_on_read(variable: Any) -> bool:
     return hasattr(variable, "_replica_values")
 
 
-def parts_of(variable: Any) -> Any:
+def get_replica_values(variable: Any) -> Any:
     """The parts, with the replicas as their first dimension, each on its device."""
     state = variable.__dict__
     if state.get("_parts") is None:
@@ -55,22 +55,22 @@ def parts_of(variable: Any) -> Any:
     return state["_parts"]
 
 
-def note_whole(variable: Any, whole: Any) -> None:
+def set_aggregated_value(variable: Any, whole: Any) -> None:
     """Says what the whole of the present parts is."""
     variable.__dict__["_whole"] = whole
 
 
-def num_parts(variable: Any) -> int:
+def num_replica_values(variable: Any) -> int:
     """How many there are, in all processes."""
     return _placement(variable).num_replicas
 
 
-def stored(variable: Any) -> Any:
+def get_stored_value(variable: Any) -> Any:
     """The array of a variable as a program over all replicas takes it: of one that has parts, all of them."""
-    return parts_of(variable) if is_on_read(variable) else variable._value
+    return get_replica_values(variable) if is_on_read(variable) else variable._value
 
 
-def store(variable: Any, state: Any) -> None:
+def set_stored_value(variable: Any, state: Any) -> None:
     """Puts what such a program gives for :func:`stored` back, without a copy."""
     if is_on_read(variable):
         variable.__dict__.update(_parts=state, _whole=None)
@@ -101,10 +101,10 @@ def _set_whole(self: Any, value: Any) -> None:
 
 
 def _values(self: Any) -> tuple[Any, ...]:
-    return tuple(part[0] for part in _placement(self).local_copies(parts_of(self)))
+    return tuple(part[0] for part in _placement(self).local_copies(get_replica_values(self)))
 
 
 def _placement(variable: Any) -> Placement:
-    owner = owner_of(variable)
+    owner = get_owner(variable)
     assert owner is not None, "only variables of a strategy have parts"
     return owner.placement

@@ -13,11 +13,11 @@ import jax
 from keras.src.backend.common import global_state
 from keras.src.random import seed_generator
 
-from unisono._src.keras_hooks._variables import enclosing_scope, outside_of_traces
+from unisono._src.keras_hooks._variables import enclosing_state_scope, outside_traces
 from unisono._src.replicas import context
 
 
-def is_process_wide(variable: Any) -> bool:
+def is_global_seed_state(variable: Any) -> bool:
     """Whether ``variable`` is the state of the generator that draws for everybody who has no seed."""
     generator = global_state.get_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR)
     return generator is not None and generator.state is variable
@@ -39,12 +39,12 @@ def seed_replicas() -> None:
 
     @functools.wraps(original_global)
     def global_generator() -> Any:
-        if enclosing_scope() is None:
+        if enclosing_state_scope() is None:
             return original_global()
         found = global_state.get_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR)
         if found is None:
             # It serves the whole process, so it belongs to no strategy.
-            with outside_of_traces(), context.outside_of_strategies():
+            with outside_traces(), context.outside_of_strategies():
                 found = original_global()
         return found
 

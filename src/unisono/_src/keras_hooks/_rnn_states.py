@@ -12,7 +12,7 @@ from typing import Any
 import keras
 
 
-def keep_rnn_states() -> None:
+def carry_rnn_states() -> None:
     """Installs the hook."""
     plain: Any = keras.layers.RNN.variables
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 import keras
 from keras.src.utils import io_utils
 
-from unisono._src.keras_hooks._owner import owner_of
+from unisono._src.keras_hooks._owner import get_owner
 from unisono._src.processes import processes
 from unisono._src.state.store import is_committed, staged_file
 
@@ -43,22 +43,22 @@ class WeightsFolders:
     load: Callable[..., Any]
 
 
-def save_on_chief() -> None:
+def write_on_chief() -> None:
     """Installs the hook on what writes."""
     keras.Model.save = _on_chief(_at_once(keras.Model.save))
     keras.Model.save_weights = _on_chief(_at_once(keras.Model.save_weights))
     keras.Model.export = _on_chief(keras.Model.export)
 
 
-def route_weights(folders: WeightsFolders) -> None:
+def route_weights_folders(folders: WeightsFolders) -> None:
     """Installs the hook on paths that are no file's: `save_weights("ckpt_3")`, `load_weights("ckpt_3")`."""
     keras.Model.save_weights = _saving_folders(keras.Model.save_weights, folders)
     keras.Model.load_weights = _loading_folders(keras.Model.load_weights, folders)
 
 
-def writes(model: Any) -> bool:
+def writes_files(model: Any) -> bool:
     """Whether this process writes the files of the model: of several processes the chief does."""
-    owner = owner_of(model)
+    owner = get_owner(model)
     return owner is None or not owner.placement.spans_processes or processes().is_chief
 
 
@@ -74,7 +74,7 @@ def is_folder_path(path: Any) -> bool:
     return isinstance(name, str) and "://" not in name and not name.endswith(_SUFFIXES)
 
 
-class DecidingCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
+class ScheduledCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
     """Keras's decisions when to save and under which name. How to save is :meth:`write`'s."""
 
     @abc.abstractmethod
@@ -94,7 +94,7 @@ class DecidingCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
 def _on_chief(original: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not writes(self):
+        if not writes_files(self):
             return None
         return original(self, *args, **kwargs)
 
@@ -107,7 +107,7 @@ def _at_once(original: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         arguments = signature.bind(self, *args, **kwargs).arguments
-        if owner_of(self) is None or not _is_one_file(arguments):
+        if get_owner(self) is None or not _is_one_file(arguments):
             return original(self, *args, **kwargs)
         path = os.path.realpath(arguments["filepath"])  # a link stays one
         if not arguments.get("overwrite", True) and os.path.exists(path):

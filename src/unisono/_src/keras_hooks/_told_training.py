@@ -16,7 +16,7 @@ import keras
 from keras.src.models import functional
 
 
-def keep_told_training() -> None:
+def preserve_explicit_training() -> None:
     """Installs the hook."""
     keras.Layer.__call__ = _recording_what_was_told(keras.Layer.__call__)
     original = functional.operation_fn

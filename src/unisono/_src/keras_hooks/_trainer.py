@@ -17,12 +17,12 @@ from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
 from unisono._src.core import Override
-from unisono._src.keras_hooks._owner import owner_of, set_owner
+from unisono._src.keras_hooks._owner import get_owner, set_owner
 from unisono._src.replicas import context
 
 
 @dataclass(frozen=True, kw_only=True)
-class Methods:
+class TrainerMethods:
     """What a strategy's models do instead. All take the model, then Keras's arguments by name, defaults filled in.
 
     Attributes:
@@ -53,7 +53,7 @@ Make it in one; a single device will do:
         model = ..."""
 
 
-def route_trainer(methods: Methods) -> None:
+def route_trainer(methods: TrainerMethods) -> None:
     """Installs the hook."""
     _remember_owner()
     _watch_compile(methods)
@@ -61,7 +61,7 @@ def route_trainer(methods: Methods) -> None:
         setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
 
 
-owner_of_stray: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
+choose_owner: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
 """To whom a model of no strategy belongs when it is to be trained with these arguments; None leaves it to Keras."""
 
 
@@ -76,12 +76,12 @@ def _remember_owner() -> None:
     JAXTrainer.__init__ = init
 
 
-def _watch_compile(methods: Methods) -> None:
+def _watch_compile(methods: TrainerMethods) -> None:
     original = Trainer.compile
 
     @functools.wraps(original)
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        current, owner = context.current_strategy(), owner_of(self)
+        current, owner = context.current_strategy(), get_owner(self)
         if current is not None and owner is None:
             raise ValueError(MADE_OUTSIDE.format(strategy=current))
         if owner is None:
@@ -105,9 +105,9 @@ def _routed(original: Any, ours: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
-        if owner_of(self) is None and owner_of_stray.current is not None:
-            set_owner(self, owner_of_stray.current(self, signature.bind(self, *args, **kwargs).arguments))
-        if owner_of(self) is None:
+        if get_owner(self) is None and choose_owner.current is not None:
+            set_owner(self, choose_owner.current(self, signature.bind(self, *args, **kwargs).arguments))
+        if get_owner(self) is None:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=original.__name__))
             return original(self, *args, **kwargs)

@@ -15,7 +15,7 @@ from keras.src.backend.jax.trainer import JAXTrainer
 _ATTRIBUTE: Final = "_unisono_taken"
 
 
-def give_values_back() -> None:
+def restore_values_on_error() -> None:
     """Installs the hook."""
     original = JAXTrainer._purge_model_variables
 

@@ -21,7 +21,7 @@ from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.backend.common.stateless_scope import in_stateless_scope as in_stateless_scope
 from keras.src.backend.jax.core import JaxVariable
 
-from unisono._src.keras_hooks._owner import owner_of, set_owner
+from unisono._src.keras_hooks._owner import get_owner, set_owner
 from unisono._src.keras_hooks._parts import become_on_read
 from unisono._src.processes import broadcast_from_chief
 from unisono._src.replicas import context
@@ -44,7 +44,7 @@ class StateScope(keras.StatelessScope):
     def get_current_value(self, variable: Any) -> Any:
         """The value that ``variable`` has here. Reading it is reported to those who watch."""
         value = self.read(variable)
-        tell_read(variable, value)
+        report_read(variable, value)
         return value
 
     def read(self, variable: Any) -> Any:
@@ -74,7 +74,7 @@ class StateScope(keras.StatelessScope):
         raise NotImplementedError
 
 
-def own_variables() -> None:
+def bind_variables() -> None:
     """Installs the hook."""
     original_init = JaxVariable.__init__
     original_assign = JaxVariable._direct_assign
@@ -85,17 +85,17 @@ def own_variables() -> None:
         set_owner(self, owner)
         if owner is not None and owner.placement.num_replicas > 1 and _synchronization(args, kwargs) == "on_read":
             become_on_read(self)
-        scope = enclosing_scope()
+        scope = enclosing_state_scope()
         if scope is None:
             original_init(self, *args, **kwargs)
             return
-        with outside_of_traces():
+        with outside_traces():
             original_init(self, *args, **kwargs)
         scope.made(self)
 
     @functools.wraps(original_assign)
     def direct_assign(self: Any, value: Any) -> None:
-        owner = owner_of(self)
+        owner = get_owner(self)
         if owner is None:
             original_assign(self, value)
         else:
@@ -113,12 +113,12 @@ def own_variables() -> None:
     JaxVariable.values = property(_values)
 
 
-def watch_reads(watch: Callable[[Any, Any], None]) -> None:
+def observe_reads(watch: Callable[[Any, Any], None]) -> None:
     """From now on calls ``watch(variable, value)`` at every read, with the value before a cast to the compute dtype."""
     _watchers.append(watch)
 
 
-def tell_read(variable: Any, value: Any) -> None:
+def report_read(variable: Any, value: Any) -> None:
     """Tells those who watch that ``variable`` was read and gave ``value``."""
     for watch in _watchers:
         watch(variable, value)
@@ -129,7 +129,7 @@ def raw_value(variable: Any) -> Any:
     return _raw_value(get_stateless_scope(), variable)
 
 
-def reader_here() -> Callable[[Any], Any]:
+def capture_reader() -> Callable[[Any], Any]:
     """What :func:`raw_value` is here, to be called where another scope is in force."""
     return functools.partial(_raw_value, get_stateless_scope())
 
@@ -143,7 +143,7 @@ def _raw_value(stateless: Any, variable: Any) -> Any:
     return variable._value if scope is None else scope.read(variable)
 
 
-def enclosing_scope() -> StateScope | None:
+def enclosing_state_scope() -> StateScope | None:
     """The innermost scope of ours, if there is one; Keras opens scopes of its own inside."""
     return _ours(get_stateless_scope())
 
@@ -154,27 +154,27 @@ def _ours(scope: Any) -> StateScope | None:
     return scope
 
 
-def current_scope() -> StateScope | None:
+def current_state_scope() -> StateScope | None:
     """The innermost scope, if it is one of ours."""
     scope = get_stateless_scope()
     return scope if isinstance(scope, StateScope) else None
 
 
-def pulling_data() -> None:
+def report_data_pull() -> None:
     """To be called before data is taken from a dataset: that is nothing a compiled program can do."""
-    scope = enclosing_scope()
+    scope = enclosing_state_scope()
     if scope is not None:
         scope.pulled()
 
 
-def note_reads(variables: Iterable[Any]) -> None:
+def report_reads(variables: Iterable[Any]) -> None:
     """Tells those who watch that these variables are read, by a program that was compiled before."""
     for variable in variables:
-        tell_read(variable, variable._value)
+        report_read(variable, variable._value)
 
 
 @contextlib.contextmanager
-def outside_of_traces() -> Iterator[None]:
+def outside_traces() -> Iterator[None]:
     """Inside, arrays are arrays and variables are read and written themselves, whatever is being traced around it."""
     scope = get_stateless_scope()
     global_state.set_global_attribute("stateless_scope", None)
@@ -185,13 +185,13 @@ def outside_of_traces() -> Iterator[None]:
         global_state.set_global_attribute("stateless_scope", scope)
 
 
-def adopt(variables: Iterable[Any], strategy: context.HasPlacement) -> None:
+def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) -> None:
     """Moves variables that belong to nobody (an optimizer made outside the scope, say) to ``strategy``.
 
     Raises ``ValueError`` for one that belongs to another strategy.
     """
     for variable in variables:
-        owner = owner_of(variable)
+        owner = get_owner(variable)
         if owner is None:
             value = variable._value
             if strategy.placement.spans_processes:
@@ -214,7 +214,7 @@ def _value(self: Any) -> Any:
         value = stateless.get_current_value(self)
         if value is None:
             # One of Keras's scopes that does not know the variable, inside of one of ours that does.
-            scope = enclosing_scope()
+            scope = enclosing_state_scope()
             value = None if scope is None else scope.get_current_value(self)
     if value is None:
         value = self._value
@@ -223,7 +223,7 @@ def _value(self: Any) -> Any:
         if value is None:  # not initialised yet: Keras only wants a shape
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
     if not isinstance(stateless, StateScope):
-        tell_read(self, value)
+        report_read(self, value)
     return self._maybe_autocast(value)
 
 
@@ -237,7 +237,7 @@ def _added(self: Any, value: Any, sign: int) -> Any:
 
 def _values(self: Any) -> tuple[Any, ...]:
     """The value of each replica. Only variables of a strategy have it."""
-    owner = owner_of(self)
+    owner = get_owner(self)
     if owner is None:
         raise AttributeError(
             f"The variable {self.path!r} was made outside of every scope: it has a value, but no values. "

@@ -8,7 +8,7 @@ from typing import Any
 from unisono._src.data.dataset import Dataset, DatasetIterator
 from unisono._src.data.feed import HostBatches
 from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
-from unisono._src.keras_hooks import pulling_data
+from unisono._src.keras_hooks import report_data_pull
 from unisono._src.strategy._agreement import Agreement
 from unisono._src.strategy._distributed_iterator import DistributedIterator
 from unisono._src.strategy._step import Step
@@ -50,7 +50,7 @@ class DistributedDataset:
         self._dataset, self._step, self._num_ahead, self._agreement = dataset, step, num_ahead, agreement
 
     def __iter__(self) -> DistributedIterator:
-        pulling_data()
+        report_data_pull()
         return DistributedIterator(self, self._dataset, self._plan, self._agreement)
 
     @property

@@ -44,7 +44,7 @@ class StrategyExtended:
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Whether the variable was made in the scope of this strategy."""
-        return keras_hooks.owner_of(v) is self._strategy
+        return keras_hooks.get_owner(v) is self._strategy
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:

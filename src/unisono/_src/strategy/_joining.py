@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import keras
 
-from unisono._src.jax_hooks import gloo_listens_at
+from unisono._src.jax_hooks import bind_gloo_to
 from unisono._src.processes import Processes, join_processes
 from unisono_launch.cluster import ClusterResolver, OpenMpiClusterResolver, TorchrunClusterResolver, membership
 
@@ -18,4 +18,4 @@ def join_cluster(resolver: ClusterResolver, timeout_seconds: float | None = None
     # These launchers start a process for each GPU and leave it to the process to take its own.
     undivided = isinstance(resolver, TorchrunClusterResolver | OpenMpiClusterResolver) and found.local_size > 1
     gpus = [found.local_rank] if undivided else None
-    join_processes(found.coordinator, everyone, timeout_seconds, alike, gloo_listens_at, gpus)
+    join_processes(found.coordinator, everyone, timeout_seconds, alike, bind_gloo_to, gpus)

@@ -12,7 +12,7 @@ import keras
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.jax_hooks import unbound
+from unisono._src.jax_hooks import uncommit
 from unisono._src.replicas import context
 from unisono._src.replicas.values import (
     DistributedValues,
@@ -63,7 +63,8 @@ def local_results(value: Any, number: int) -> tuple[Any, ...]:
         return (value,)
     # Not bound to their devices: what belongs to the strategy is on all of them, and `model(x)` needs both.
     columns = [
-        tuple(map(unbound, leaf.values)) if isinstance(leaf, DistributedValues) else (leaf,) * number for leaf in leaves
+        tuple(map(uncommit, leaf.values)) if isinstance(leaf, DistributedValues) else (leaf,) * number
+        for leaf in leaves
     ]
     return tuple(jax.tree.unflatten(tree, column) for column in zip(*columns, strict=True))
 

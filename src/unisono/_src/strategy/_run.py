@@ -53,7 +53,7 @@ def run(strategy: HasPlacement, function: Callable[..., Any], args: tuple[Any, .
             return _run_alone(strategy, function, args, kwargs)
         if tape.is_any_tape_recording():
             raise RuntimeError(TAPE_OUTSIDE)
-        if keras_hooks.enclosing_scope() is not None:
+        if keras_hooks.enclosing_state_scope() is not None:
             return _run_traced(strategy, function, args, kwargs)
         compiled = _compiled(strategy, function)
         if compiled is not None:
@@ -122,7 +122,7 @@ def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], h
     traced = _OneReplica(strategy, function, held, parted, outer)
     each, same = PartitionSpec(placement.axis), PartitionSpec()
     program = jax.shard_map(
-        jax_hooks.with_merged_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
+        jax_hooks.merge_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
         mesh=placement.mesh,
         in_specs=(each, each),
         out_specs=(each, same, each, same),
@@ -138,7 +138,7 @@ def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], h
 
 
 def _scope() -> functions.CaptureScope:
-    scope = keras_hooks.enclosing_scope()
+    scope = keras_hooks.enclosing_state_scope()
     if isinstance(scope, functions.NestedScope) and scope.may_run_on_host:
         scope.pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
     if not isinstance(scope, functions.CaptureScope):

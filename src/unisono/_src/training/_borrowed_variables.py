@@ -32,5 +32,5 @@ class BorrowedVariables:
         """Frees all of them from the devices. Does not wait for programs that are in flight."""
         for variable in self._variables:
             if not variable._value.is_deleted():  # as it is if a program that took it has failed
-                variable._value = jax_hooks.unbound(variable._value.addressable_data(0))
+                variable._value = jax_hooks.uncommit(variable._value.addressable_data(0))
         self._variables.clear()

@@ -25,4 +25,4 @@ def build(model: Any, kind: Kind, batch_spec: Any, *, kept: bool = False) -> Non
 def _check_numbers(batch_spec: Any) -> None:
     for leaf in jax.tree.leaves(batch_spec):
         if leaf.dtype.kind in "OSUT":
-            raise TypeError(keras_hooks.TEXT_STAYS.format(why=f"a batch has an array of text, of shape {leaf.shape}"))
+            raise TypeError(keras_hooks.TEXT_ON_HOST.format(why=f"a batch has an array of text, of shape {leaf.shape}"))

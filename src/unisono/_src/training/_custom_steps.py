@@ -48,7 +48,7 @@ step_converter: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]
 
 def has_tf_style_step(model: Any, kind: str) -> bool:
     """Whether the model's step of this kind is a user's, in TensorFlow's signature."""
-    return keras_hooks.takes_data_alone(model, f"{kind}_step")
+    return keras_hooks.has_tf_signature(model, f"{kind}_step")
 
 
 def forget_steps(model: Any) -> None:
@@ -77,7 +77,7 @@ def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, kept: bool) 
         scopes.append(scope)
         return result
 
-    strategy = keras_hooks.owner_of(model)
+    strategy = keras_hooks.get_owner(model)
     assert strategy is not None, "only models of a strategy are trained here"
     explained = _explained(kind) if line_by_line else contextlib.nullcontext()
     with context.run_as(Replica(strategy, axis=None)), explained:

@@ -29,7 +29,7 @@ class EpochStart:
         variables = self._model.metrics_variables
         if self._make_values is None:
             self._model.reset_metrics()
-            if keras_hooks.only_stock_metrics(self._model):
+            if keras_hooks.has_only_stock_metrics(self._model):
                 self._make_values = self._maker([variable._value for variable in variables])
             watch: jax.Array = self._placement.place_replicated(new_nan_guard())
             return watch

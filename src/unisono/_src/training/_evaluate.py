@@ -100,9 +100,9 @@ def evaluate(
     with session.entered():
         feed = open_model_feed(session, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
         evaluation = Evaluation(session, feed, steps, "steps")
-        callbacks = keras_hooks.callback_list(
+        callbacks = keras_hooks.make_callback_list(
             replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
         )
-        with keras_hooks.closing(callbacks):
+        with keras_hooks.close_on_error(callbacks):
             logs = evaluation.run(callbacks)
-    return logs if return_dict else keras_hooks.logs_in_order(model, logs)
+    return logs if return_dict else keras_hooks.flatten_logs(model, logs)

@@ -71,7 +71,7 @@ def _as_dataset(x: Any, y: Any, sample_weight: Any, batch_size: int | None, shuf
     if isinstance(x, Dataset):
         return x
     if isinstance(x, keras.utils.PyDataset) or not _is_rows(x):
-        raise TypeError(keras_hooks.TEXT_STAYS.format(why=NOT_ROWS.format(kind=type(x).__name__)))
+        raise TypeError(keras_hooks.TEXT_ON_HOST.format(why=NOT_ROWS.format(kind=type(x).__name__)))
     given = (x,) if y is None else (x, y) if sample_weight is None else (x, y, sample_weight)
     rows = Dataset.from_tensor_slices(_arrays(given))
     rows = rows.shuffle(rows.cardinality()) if shuffle is True else rows

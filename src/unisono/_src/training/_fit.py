@@ -98,7 +98,7 @@ def fit(
             build(model, "train", feed.batch_spec, kept=keeper is not None)
             if validation is not None and has_tf_style_step(model, "test"):  # what only validations use is kept too
                 build(model, "test", validation.feed.batch_spec, kept=keeper is not None)
-            callbacks = keras_hooks.callback_list(
+            callbacks = keras_hooks.make_callback_list(
                 callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=cursor.steps_per_epoch
             )
             variables = step_variables(model, "train")
@@ -110,7 +110,7 @@ def fit(
                 training.restore(saved)
                 keeper.forget()
             else:
-                with keras_hooks.closing(callbacks):
+                with keras_hooks.close_on_error(callbacks):
                     _train(session, training, epochs, initial_epoch, validation_freq, keeper)
             cursor.close()
             feed.release()  # after an exception this is left out: a program may still be reading

@@ -30,7 +30,7 @@ class ModelCall:
     @classmethod
     def of(cls, model: Any, method: str) -> ModelCall:
         """Checks that the model can be used now; raises before anything has happened."""
-        strategy = keras_hooks.owner_of(model)
+        strategy = keras_hooks.get_owner(model)
         assert strategy is not None, "only models of a strategy are routed here"
         if method != "predict":
             keras_hooks.check_compiled(model, method)
@@ -52,9 +52,11 @@ class ModelCall:
 
     def adopt(self, variables: StepVariables) -> None:
         """Sees to it that all variables live on the strategy's devices."""
-        keras_hooks.adopt([each for each in variables.all() if not keras_hooks.is_process_wide(each)], self.strategy)
+        keras_hooks.adopt_variables(
+            [each for each in variables.all() if not keras_hooks.is_global_seed_state(each)], self.strategy
+        )
         for variable in variables.all():
-            if keras_hooks.is_process_wide(variable):
+            if keras_hooks.is_global_seed_state(variable):
                 self.lent.take(variable, self.placement)
 
     def shared(self, x: Any) -> Any:
@@ -67,6 +69,6 @@ class ModelCall:
         """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""
         if self.model.steps_per_execution > 1:
             return Pace(self.model.steps_per_execution)
-        if keras_hooks.wants_every_batch(callbacks.callbacks, kind):
+        if keras_hooks.needs_every_batch(callbacks.callbacks, kind):
             return Pace(1)
         return pace_for(self.model, kind, batch_spec, self.placement)

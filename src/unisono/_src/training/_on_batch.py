@@ -60,7 +60,7 @@ def _logs_of(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
         build(model, kind, feed.batch_spec)
         model.reset_metrics()
         logs = keras_hooks.pythonify(fetch(_run(session, kind, feed)))
-    return logs if return_dict else keras_hooks.logs_in_order(model, logs)
+    return logs if return_dict else keras_hooks.flatten_logs(model, logs)
 
 
 def _run(session: ModelCall, kind: Kind, feed: Any) -> Any:

@@ -27,10 +27,10 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     with session.entered():
         feed = open_model_feed(session, x, batch_size=batch_size, steps=steps)
         cursor = EpochCursor(feed, steps, "steps")
-        callbacks = keras_hooks.callback_list(
+        callbacks = keras_hooks.make_callback_list(
             replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=cursor.steps_per_epoch
         )
-        with keras_hooks.closing(callbacks):
+        with keras_hooks.close_on_error(callbacks):
             try:
                 build(model, "predict", feed.batch_spec)
                 outputs = _run(session, cursor, callbacks)
@@ -45,7 +45,7 @@ def _run(session: ModelCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
     callbacks.on_predict_begin()
     variables = step_variables(model, "predict")
     session.adopt(variables)
-    watched = keras_hooks.wants_every_batch(callbacks.callbacks, "predict")
+    watched = keras_hooks.needs_every_batch(callbacks.callbacks, "predict")
     loop = Loop(model, "predict", session.placement, variables, session.pace(callbacks, "predict", cursor.batch_spec))
     fetched: list[Any] = []
     waiting: deque[tuple[Any, int]] = deque()

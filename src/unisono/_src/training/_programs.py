@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono._src.data.feed import Reader, StepChunk
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, lowered_for, metrics_view
+from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, metrics_view, use_cpu_lowerings
 from unisono._src.training._custom_steps import forget_steps
 from unisono._src.training._epoch_start import EpochStart
 from unisono._src.training._pace import Pace
@@ -143,7 +143,7 @@ def _build(
     if not compiled:
         return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
     # Keras's Python code runs once, here; both forms are made of its trace.
-    with lowered_for(placement, stock_step=is_stock(model, f"{kind}_step")):
+    with use_cpu_lowerings(placement, stock_step=is_stock(model, f"{kind}_step")):
         batch = jax.eval_shape(reader.read, window.operands, np.int32(0))
         jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
     form = _form(placement, window, jaxpr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from unisono._src.keras_hooks import state_of
+from unisono._src.keras_hooks import step_state_variables
 from unisono._src.training._custom_steps import has_tf_style_step, used_variables
 
 
@@ -34,7 +34,7 @@ def step_variables(model: Any, kind: str) -> StepVariables:
     A user's step in TensorFlow's signature may use more than Keras's would: a second optimizer, variables of its own.
     Those are one more group.
     """
-    groups = state_of(model, f"{kind}_step")
+    groups = step_state_variables(model, f"{kind}_step")
     if has_tf_style_step(model, kind):
         known = {id(variable) for group in groups for variable in group}
         groups.append([each for each in used_variables(model, kind) if id(each) not in known])

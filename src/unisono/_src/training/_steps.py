@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks import MetricsView, owner_of
+from unisono._src.keras_hooks import MetricsView, get_owner
 from unisono._src.replicas import context
 from unisono._src.replicas.context import Replica
 from unisono._src.training._custom_steps import has_tf_style_step, pure_step
@@ -52,7 +52,7 @@ def make_step(
     step then looks at the sum that the step before it left, which is there from the beginning.
     """
 
-    strategy = owner_of(model)
+    strategy = get_owner(model)
     assert strategy is not None, "only models of a strategy are trained here"
 
     def alone() -> contextlib.AbstractContextManager[None]:

@@ -66,7 +66,7 @@ class TrainingState:
 
     def settle(self) -> None:
         """Waits until callbacks have seen all steps so far."""
-        keras_hooks.settle(self.callbacks)
+        keras_hooks.wait_for_batch_hooks(self.callbacks)
 
     def before_validation(self) -> None:
         """Remembers the seeds, which a validation may use up: if it does not come to its end it is run again."""
@@ -94,7 +94,7 @@ class TrainingState:
 
         ``finished``: the number of epochs that were asked for, if the training has come to its end.
         """
-        states = {name: keras_hooks.callback_state(callback) for name, callback in self._callbacks().items()}
+        states = {name: keras_hooks.get_callback_state(callback) for name, callback in self._callbacks().items()}
         kept = {name: state for name, state in states.items() if state is not None}
         arrays = {f"callbacks/{name}/{key}": array for name, state in kept.items() for key, array in state[1].items()}
         return {

@@ -43,7 +43,7 @@ def save_folders() -> None:
     load = _loading(keras.models.load_model)
     keras.models.load_model = keras.saving.load_model = load
     keras.models.save_model = keras.saving.save_model = save_model
-    keras_hooks.say_nothing_of_other_formats()
+    keras_hooks.silence_format_advice()
 
 
 def save_model(
@@ -101,7 +101,7 @@ def _loading(original: Callable[..., Any]) -> Callable[..., Any]:
             objects = _SHORT_NAMES | (custom_objects or {})
             model = original(filepath, custom_objects=objects, compile=False, safe_mode=safe_mode)
             if compile:
-                keras_hooks.compile_as_in_h5(model, os.fspath(path), objects)
+                keras_hooks.compile_from_h5(model, os.fspath(path), objects)
             return model
         return original(filepath, custom_objects=custom_objects, compile=compile, safe_mode=safe_mode)
 
@@ -114,8 +114,8 @@ def _saving_old_weights(original: Callable[..., Any]) -> Callable[..., Any]:
         name = os.fspath(filepath) if isinstance(filepath, str | os.PathLike) else ""
         if not kwargs.get("max_shard_size") and _is_old_weights(name):
             if overwrite or not os.path.exists(name):
-                if keras_hooks.writes(self):
-                    keras_hooks.save_old_weights(self, name)
+                if keras_hooks.writes_files(self):
+                    keras_hooks.save_keras2_weights(self, name)
                 return None
             raise FileExistsError(f"{name} is there, and save_weights was told overwrite=False.")
         return original(self, filepath, overwrite, **kwargs)

@@ -22,7 +22,7 @@ Build it first: call it on a batch, model(x), or model.build((None, ...)) with t
 
 def build_by_calling() -> None:
     """Puts it onto Keras's class. Models with a `build` of their own keep it."""
-    keras.Model.build = keras_hooks.default_build(_built_by_a_call)
+    keras.Model.build = keras_hooks.make_default_build(_built_by_a_call)
     keras.Model.load_weights = _into_variables(keras.Model.load_weights)
 
 

@@ -48,12 +48,12 @@ def give_old_names() -> None:
     keras_hooks.refuse_symbolic_losses(SYMBOLIC_LOSS)
     kind.compiled_loss = property(keras_hooks.CompiledLoss)
     kind.compiled_metrics = property(keras_hooks.CompiledMetrics)
-    kind.metrics_names = property(keras_hooks.logs_of)
+    kind.metrics_names = property(keras_hooks.metric_names)
     kind.predict_classes = Gone(PREDICT_CLASSES)
     kind.predict_proba = Gone(PREDICT_PROBA)
     kind.save_spec = _save_spec
     kind.reset_states = _reset_states
-    kind.distribute_strategy = property(lambda self: keras_hooks.owner_of(self) or get_strategy())
+    kind.distribute_strategy = property(lambda self: keras_hooks.get_owner(self) or get_strategy())
     # Keras 3 has these of functional models alone; a Sequential one that is built is one as well.
     keras.Sequential.input = property(lambda self: _single(self.inputs))
     keras.Sequential.output = property(lambda self: _single(self.outputs))
@@ -94,7 +94,7 @@ def _created(model: Any, data: Any) -> Any:
     """The dataset that a DatasetCreator makes; anything else as it is."""
     if not isinstance(data, DatasetCreator):
         return data
-    strategy: Any = keras_hooks.owner_of(model)
+    strategy: Any = keras_hooks.get_owner(model)
     if strategy is None:
         return data.dataset_fn(InputContext())
     return strategy.distribute_datasets_from_function(data.dataset_fn, data.input_options)

@@ -17,7 +17,7 @@ from unisono._src.training.callbacks import BackupAndRestore
 
 def adopt_strays() -> None:
     """Puts it into force."""
-    keras_hooks.owner_of_stray.set(_owner_for)
+    keras_hooks.choose_owner.set(_owner_for)
 
 
 def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
@@ -35,7 +35,7 @@ def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
     if not needs_us:
         return None
     # Layers of a model that a strategy trained, in one that was put together outside of its scope.
-    owners = (keras_hooks.owner_of(variable) for variable in model.variables)
+    owners = (keras_hooks.get_owner(variable) for variable in model.variables)
     return next((owner for owner in owners if owner is not None), None) or _default()
 
 

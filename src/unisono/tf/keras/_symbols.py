@@ -17,8 +17,8 @@ def give_manners() -> None:
     kind.shape = property(lambda self: TensorShape(plain.fget(self)), plain.fset)
     kind.get_shape = lambda self: self.shape
     kind.set_shape = lambda self, shape: self.shape.assert_is_compatible_with(shape)
-    keras_hooks.open_like_tuples(TensorShape)
-    keras_hooks.build_with(_shapes)
+    keras_hooks.register_shape_as_tuple(TensorShape)
+    keras_hooks.build_with_shapes(_shapes)
     build_from_config = keras.Layer.build_from_config
     keras.Layer.build_from_config = lambda self, config: build_from_config(self, _shapes(config))
 

@@ -49,15 +49,15 @@ def get_seed_generator(seed: Any) -> Any:
     Inside of a layer it is one of the layer, so that its state is part of the model's.
     """
     name = _GLOBAL if seed is None else str(int(seed))
-    found = keras_hooks.generator_of_layer(name, None if seed is None else _first_seed(seed)) or _get_process_generator(
-        name, seed
-    )
+    found = keras_hooks.get_layer_generator(
+        name, None if seed is None else _first_seed(seed)
+    ) or _get_process_generator(name, seed)
     return check_state_advances(found)
 
 
 def check_state_advances(generator: Any) -> Any:
     """The generator; an error if a program is being traced that would draw the same numbers from it every time."""
-    if not jax_hooks.is_evaluating() and not is_tracing() and not keras_hooks.counts_on(generator):
+    if not jax_hooks.is_evaluating() and not is_tracing() and not keras_hooks.draws_differ_per_run(generator):
         raise RuntimeError(ALWAYS_THE_SAME)
     return generator
 
@@ -65,7 +65,7 @@ def check_state_advances(generator: Any) -> Any:
 def _get_process_generator(name: str, seed: Any) -> Any:
     if name not in _generators:
         # It serves the whole process: it belongs to no strategy, and to no function that happens to be traced.
-        with keras_hooks.outside_of_traces(), context.outside_of_strategies():
+        with keras_hooks.outside_traces(), context.outside_of_strategies():
             _generators[name] = keras.random.SeedGenerator(_first_seed(seed))
     return _generators[name]
 
@@ -81,4 +81,4 @@ def _first_seed(seed: Any) -> int | None:
     return hash((_chosen[0] if _chosen else 0, int(seed))) % _BITS
 
 
-keras_hooks.follow_layers()
+keras_hooks.track_current_layer()

@@ -103,7 +103,7 @@ class _Traced:
     def program(self, variables: list[Any], tensors: list[Any]) -> tuple[list[Any], list[Any]]:
         """What is exported."""
         known = dict(zip(self.scope.used, variables, strict=True))
-        flat = jax_hooks.filled(self.jaxpr, lambda key, like: known[key], tensors)
+        flat = jax_hooks.substitute(self.jaxpr, lambda key, like: known[key], tensors)
         num_results = len(flat) - len(self.written)
         return flat[:num_results], flat[num_results:]
 

@@ -22,8 +22,8 @@ class SavingScope(functions.CaptureScope):
         key = id(variable)
         if key not in self._state:
             # Not the variable's dtype, which is that of computations inside of a layer with mixed precision.
-            like = jax.ShapeDtypeStruct(tuple(variable.shape), keras_hooks.stored(variable).dtype)
-            self._state[key] = jax_hooks.hole(self._trace, key, like)
+            like = jax.ShapeDtypeStruct(tuple(variable.shape), keras_hooks.get_stored_value(variable).dtype)
+            self._state[key] = jax_hooks.make_placeholder(self._trace, key, like)
         return self._state[key]
 
     def read(self, variable: Any) -> Any:

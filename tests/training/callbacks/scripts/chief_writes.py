@@ -9,7 +9,7 @@ import unisono
 import keras  # isort: skip
 import numpy as np
 
-from unisono._src.keras_hooks import callback_state, restore_callback_state
+from unisono._src.keras_hooks import get_callback_state, restore_callback_state
 from unisono._src.processes import processes
 from unisono._src.training.callbacks._weights_folder import load_weights_folder
 from unisono.callbacks import ModelCheckpoint, TensorBoard
@@ -45,7 +45,7 @@ for callback in callbacks:
         callback.on_train_batch_begin(0)
         callback.on_train_batch_end(0, {"loss": 0.5})
         callback.on_epoch_end(epoch, {"loss": 0.5, "val_loss": val_loss})
-    kept = callback_state(callback)
+    kept = get_callback_state(callback)
     assert kept is not None
     restore_callback_state(callback, *kept)
     callback.on_train_end()

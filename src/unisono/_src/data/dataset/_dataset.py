@@ -69,7 +69,7 @@ from unisono._src.data.plans import (
     map_leaves,
     num_host_threads,
 )
-from unisono._src.keras_hooks import pulling_data
+from unisono._src.keras_hooks import report_data_pull
 from unisono._src.processes import broadcast_seeds_from_chief, processes
 
 
@@ -773,7 +773,7 @@ class Dataset:
         return elements[0]
 
     def __iter__(self) -> DatasetIterator:
-        pulling_data()
+        report_data_pull()
         return DatasetIterator(self, lambda dataset: dataset.execution.plan, self.next_iteration())
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from unisono._src.core import Override, out_of_range_error
 from unisono._src.data.plans import Elements, Nest, Plan, State
-from unisono._src.keras_hooks import pulling_data
+from unisono._src.keras_hooks import report_data_pull
 
 if TYPE_CHECKING:
     from unisono._src.data.dataset._dataset import Dataset
@@ -74,7 +74,7 @@ class DatasetIterator:
         return self
 
     def __next__(self) -> Nest:
-        pulling_data()
+        report_data_pull()
         if self._end is not None:
             raise StopIteration
         try:

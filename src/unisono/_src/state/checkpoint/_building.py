@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from unisono._src.keras_hooks import owner_of
+from unisono._src.keras_hooks import get_owner
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import attached_optimizers, metrics_path, named_variables
 from unisono._src.state.checkpoint._tree import leaves
@@ -62,6 +62,6 @@ def _waits_for_a_batch(metrics: list[Any]) -> bool:
 
 
 def _build(optimizer: Any, variables: list[Any]) -> None:
-    owner = owner_of(variables[0]) if variables else None
+    owner = get_owner(variables[0]) if variables else None
     with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
         optimizer.build(variables)

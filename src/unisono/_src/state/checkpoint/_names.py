@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import keras
 
-from unisono._src.keras_hooks import trained_by
+from unisono._src.keras_hooks import trained_variables
 from unisono._src.state.checkpoint._tree import is_holder, join_path, leaves
 
 _NUMBERED = re.compile(r"(.+?)((?:_\d+)+)")
@@ -137,7 +137,7 @@ def _add_optimizer(named: _Named, path: str, optimizer: Any) -> None:
     if inner is not None:
         theirs = {id(variable) for variable in inner.variables}
         variables = [variable for variable in variables if id(variable) not in theirs]
-    slots = _slots(variables, trained_by(optimizer), named)
+    slots = _slots(variables, trained_variables(optimizer), named)
     plain = [variable for variable in variables if id(variable) not in slots]
     names = (
         dict(zip(map(id, plain), canonical_names([each.path for each in plain], optimizer.name), strict=True)) | slots

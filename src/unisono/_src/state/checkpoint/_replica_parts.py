@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks import is_on_read, num_parts, owner_of, store, stored
+from unisono._src.keras_hooks import get_owner, get_stored_value, is_on_read, num_replica_values, set_stored_value
 
 _SUFFIX: Final = "@replicas"
 
@@ -37,14 +37,16 @@ def parts_of(variables: Mapping[str, Any]) -> dict[str, jax.Array]:
 def restore_parts(name: str, variable: Any, arrays: Mapping[str, Any]) -> None:
     """Gives ``variable``, which has its whole already, its parts, if they are stored and of as many replicas."""
     parts = arrays.get(parts_name(name))
-    if parts is None or not is_on_read(variable) or parts.shape != (num_parts(variable), *variable.shape):
+    if parts is None or not is_on_read(variable) or parts.shape != (num_replica_values(variable), *variable.shape):
         return
     host = np.array(parts)
-    store(variable, jax.make_array_from_callback(host.shape, _placement(variable).sharded_rows, lambda at: host[at]))
+    set_stored_value(
+        variable, jax.make_array_from_callback(host.shape, _placement(variable).sharded_rows, lambda at: host[at])
+    )
 
 
 def _everywhere(variable: Any) -> jax.Array:
-    parts: jax.Array = stored(variable)
+    parts: jax.Array = get_stored_value(variable)
     placement = _placement(variable)
     # Those of other processes are not to be read here, unless a program has sent them.
     return _copier(placement)(parts) if placement.spans_processes else parts
@@ -56,6 +58,6 @@ def _copier(placement: Placement) -> Callable[[jax.Array], jax.Array]:
 
 
 def _placement(variable: Any) -> Placement:
-    owner = owner_of(variable)
+    owner = get_owner(variable)
     assert owner is not None, "only variables of a strategy have parts"
     return owner.placement

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import keras
 
-from unisono._src.keras_hooks import layers_inside, naming_inside, owner_of
+from unisono._src.keras_hooks import child_layers, child_name_scope, get_owner
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._tree import leaves
 from unisono._src.state.store import JSON
@@ -36,7 +36,7 @@ def build_from_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
         return
     for path, thing in leaves(objects):
         if isinstance(thing, keras.Layer) and not thing.built and not thing.weights and path in shapes:
-            owner = owner_of(thing)
+            owner = get_owner(thing)
             with (
                 contextlib.nullcontext() if owner is None else context.enter_strategy(owner),
                 warnings.catch_warnings(),
@@ -50,10 +50,10 @@ def build_from_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
 
 def _build(layer: Any, configs: JSON) -> None:
     own, inside = configs[_OWN], configs[_INSIDE]
-    with naming_inside(layer):
+    with child_name_scope(layer):
         if own is not None:
             layer.build_from_config(_for_any_batch(own))
-        layers = layers_inside(layer)
+        layers = child_layers(layer)
         if len(layers) != len(inside):  # it makes some of them later
             return
         unbuilt = [(inner, each) for inner, each in zip(layers, inside, strict=True) if not inner.built]
@@ -65,7 +65,7 @@ def _build(layer: Any, configs: JSON) -> None:
 def _configs(layer: Any) -> JSON:
     config = layer.get_build_config()
     own = _plain(config) if isinstance(config, dict) and _is_plain(config) else None
-    return {_OWN: own, _INSIDE: [_configs(inner) for inner in layers_inside(layer)]}
+    return {_OWN: own, _INSIDE: [_configs(inner) for inner in child_layers(layer)]}
 
 
 def _is_plain(value: Any) -> bool:

@@ -10,7 +10,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono._src.keras_hooks import pulling_data, raw_value
+from unisono._src.keras_hooks import raw_value, report_data_pull
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
@@ -69,7 +69,7 @@ def check_outside_of_programs() -> None:
     """Raises on a replica. Inside a function that is being traced, that function becomes a loop on the host."""
     if context.current_replica() is not None:
         raise RuntimeError(ON_A_REPLICA)
-    pulling_data()
+    report_data_pull()
 
 
 def check_built(objects: Mapping[str, Any]) -> None:

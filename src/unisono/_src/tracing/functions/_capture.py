@@ -43,7 +43,7 @@ class CaptureScope(keras_hooks.StateScope):
         key = id(variable)
         if key not in self._state:
             # In the outermost trace, so that it is known in all inner ones: those of a scan, a branch, a replica.
-            self._state[key] = jax_hooks.hole(self._trace, key, keras_hooks.stored(variable))
+            self._state[key] = jax_hooks.make_placeholder(self._trace, key, keras_hooks.get_stored_value(variable))
         return self._state[key]
 
     def read(self, variable: Any) -> Any:
@@ -70,7 +70,7 @@ class CaptureScope(keras_hooks.StateScope):
         check_aggregation(variable)
         self.raw(variable)
         if keras_hooks.is_on_read(variable):
-            value = values.spread(value, variable.aggregation, keras_hooks.num_parts(variable))
+            value = values.spread(value, variable.aggregation, keras_hooks.num_replica_values(variable))
         self.set_raw(variable, value)
 
     def made(self, variable: Any) -> None:
@@ -99,5 +99,5 @@ def check_aggregation(variable: Any) -> None:
 
 def check_trace(expected: Any, variable: Any) -> None:
     """Raises unless operations belong to the trace in which values of variables live."""
-    if jax_hooks.beneath_tapes(jax_hooks.current_trace()) is not expected:
+    if jax_hooks.trace_below_tapes(jax_hooks.current_trace()) is not expected:
         raise RuntimeError(ASSIGNED_INSIDE.format(name=variable.path))

@@ -80,9 +80,9 @@ class ConcreteFunction:
     def __call__(self, arrays: list[Any]) -> Any:
         """Runs the program, which returns before it has ended; variables have their new values."""
         if tape.is_any_tape_recording():
-            keras_hooks.note_reads(self.variables)
+            keras_hooks.report_reads(self.variables)
             return self._run(
-                self._without_donation(), [keras_hooks.stored(variable) for variable in self._written], arrays
+                self._without_donation(), [keras_hooks.get_stored_value(variable) for variable in self._written], arrays
             )
         return self._run(self._jitted, [_donated(variable) for variable in self._written], arrays)
 
@@ -97,7 +97,7 @@ class ConcreteFunction:
         return self._run(program, [_donated(variable) for variable in self._written], arrays)
 
     def _run(self, program: Callable[..., Any], written: list[Any], arrays: list[Any]) -> Any:
-        read = [keras_hooks.stored(variable) for variable in self._read]
+        read = [keras_hooks.get_stored_value(variable) for variable in self._read]
         if self._placement is not None:
             arrays = [self._here(array) for array in arrays]
             for states, indices in ((written, self._strangers_written), (read, self._strangers_read)):
@@ -107,9 +107,9 @@ class ConcreteFunction:
         report_progress("custom loop", self._calls)
         results, states, wholes, done = program(written, read, arrays)
         for variable, state in zip(self._written, states, strict=True):
-            keras_hooks.store(variable, state)
+            keras_hooks.set_stored_value(variable, state)
         for (_, variable), whole in zip(self._wholes, wholes, strict=True):
-            keras_hooks.note_whole(variable, whole)
+            keras_hooks.set_aggregated_value(variable, whole)
         if self._throttled:
             _launches.add(done, 1, _IN_FLIGHT)
         return self._results.with_arrays(results)
@@ -131,7 +131,7 @@ class ConcreteFunction:
         def program(written: list[Any], read: list[Any], arrays: list[Any]) -> Any:
             known = dict(zip(keys, written + read, strict=True))
             # A variable that is there but not used has no value here; what is made of it is not used either.
-            flat = jax_hooks.filled(
+            flat = jax_hooks.substitute(
                 jaxpr, lambda key, like: known[key] if key in known else jnp.zeros(like.shape, like.dtype), arrays
             )
             following = iter(flat)
@@ -181,7 +181,9 @@ class _Traced:
         strategy = context.current_strategy()
         placement = arguments.placement or (None if strategy is None else strategy.placement)
         lowered = (
-            contextlib.nullcontext() if placement is None else keras_hooks.lowered_for(placement, stock_step=False)
+            contextlib.nullcontext()
+            if placement is None
+            else keras_hooks.use_cpu_lowerings(placement, stock_step=False)
         )
         with lowered, explained(function):
             self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)
@@ -193,7 +195,7 @@ class _Traced:
 def _placement_of(variables: list[Any], of_arguments: Placement | None) -> Placement | None:
     found = of_arguments
     for variable in variables:
-        owner = keras_hooks.owner_of(variable)
+        owner = keras_hooks.get_owner(variable)
         if owner is None:
             continue
         if found is not None and found.devices != owner.placement.devices:
@@ -222,7 +224,7 @@ def _wholes(parted: list[tuple[Any, Any]], known: dict[int, Any]) -> list[Any]:
 
 
 def _strangers(variables: list[Any]) -> list[int]:
-    return [index for index, variable in enumerate(variables) if keras_hooks.owner_of(variable) is None]
+    return [index for index, variable in enumerate(variables) if keras_hooks.get_owner(variable) is None]
 
 
 def _needs_throttle(placement: Placement | None) -> bool:
@@ -231,7 +233,7 @@ def _needs_throttle(placement: Placement | None) -> bool:
 
 def _donated(variable: Any) -> Any:
     """The variable's array to be used up; a copy if somebody else holds it, who would find it deleted."""
-    stored = keras_hooks.stored(variable)
+    stored = keras_hooks.get_stored_value(variable)
     return jnp.array(stored, copy=True) if sys.getrefcount(stored) > _OWN_REFERENCES else stored
 
 

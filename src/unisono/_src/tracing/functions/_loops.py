@@ -34,7 +34,7 @@ class _BodyScope(NestedScope):
         key = id(variable)
         if key not in self._state:
             self.read_first[key] = variable
-            self._state[key] = jax_hooks.hole(self._trace, key, self._outer.read(variable))
+            self._state[key] = jax_hooks.make_placeholder(self._trace, key, self._outer.read(variable))
         return self._state[key]
 
     def agreed(self, variable: Any, value: Any) -> Any:
@@ -78,7 +78,7 @@ class LoopBody:
 
     def run(self, operands: list[Any], values: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
         """One turn, with ``values`` in the variables: what it returns, and the variables that it writes."""
-        flat = jax_hooks.filled(self._jaxpr, lambda key, like: values[key], operands)
+        flat = jax_hooks.substitute(self._jaxpr, lambda key, like: values[key], operands)
         return flat[: len(self.result_avals)], dict(zip(self.written, flat[len(self.result_avals) :], strict=True))
 
 

@@ -72,12 +72,12 @@ class PlainScope:
 
     def __init__(self) -> None:
         self.losses: list[Any] = []
-        self._read = keras_hooks.reader_here()
+        self._read = keras_hooks.capture_reader()
 
     def get_current_value(self, variable: Any) -> Any:
         """The value, and those who watch are told."""
         value = self.read(variable)
-        keras_hooks.tell_read(variable, value)
+        keras_hooks.report_read(variable, value)
         return value
 
     def read(self, variable: Any) -> Any:
@@ -118,4 +118,4 @@ def write_to_outer(outer: OuterScope, variable: Any, value: Any) -> None:
 
 def current_outer_scope() -> OuterScope:
     """The scope that is in force."""
-    return keras_hooks.current_scope() or PlainScope()
+    return keras_hooks.current_state_scope() or PlainScope()

@@ -81,7 +81,7 @@ class ReplicaScope(keras_hooks.StateScope):
             return self._of_merged(variable, value)
         if keras_hooks.is_on_read(variable) or self._replica.assigns_same_values:
             return value
-        if keras_hooks.owner_of(variable) is not self._replica.strategy:
+        if keras_hooks.get_owner(variable) is not self._replica.strategy:
             raise ValueError(NOT_OWNED.format(name=variable.path, strategy=self._replica.strategy))
         aggregation = variable.aggregation
         if aggregation == "none":

@@ -48,7 +48,7 @@ def differentiated(
     ``evaluating`` says that it is carried out now, not traced. An operation without a gradient is an error only when
     its gradient is asked for: much of what is done under a tape, as for a metric, leads to no target.
     """
-    if not isinstance(call, jax_hooks.Call):
+    if not isinstance(call, jax_hooks.PrimitiveCall):
         return _traced(call, arguments, indices)
     try:
         compiled = _compiled_pair(call, indices) if evaluating else None
@@ -67,7 +67,7 @@ def _traced(call: Callable[..., list[Any]], arguments: Sequence[Any], indices: t
         return list(call(*every))
 
     results, pull_back = jax.vjp(of_varied, *(arguments[index] for index in indices))
-    return Outcome(results, [not alone for alone in jax_hooks.unconnected(pull_back)], pull_back)
+    return Outcome(results, [not alone for alone in jax_hooks.find_unconnected(pull_back)], pull_back)
 
 
 @functools.partial(
@@ -104,7 +104,7 @@ class _Kept:
 class _CompiledPair:
     """An operation and its way back, compiled when they are first used with arrays of some shape and dtype."""
 
-    def __init__(self, call: jax_hooks.Call, indices: tuple[int, ...]) -> None:
+    def __init__(self, call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -> None:
         def forward(arguments: list[Any]) -> tuple[list[Any], _Kept]:
             outcome = _traced(call, arguments, indices)
             return outcome.results, _Kept.of(outcome, arguments)
@@ -121,7 +121,7 @@ class _CompiledPair:
 _seen: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-def _compiled_pair(call: jax_hooks.Call, indices: tuple[int, ...]) -> _CompiledPair | None:
+def _compiled_pair(call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -> _CompiledPair | None:
     """The pair to be used for ``call``; None if it would be used this once.
 
     That is so for loops and branches, whose body is a program that is traced anew each time. Programs are known by
@@ -139,7 +139,7 @@ def _compiled_pair(call: jax_hooks.Call, indices: tuple[int, ...]) -> _CompiledP
 
 
 @functools.lru_cache(_MOST_KEPT)
-def _cached_pair(call: jax_hooks.Call, indices: tuple[int, ...]) -> _CompiledPair:
+def _cached_pair(call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -> _CompiledPair:
     return _CompiledPair(call, indices)
 
 

@@ -50,7 +50,7 @@ class Step:
         pull_back = self.again().pull_back if anew and self.again is not None else self.pull_back
         return pull_back(
             [
-                jax_hooks.no_cotangent(shape, self.takes_symbolic_zeros) if cotangent is None else cotangent
+                jax_hooks.zero_cotangent(shape, self.takes_symbolic_zeros) if cotangent is None else cotangent
                 for cotangent, shape in zip(cotangents, self.shapes, strict=True)
             ]
         )
@@ -127,7 +127,7 @@ class Record:
                     inputs=inputs,
                     results=numbers,
                     shapes=[jax.typeof(result) for result in results],
-                    takes_symbolic_zeros=jax_hooks.takes_symbolic_zeros(call),
+                    takes_symbolic_zeros=jax_hooks.accepts_symbolic_zeros(call),
                     pull_back=outcome.pull_back,
                     again=do if self.keeps_arguments else None,
                 )

@@ -28,7 +28,7 @@ class RecordingSession:
 
     def __init__(self, record: Record, watches_reads: bool) -> None:
         self._record, self._watches_reads = record, watches_reads
-        self._trace = jax_hooks.Recording(jax_hooks.current_trace(), record)
+        self._trace = jax_hooks.RecordingTrace(jax_hooks.current_trace(), record)
         self._trace.enter()
         for outer in _open.sessions:
             outer._record.keeps_arguments = True  # should it be asked for gradients while this one records
@@ -84,7 +84,7 @@ def pause_recording() -> Iterator[None]:
     for session in paused:
         session.recording = False
     try:
-        with jax_hooks.inside(jax_hooks.beneath_tapes(jax_hooks.current_trace())):
+        with jax_hooks.use_trace(jax_hooks.trace_below_tapes(jax_hooks.current_trace())):
             yield
     finally:
         for session in paused:

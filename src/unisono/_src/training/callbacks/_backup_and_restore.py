@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import keras
 
-from unisono._src.keras_hooks import owner_of
+from unisono._src.keras_hooks import get_owner
 from unisono._src.state.checkpoint import EveryEpoch, EverySteps, SavePolicy
 
 
@@ -62,7 +62,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     def set_model(self, model: Any) -> None:
         """Refuses models whose `fit` would not read this."""
         super().set_model(model)
-        if owner_of(model) is None:
+        if get_owner(model) is None:
             raise ValueError(
                 f"BackupAndRestore: {model.name!r} was made outside of every strategy's scope, and Keras's own fit "
                 "knows nothing of unisono.callbacks.BackupAndRestore. Make the model in a scope, or write "

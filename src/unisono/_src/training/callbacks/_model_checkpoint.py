@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from unisono._src.keras_hooks import DecidingCheckpoint, is_folder_path, owner_of
+from unisono._src.keras_hooks import ScheduledCheckpoint, get_owner, is_folder_path
 from unisono._src.processes import processes
 from unisono._src.state.store import staged_file
 from unisono._src.training.callbacks._weights_folder import save_weights_folder
@@ -18,7 +18,7 @@ NOT_FOR_WEIGHTS = """ModelCheckpoint: filepath={path!r} with save_weights_only=T
 '.weights.h5', or into a folder if the path has no ending: {weights!r}, or {folder!r}."""
 
 
-class ModelCheckpoint(DecidingCheckpoint):
+class ModelCheckpoint(ScheduledCheckpoint):
     """Saves the model, or its weights, as training goes on. A file is there completely or not at all.
 
     Of several workers the chief writes; the others decide the same and write nothing.
@@ -73,7 +73,7 @@ class ModelCheckpoint(DecidingCheckpoint):
             return
         if is_folder_path(path):
             save_weights_folder(self.model, path)
-        elif owner_of(self.model) is not None:
+        elif get_owner(self.model) is not None:
             self._save(path)
         else:  # Keras's own method would write into the file that is read meanwhile
             with staged_file(path) as temporary:

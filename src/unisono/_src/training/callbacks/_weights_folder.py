@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.keras_hooks import WeightsFolders, owner_of, raw_value
+from unisono._src.keras_hooks import WeightsFolders, get_owner, raw_value
 from unisono._src.processes import processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint import (
@@ -141,7 +141,7 @@ def _for_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, A
     if optimizer is None or not theirs:
         return without
     if theirs != set(_of_optimizer(model)) and not optimizer.built:
-        owner = owner_of(model)
+        owner = get_owner(model)
         with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
             optimizer.build(model.trainable_variables)
     if theirs != set(_of_optimizer(model)):
