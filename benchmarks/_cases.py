@@ -1,4 +1,4 @@
-"""What is measured of `fit`: the cases, and what Unisono aims at in each."""
+"""Cases and targets of the benchmark of `fit`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TORCH = "torch"
 
 
 class Work(Protocol):
-    """What every contender of a case does in one round, told in one line of JSON."""
+    """What every contender of a case does in one round; sent to it as one line of JSON."""
 
     @property
     def platform(self) -> str: ...
@@ -31,12 +31,12 @@ class Work(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """Work that is training.
+    """A training workload.
 
     Attributes:
         network: "mlp" is 784-256-256-10; "cnn" is Conv 32 3x3, MaxPool 2x2, Flatten, Dense 64, Dense 10.
-        platform: where.
-        replicas: on how many devices.
+        platform: the kind of device.
+        replicas: the number of devices.
         global_batch_size: rows of one step, over all devices.
         steps: steps of one epoch. The data is cut to that many batches.
         epochs: epochs of one round.
@@ -94,7 +94,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A workload, who competes, and the targets."""
+    """A workload, its contenders and its targets."""
 
     name: str
     workload: Work
@@ -106,7 +106,7 @@ _ON_CPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TENSORFLOW)
 _ON_CPUS = (UNISONO, HAND_WRITTEN, REPLICA_VIEW, KERAS_JAX, TENSORFLOW)
 _ON_GPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TORCH)
 
-# 1.05 is what two runs of one program differ by on a quiet machine.
+# Two runs of one program differ by up to 1.05 on a quiet machine.
 _NO_SLOWER = 1.05
 
 

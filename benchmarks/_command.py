@@ -1,4 +1,4 @@
-"""What the command lines of all benchmarks have in common: choose cases, measure, print, store, check."""
+"""The command line shared by all benchmarks: select cases, measure, print, store, check."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ RESULTS = HERE / "results"
 
 
 def new_parser(description: str, cases: Sequence[Case]) -> argparse.ArgumentParser:
-    """A parser of the arguments that every benchmark takes."""
+    """A parser for the arguments of every benchmark."""
     parser = argparse.ArgumentParser(
         description=description.replace("```\n", ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(case.name for case in cases)}")
-    parser.add_argument("--rounds", type=int, default=15, help="rounds that count (15)")
+    parser.add_argument("--rounds", type=int, default=15, help="counted rounds (15)")
     parser.add_argument("--warm-up", type=int, default=2, help="rounds before them (2)")
     parser.add_argument("--contenders", nargs="+", metavar="NAME", help="only these, and Unisono")
     parser.add_argument("--save", action="store_true", help="use results/saved/, which is committed, not results/")
-    parser.add_argument("--markdown", action="store_true", help="measure nothing; print what was stored")
+    parser.add_argument("--markdown", action="store_true", help="measure nothing; print the stored results")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target was missed")
     return parser
 
 
-def parsed(parser: argparse.ArgumentParser, cases: Sequence[Case]) -> argparse.Namespace:
-    """The arguments, checked. `cases` stays empty where none were named."""
+def parse(parser: argparse.ArgumentParser, cases: Sequence[Case]) -> argparse.Namespace:
+    """Parses and checks the arguments. `cases` is empty if none were named."""
     arguments = parser.parse_args()
     _check_known(parser, "case", arguments.cases, [case.name for case in cases])
     contenders = dict.fromkeys(name for case in cases for name in case.contenders)
@@ -59,11 +59,11 @@ def run(
     """Measures, prints and stores, or only prints; returns the exit code.
 
     Args:
-        cases: those that were chosen.
-        arguments: of :func:`parsed`.
+        cases: the selected ones.
+        arguments: from :func:`parse`.
         environments: where contenders run.
         form: what is shown.
-        data: what a case reads, in a word or two.
+        data: a short name of the input of a case.
         prefix: begins the names of the files with the results.
     """
     folder = RESULTS / "saved" if arguments.save else RESULTS
@@ -71,7 +71,7 @@ def run(
     if arguments.markdown:
         print(markdown([_load(path) for path in paths.values() if path.exists()], form))
         return 0
-    for number in (signal.SIGTERM, signal.SIGHUP):  # so that contenders are ended then, too
+    for number in (signal.SIGTERM, signal.SIGHUP):  # so that contenders are ended as well
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     all_met = True
     for case in (_among(case, arguments.contenders) for case in cases):
@@ -102,7 +102,7 @@ def _among(case: Case, names: list[str] | None) -> Case:
 
 
 def _say(what: str) -> None:
-    """One line that is written over, and only where somebody watches."""
+    """Shows a status line, if stderr is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
 

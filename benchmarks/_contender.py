@@ -1,4 +1,4 @@
-"""Our side of the conversation: a contender as a process that is asked for rounds, with a limit on every wait."""
+"""The benchmark's side of the protocol: a contender process that runs rounds on request, with a limit on every wait."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ROUND_SECONDS = 180.0
 
 
 class ContenderError(Exception):
-    """A contender died, or took longer than it may."""
+    """A contender died or exceeded its time limit."""
 
 
 class Contender:
-    """A running contender. Made by :func:`started`, which also ends it."""
+    """A running contender, start and ended by :func:`start`."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], log: Any):
         self.name = name
@@ -32,13 +32,13 @@ class Contender:
         self._unread = b""
 
     def wait_until_ready(self) -> None:
-        """Returns when it has built its model or pipeline."""
+        """Waits until it has built its model or pipeline."""
         self.about = self._answer(BUILD_SECONDS)["about"]
 
     def round(self) -> dict[str, float]:
-        """Lets it do one round: what :mod:`_protocol` says."""
+        """Runs one round; returns the answer described in :mod:`_protocol`."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it is dead: reading the answer says so
+        with contextlib.suppress(BrokenPipeError):  # it has died, which reading the answer reports
             self._process.stdin.write(b"round\n")
             self._process.stdin.flush()
         return self._answer(ROUND_SECONDS)
@@ -67,8 +67,8 @@ class Contender:
 
 
 @contextlib.contextmanager
-def started(name: str, command: list[str], variables: dict[str, str], folder: Path) -> Iterator[Contender]:
-    """Starts a contender in a process group of its own, and ends the whole group in the end, come what may."""
+def start(name: str, command: list[str], variables: dict[str, str], folder: Path) -> Iterator[Contender]:
+    """Starts a contender in its own process group, and kills the group on exit."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command,
@@ -82,7 +82,7 @@ def started(name: str, command: list[str], variables: dict[str, str], folder: Pa
         try:
             yield Contender(name, process, log)
         finally:
-            # Killed rather than asked: it holds nothing that could be lost.
+            # SIGKILL is enough: it has no state to save.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()

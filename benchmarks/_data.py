@@ -1,4 +1,4 @@
-"""The rows that all contenders train on, or read."""
+"""The data that all contenders use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MNIST = Path(__file__).parents[1] / "examples" / "data" / "mnist.npz"
 
 
 def source() -> Literal["MNIST", "random data"]:
-    """Where the rows come from."""
+    """The source of the rows."""
     return "MNIST" if MNIST.exists() else "random data"
 
 
@@ -29,7 +29,7 @@ def load(workload: Workload) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]
     """(x, y): images as float32 in 0..1, shaped for the network, and labels as int32."""
     images, labels = images_and_labels()
     if workload.num_rows > len(images):
-        raise ValueError(f"A round of {workload.num_rows} rows is asked for; the data has {len(images)}.")
+        raise ValueError(f"A round of {workload.num_rows} rows was requested; the data has {len(images)}.")
     shape = (-1, 784) if workload.network == "mlp" else (-1, 28, 28, 1)
     x = (images[: workload.num_rows] / np.float32(255)).reshape(shape)
     return x.astype("float32"), labels[: workload.num_rows].astype("int32")

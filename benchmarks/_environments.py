@@ -1,8 +1,8 @@
 """Which interpreter, paths and variables each contender runs with.
 
-Unisono runs in the environment that runs this file. The others have environments of their own under `.venvs/`,
-made here on first use, so that no contender's process contains Unisono or another's packages. Where none can be made
-(a GPU machine without a package index), all of them share one interpreter and the folders given with `--path`.
+Unisono runs in the environment that runs this file. The other contenders have their own environments under `.venvs/`,
+created on first use, so that no contender's process contains Unisono or the packages of another one. Where none can be
+created (a GPU machine without a package index), all share one interpreter and the folders given with `--path`.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class Program:
     paths: tuple[Path, ...] = ()
 
 
-def of_unisono(module: str) -> Program:
+def unisono_program(module: str) -> Program:
     """A program that may import Unisono."""
     return Program(module=module, environment=None, keras_backend="jax", paths=(PROJECT / "src",))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Environments:
-    """Where contenders run: in environments of their own, or all in this one.
+    """Where contenders run: each in its own environment, or all in this one.
 
     Args:
         programs: the program of each contender.
-        shared: use the interpreter that runs this for all of them.
+        shared: use the current interpreter for all of them.
         paths: folders that all of them can import from.
     """
 
@@ -64,7 +64,7 @@ class Environments:
     paths: tuple[Path, ...] = ()
 
     def command(self, contender: str, workload: Work) -> list[str]:
-        """The command line; makes the environment if there is none yet."""
+        """The command line; creates the environment if it does not exist."""
         program = self.programs[contender]
         own = program.environment is not None and not self.shared
         interpreter = _interpreter(program.environment) if own else sys.executable  # type: ignore[arg-type]
@@ -79,18 +79,18 @@ class Environments:
         if program.keras_backend:
             variables["KERAS_BACKEND"] = program.keras_backend
         if workload.platform == "gpu":
-            variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.2"  # several of them are alive on one GPU
+            variables["XLA_PYTHON_CLIENT_MEM_FRACTION"] = "0.2"  # several processes share the GPU
         else:
             variables["JAX_PLATFORMS"] = "cpu"
             devices = workload.devices_per_process
-            if contender != UNISONO and devices > 1:  # Unisono sees to both by itself
+            if contender != UNISONO and devices > 1:  # Unisono sets both by itself
                 variables["JAX_NUM_CPU_DEVICES"] = str(devices)
                 variables["NPROC"] = str(max(2 * devices, os.cpu_count() or 1))
         return variables
 
 
 def _interpreter(environment: str) -> str:
-    """The Python of a virtual environment under `.venvs/`, which is made or brought up to date first."""
+    """The Python of a virtual environment under `.venvs/`, which is created or updated first."""
     requirements = _requirements(environment)
     folder = VENVS / f"{environment}-{PYTHON}"
     python, stamp = folder / "bin" / "python", folder / "installed"
@@ -107,7 +107,7 @@ def _interpreter(environment: str) -> str:
 
 
 def _requirements(environment: str) -> str:
-    """The text of the requirements; a bare name gets the version and hashes that the project's lock gives it."""
+    """The requirements file, with the version and hashes of the project's lock file for each bare name."""
     lock = PROJECT / "requirements" / f"lock-{PYTHON}.txt"
     locked = {entry.split("==")[0]: entry for entry in re.split(r"\n(?=\S)", lock.read_text())}
     lines = (HERE / f"requirements-{environment}.txt").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""The files that pipelines read. Made once by `data.py`; contenders only ask where they are."""
+"""Paths of the files that pipelines read. `data.py` creates them once."""
 
 from __future__ import annotations
 

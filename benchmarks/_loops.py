@@ -1,4 +1,4 @@
-"""What is measured of training loops that users write: the cases, and what Unisono aims at in each."""
+"""Cases and targets of the benchmark of custom training loops."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def _in_a_function(replicas: int, targets: tuple[Target, ...]) -> Case:
 
 
 def _eagerly(replicas: int) -> Case:
-    """Says how much a function wins; eager steps are many times slower, so a round has few of them."""
+    """Shows what a function gains; eager steps are many times slower, so a round has few of them."""
     return Case(name=f"eager-{replicas}", workload=_loop(replicas, steps=20), contenders=(UNISONO, EAGER), targets=())
 
 
 CASES = (
     _in_a_function(1, _TARGETS),
     _in_a_function(2, _TARGETS),
-    _in_a_function(4, ()),  # shown without targets: more replicas than many a machine has cores
+    _in_a_function(4, ()),  # without targets: more replicas than many machines have cores
     _eagerly(1),
     _eagerly(2),
 )

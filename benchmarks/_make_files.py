@@ -1,4 +1,4 @@
-"""Makes the files that pipelines read, where they are missing. A file or folder that has its name is complete."""
+"""Creates the files that pipelines read, if they are missing. A file or folder with its final name is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 
 from unisono import io
 
-# Noise of 4 x 4 to 128 x 128 cells, scaled up and added: more contrast in larger structures, as photographs have it.
+# Noise of 4 x 4 to 128 x 128 cells, scaled up and added: more contrast in larger structures, as in photographs.
 _NOISE = ((4, 60.0), (16, 30.0), (64, 12.0), (128, 6.0))
 
 
@@ -31,7 +31,7 @@ def make_records(num_records: int) -> None:
 
 
 def make_jpegs(num_images: int, size: int) -> None:
-    """Images of noise that compress like photographs: some 18 kB each at 256 x 256."""
+    """Noise images that compress like photographs: about 18 kB each at 256 x 256."""
     if JPEGS.exists():
         return
     unfinished = JPEGS.with_suffix(".unfinished")

@@ -1,8 +1,8 @@
-"""Interleaved rounds, and what they say.
+"""Interleaved rounds, and their statistics.
 
-The machine may be busy with other things, and busier now than a minute ago. So all contenders of a case are alive at
-once, and take turns: each does one round while the others wait on stdin. What is compared is the times of one
-round, which lie seconds apart, and the ratios of all rounds give a median and a spread.
+The load of the machine may change from minute to minute. So all contenders of a case are alive at the same time and
+alternate: each runs one round while the rest wait on stdin. Ratios are computed within a round, between times that are
+seconds apart; the result is the median and the spread of the ratios of all rounds.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from _cases import UNISONO, Case
-from _contender import Contender, ContenderError, started
+from _contender import Contender, ContenderError, start
 from _environments import HERE, Environments
 
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """What one contender did: times per step of every counted round (by the clock, and of all its cores together),
-    and the losses of all rounds. Where nothing is trained, a step is one element, and there are no losses."""
+    """Measurements of one contender: times per step of every counted round (elapsed, and of all its cores together),
+    and the losses of all rounds. Without training, a step is one element, and there are no losses."""
 
     about: dict[str, str]
     seconds_per_step: list[float]
@@ -36,7 +36,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a case gave."""
+    """The result of a case."""
 
     case: str
     workload: dict[str, Any]
@@ -73,7 +73,7 @@ class _Record:
 def measure(
     case: Case, environments: Environments, *, data: str, rounds: int, warm_up: int, say: Callable[[str], None]
 ) -> Result:
-    """Runs ``warm_up`` rounds that are thrown away, in which programs are compiled, and ``rounds`` that count."""
+    """Runs ``warm_up`` rounds, which include compilation and are discarded, and then ``rounds`` rounds."""
     workload = case.workload
     commands = {name: environments.command(name, workload) for name in case.contenders}
     with contextlib.ExitStack() as stack:
@@ -81,7 +81,7 @@ def measure(
         for name, command in commands.items():
             say(f"{case.name}: starting {name}")
             variables = environments.variables(name, workload)
-            records.append(_Record(stack.enter_context(started(name, command, variables, HERE))))
+            records.append(_Record(stack.enter_context(start(name, command, variables, HERE))))
             with _noted(records[-1]):
                 records[-1].contender.wait_until_ready()
         for number in range(warm_up + rounds):
@@ -122,7 +122,7 @@ def _one_round(record: _Record, steps: int, *, counted: bool) -> None:
 
 @contextlib.contextmanager
 def _noted(record: _Record) -> Any:
-    """A contender that fails is out; the others go on."""
+    """Records the failure of a contender; the rest continue."""
     try:
         yield
     except ContenderError as error:
@@ -138,6 +138,6 @@ def median_and_spread(values: list[float]) -> tuple[float, float, float]:
 
 
 def trains_differently(result: Result, contender: str) -> bool:
-    """Whether a contender's first round ended at another loss than Unisono's: then it does not do the same work."""
+    """Whether the loss after a contender's first round differs from Unisono's: then it does not do the same work."""
     first, ours = (result.series[name].losses[:1] for name in (contender, UNISONO))
     return bool(first and ours) and abs(first[0] - ours[0]) > 0.25 * ours[0]

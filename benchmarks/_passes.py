@@ -1,4 +1,4 @@
-"""What a round is for a contender that reads: one pass, from `iter()` to the end, every batch touched."""
+"""A round of an input pipeline: one pass, from `iter()` to the end, accessing every batch."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from _pipelines import Pipeline
 from _protocol import Round, serve_rounds
 
-# Begins a pass: what each batch begins with (the images) as a NumPy array, by a view where there is one.
+# Starts a pass; yields the first part of each batch (the images) as a NumPy array, without a copy where possible.
 Batches = Callable[[], Iterable[np.ndarray[Any, Any]]]
 
 
 def serve_passes(contender: Callable[[Pipeline], Batches]) -> None:
-    """Runs a contender that reads; the pipeline is the process's one argument."""
+    """Runs a contender that reads a pipeline, which is the only argument of the process."""
 
     def build() -> Round:
         pipeline = Pipeline.from_json(sys.argv[1])
@@ -35,7 +35,7 @@ def serve_passes(contender: Callable[[Pipeline], Batches]) -> None:
 
 
 def _check(pipeline: Pipeline, num_elements: int, element: Any) -> None:
-    """That it did what all do; a contender that fails here is out."""
+    """Checks that the contender did the same work; otherwise it fails."""
     expected = (pipeline.num_elements, pipeline.shape, pipeline.dtype)
     got = (num_elements, getattr(element, "shape", None), str(getattr(element, "dtype", None)))
     if got != expected:

@@ -1,4 +1,4 @@
-"""What is measured of input pipelines: the cases, and what Unisono aims at in each."""
+"""Cases and targets of the benchmark of input pipelines."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TORCH = "torch"
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
-    """Work that is one pass over an input pipeline.
+    """A workload that is one pass over an input pipeline.
 
     Attributes:
         reads: what it reads and does, by the case's name.
         num_elements: elements of one pass.
         batch_size: elements of one batch.
-        shape: of one element of what batches begin with.
-        dtype: of what batches begin with.
+        shape: of one element of the first part of a batch.
+        dtype: of the first part of a batch.
     """
 
     platform: ClassVar = "cpu"  # nothing is sent to a device
@@ -68,7 +68,7 @@ CASES = (
         contenders=(UNISONO, UNISONO_BATCHED, TF_DATA, TF_DATA_BATCHED),
         targets=(Target(TF_DATA, 1),),
     ),
-    # One Python function does nearly all of the work, so there is little to win: shown without a target.
+    # One Python function does nearly all of the work, so there is little to gain: no target.
     Case(
         name="generator",
         workload=Pipeline(reads="generator", num_elements=20_000, shape=(28, 28), dtype="uint8"),

@@ -1,12 +1,12 @@
-"""The contender's side of the conversation: build once, then one round for every line on stdin.
+"""The contender's side of the protocol: build once, then run one round for every line on stdin.
 
     contender -> ready      {"about": {"jax": "0.10.2", ...}}
     run.py    -> "round"
     contender -> a round    {"seconds": 0.21, "cpu_seconds": 0.39, "loss": 0.43, "accuracy": 0.88}
-    ...                     (loss and accuracy where something is trained)
+    ...                     (loss and accuracy if it trains)
     run.py    -> end of file, and the contender exits
 
-Answers are lines of JSON on the stdout that the process was started with. Whatever else is printed goes to stderr.
+Answers are lines of JSON on the original stdout of the process. All other output goes to stderr.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from _cases import Workload
 # Trains one round and returns (loss, accuracy) of its last epoch as Python numbers, so that nothing is still running.
 Train = Callable[[], tuple[float, float]]
 
-# Does one round, and returns what it found out besides how long it took.
+# Runs one round, and returns its results besides the time.
 Round = Callable[[], dict[str, float]]
 
-# Packages whose versions are told, and the modules that say that they are in use.
+# Packages whose versions are reported if their module is imported.
 _REPORTED = {
     "jax": "jax",
     "keras": "keras",
@@ -44,7 +44,7 @@ _REPORTED = {
 
 
 def serve(contender: Callable[[Workload], Train]) -> None:
-    """Runs a contender that trains; the workload is the process's one argument."""
+    """Runs a contender that trains; the workload is the only argument of the process."""
 
     def build() -> Round:
         train = contender(Workload.from_json(sys.argv[1]))
@@ -59,7 +59,7 @@ def serve(contender: Callable[[Workload], Train]) -> None:
 
 
 def serve_rounds(build: Callable[[], Round]) -> None:
-    """Runs a contender as the process's whole life."""
+    """Runs a contender until stdin is closed."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -76,13 +76,13 @@ def serve_rounds(build: Callable[[], Round]) -> None:
 
 
 def _cpu_seconds() -> float:
-    """Of this process and of the worker processes that it started."""
+    """CPU time of this process and of the worker processes it started."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_of_living, active_children()))
 
 
 def _of_living(child: BaseProcess) -> float:
-    """What Linux says; 0 elsewhere."""
+    """CPU time of a running child from /proc; 0 on systems without it."""
     try:
         fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

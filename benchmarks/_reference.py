@@ -1,4 +1,4 @@
-"""The MLP and Adam in NumPy: the weights that all loops begin with, and where their first steps have to lead."""
+"""The MLP and Adam in NumPy: the initial weights of all loops, and the expected losses of their first steps."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def initial_weights() -> list[Array]:
     return weights
 
 
-# Whose Adam. PyTorch adds epsilon after it has corrected the bias of the velocity, and so a smaller one in first steps.
+# Variants of Adam. PyTorch adds epsilon after the bias correction of the velocity: a smaller one in the first steps.
 Adam = Literal["keras", "torch"]
 
 
 def first_steps(
     data: tuple[Array, Array], batch_size: int, steps: int, adam: Adam = "keras"
 ) -> tuple[list[float], int]:
-    """The losses of the first steps, each before its update, and how many rows were answered correctly in them."""
+    """The losses of the first steps, each before its update, and the number of correctly classified rows."""
     weights = [weight.astype("float64") for weight in initial_weights()]
     momentum, velocity = ([np.zeros_like(weight) for weight in weights] for _ in range(2))
     losses, num_correct = [], 0

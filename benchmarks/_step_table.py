@@ -1,4 +1,4 @@
-"""What is shown of benchmarks whose rounds are calls of a step: microseconds."""
+"""The table of benchmarks whose rounds are calls of a step, in microseconds."""
 
 from __future__ import annotations
 

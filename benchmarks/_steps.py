@@ -1,4 +1,4 @@
-"""What a round is for a contender that is a loop of its own: one step for each batch. Batches are made before."""
+"""A round of a custom training loop: one step for each batch. Batches are prepared beforehand."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from _cases import Workload
 from _protocol import Train, serve
 from _reference import Adam, first_steps
 
-# Few: later, one rounding can lead right programs apart.
+# Few: later, one rounding error can make correct programs diverge.
 CHECKED_STEPS = 20
-_TOLERANCE = 5e-4  # of a loss; so two contenders are within 1e-3 of each other
+_TOLERANCE = 5e-4  # of a loss, so that any two contenders are within 1e-3
 
 
 class Loop(NamedTuple):
-    """A training that has not begun.
+    """A training loop that has not started.
 
     Attributes:
-        step: trains on one batch, and returns its loss, which may still be being computed.
-        batches: those of one epoch, where the step expects them.
+        step: trains on one batch, and returns its loss, which may not be computed yet.
+        batches: those of one epoch, on the devices the step expects.
         accuracy: of all steps so far.
-        loss: what a step returned, as a number.
-        adam: whose Adam it has.
+        loss: converts the result of a step to a number.
+        adam: its variant of Adam.
     """
 
     step: Callable[[Any], Any]
@@ -34,12 +34,12 @@ class Loop(NamedTuple):
 
 
 def serve_steps(contender: Callable[[Workload], Loop]) -> None:
-    """Runs a contender that is a loop; the workload is the process's one argument."""
+    """Runs a contender that is a training loop; the workload is the only argument of the process."""
     serve(lambda workload: rounds_of(workload, contender(workload)))
 
 
 def rounds_of(workload: Workload, loop: Loop) -> Train:
-    """Checks the loop's first steps, and returns what trains one round."""
+    """Checks the first steps of the loop, and returns a function that trains one round."""
     losses = [loop.loss(loop.step(batch)) for batch in loop.batches[:CHECKED_STEPS]]
     check_first_steps(workload, losses, float(loop.accuracy()), loop.adam)
 
@@ -53,11 +53,11 @@ def rounds_of(workload: Workload, loop: Loop) -> Train:
 
 
 def check_first_steps(workload: Workload, losses: list[float], accuracy: float, adam: Adam = "keras") -> None:
-    """That they are those of all; a contender that fails here is out."""
+    """Compares the first steps with the reference; a contender that differs fails."""
     expected, correct = first_steps(_data.load(workload), workload.global_batch_size, CHECKED_STEPS, adam)
     worst = max(abs(loss - value) for loss, value in zip(losses, expected, strict=True))
     if not worst <= _TOLERANCE:
         raise ValueError(f"The first losses are {losses}, expected {expected}.")
     num_rows = CHECKED_STEPS * workload.global_batch_size
-    if abs(accuracy * num_rows - correct) > 2:  # two answers of a network may be a rounding apart
+    if abs(accuracy * num_rows - correct) > 2:  # two predictions may differ by rounding
         raise ValueError(f"The first accuracy is {accuracy}, expected {correct} of {num_rows} rows.")

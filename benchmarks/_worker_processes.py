@@ -1,8 +1,8 @@
-"""A contender that is several worker processes: the first talks to the benchmark, starts the others and leads them.
+"""A contender of several worker processes: the first one talks to the benchmark, starts the rest and controls them.
 
-Between rounds none of them is in a collective, where it might spin: the first waits for a line on stdin, the others for
-a message on a pipe from the first. All are in the process group that the benchmark kills in the end. Should there be
-nobody left to do that, a worker that waits sees its pipe end, and one that trains has a deadline.
+Between rounds no worker is in a collective, where it might spin: the first waits for a line on stdin, the rest for a
+message on a pipe from the first. All are in the process group that the benchmark kills in the end. If the benchmark has
+died, a waiting worker sees its pipe close, and a training one has a deadline.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from _contender import BUILD_SECONDS, ROUND_SECONDS
 from _protocol import Train, serve
 
 _HOST = "127.0.0.1"
-_LATER = 10  # seconds; so that the benchmark's own limit comes first, and says more
+_LATER = 10  # seconds; the benchmark's own limit comes first and has a better message
 
 
 def serve_workers(contender: Callable[[Workload], Train]) -> None:
-    """Runs a contender that is several workers; the workload is the process's one argument.
+    """Runs a contender of several workers; the workload is the only argument of the process.
 
     Args:
         contender: called in every worker, which finds its cluster in the variables of TensorFlow and of torchrun. A
@@ -41,20 +41,20 @@ def serve_workers(contender: Callable[[Workload], Train]) -> None:
 
 def _first_worker(contender: Callable[[Workload], Train], workload: Workload) -> Train:
     first, *rest = _variables_of_workers(workload.workers)
-    others = [_start(contender, workload, variables) for variables in rest]
-    threading.Thread(target=_end_with, args=([process for process, _ in others],), daemon=True).start()
+    peers = [_start(contender, workload, variables) for variables in rest]
+    threading.Thread(target=_end_with, args=([process for process, _ in peers],), daemon=True).start()
     os.environ.update(first)
     with _deadline(BUILD_SECONDS):
         train = contender(workload)
-        for _, pipe in others:
+        for _, pipe in peers:
             pipe.recv()
 
     def round_of_all() -> tuple[float, float]:
         with _deadline(ROUND_SECONDS):
-            for _, pipe in others:
+            for _, pipe in peers:
                 pipe.send("round")
             found = train()
-            for _, pipe in others:
+            for _, pipe in peers:
                 pipe.recv()
         return found
 
@@ -75,7 +75,7 @@ def _other_worker(contender: Callable[[Workload], Train], workload: Workload, pi
 def _start(
     contender: Callable[[Workload], Train], workload: Workload, variables: dict[str, str]
 ) -> tuple[BaseProcess, Connection]:
-    """A process that imports everything anew, and has the variables from its beginning."""
+    """Starts a process that imports everything itself and has the variables from the beginning."""
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
     process = spawn.Process(target=_other_worker, args=(contender, workload, there))
@@ -86,7 +86,7 @@ def _start(
 
 
 def _variables_of_workers(workers: int) -> list[dict[str, str]]:
-    """What tells each worker of the others: `TF_CONFIG`, and what torchrun sets."""
+    """The cluster for each worker: `TF_CONFIG`, and torchrun's variables."""
     ports = _free_ports(workers)
     cluster = {"worker": [f"{_HOST}:{port}" for port in ports]}
     return [
@@ -110,16 +110,16 @@ def _free_ports(number: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def _end_with(others: list[BaseProcess]) -> None:
-    """Ends this process when one of the others has ended: what it waits for in a collective will not come."""
-    wait([process.sentinel for process in others])
+def _end_with(peers: list[BaseProcess]) -> None:
+    """Ends this process when a peer has ended, because a collective would never return."""
+    wait([process.sentinel for process in peers])
     print("Another worker has ended.", file=sys.stderr, flush=True)
     os._exit(1)
 
 
 @contextlib.contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Past it, the process is killed, wherever it is: nobody handles the signal."""
+    """Kills the process when it is exceeded: the signal has no handler."""
     signal.alarm(int(seconds) + _LATER)
     yield
     signal.alarm(0)
@@ -127,7 +127,7 @@ def _deadline(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _all_of_a_process() -> Iterator[None]:
-    """Ends the process with its block, without exit handlers: some of them wait for the other workers."""
+    """Ends the process after the block, without exit handlers: some of them wait for the other workers."""
     code = 1
     try:
         yield

@@ -1,4 +1,4 @@
-"""What is measured of training in several worker processes: the cases, and what Unisono aims at in each."""
+"""Cases and targets of the benchmark of several worker processes."""
 
 from __future__ import annotations
 

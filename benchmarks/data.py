@@ -1,9 +1,9 @@
-"""How fast are input pipelines? Unisono and others read the same data in turns; nothing is trained.
+"""How fast are input pipelines? Unisono and other libraries read the same data, interleaved, without training.
 
 ```
 data.py                     all cases
 data.py jpeg --rounds 5     one case, shorter
-data.py --markdown          the table for the README, of what was measured last
+data.py --markdown          the table for the README from the last measurement
 ```
 """
 
@@ -13,16 +13,16 @@ import sys
 
 import _data
 from _cases import UNISONO, Case
-from _command import new_parser, parsed, run
-from _environments import Environments, Program, of_unisono
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
 from _make_files import make_jpegs, make_records
 from _measure import Result, median_and_spread
 from _pipelines import CASES, GRAIN, TF_DATA, TF_DATA_BATCHED, TORCH, UNISONO_BATCHED, Pipeline
 from _table import Form, relative_to_unisono
 
 PROGRAMS = {
-    UNISONO: of_unisono("contenders.unisono_data"),
-    UNISONO_BATCHED: of_unisono("contenders.unisono_data_batched"),
+    UNISONO: unisono_program("contenders.unisono_data"),
+    UNISONO_BATCHED: unisono_program("contenders.unisono_data_batched"),
     TF_DATA: Program(module="contenders.tf_data", environment="tensorflow"),
     TF_DATA_BATCHED: Program(module="contenders.tf_data_batched", environment="tensorflow"),
     GRAIN: Program(module="contenders.grain_data", environment="loaders"),
@@ -32,7 +32,7 @@ PROGRAMS = {
 
 def main() -> int:
     """Returns the exit code."""
-    arguments = parsed(new_parser(__doc__, CASES), CASES)
+    arguments = parse(new_parser(__doc__, CASES), CASES)
     chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
     if not arguments.markdown:
         for case in chosen:

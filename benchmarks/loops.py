@@ -1,9 +1,9 @@
-"""What does a step of a training loop of one's own cost? Unisono and others train in turns on batches made before.
+"""How fast is a custom training loop? Unisono and other libraries train on prepared batches, interleaved.
 
 ```
 loops.py                    all cases
 loops.py 2 --rounds 5       two replicas only, shorter
-loops.py --markdown         the table for the README, of what was measured last
+loops.py --markdown         the table for the README from the last measurement
 ```
 """
 
@@ -13,14 +13,14 @@ import sys
 
 import _data
 from _cases import HAND_WRITTEN, TENSORFLOW, UNISONO
-from _command import new_parser, parsed, run
-from _environments import Environments, Program, of_unisono
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
 from _loops import CASES, EAGER
 from _step_table import FORM
 
 PROGRAMS = {
-    UNISONO: of_unisono("contenders.unisono_loop"),
-    EAGER: of_unisono("contenders.unisono_loop_eager"),
+    UNISONO: unisono_program("contenders.unisono_loop"),
+    EAGER: unisono_program("contenders.unisono_loop_eager"),
     HAND_WRITTEN: Program(module="contenders.hand_written_loop", environment="jax"),
     TENSORFLOW: Program(module="contenders.tf_loop", environment="tensorflow", keras_backend="tensorflow"),
 }
@@ -28,7 +28,7 @@ PROGRAMS = {
 
 def main() -> int:
     """Returns the exit code."""
-    arguments = parsed(new_parser(__doc__, CASES), CASES)
+    arguments = parse(new_parser(__doc__, CASES), CASES)
     chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
     environments = Environments(programs=PROGRAMS)
     return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source(), prefix="loops-")

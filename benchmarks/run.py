@@ -1,10 +1,10 @@
-"""How fast is `fit`? Unisono and others train in turns, and their times are compared round by round.
+"""How fast is `fit`? Unisono and other libraries train, interleaved, and their times are compared round by round.
 
 ```
 run.py                      all cases for the CPU
 run.py mlp-1 --rounds 5     one case, shorter
 run.py --gpu --path DIR     the cases for the GPU, with this interpreter and the packages unzipped in DIR
-run.py --markdown           the table for the README, of what was measured last
+run.py --markdown           the table for the README from the last measurement
 ```
 """
 
@@ -15,13 +15,13 @@ from pathlib import Path
 
 import _data
 from _cases import CASES, HAND_WRITTEN, KERAS_JAX, REPLICA_VIEW, TENSORFLOW, TORCH, UNISONO, Workload
-from _command import new_parser, parsed, run
-from _environments import Environments, Program, of_unisono
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
 from _measure import Result, median_and_spread, trains_differently
 from _table import Form, relative_to_unisono
 
 PROGRAMS = {
-    UNISONO: of_unisono("contenders.unisono_fit"),
+    UNISONO: unisono_program("contenders.unisono_fit"),
     HAND_WRITTEN: Program(module="contenders.hand_written", environment="jax"),
     REPLICA_VIEW: Program(module="contenders.hand_written_replica_view", environment="jax"),
     KERAS_JAX: Program(module="contenders.keras_fit", environment="jax", keras_backend="jax"),
@@ -35,8 +35,10 @@ def main() -> int:
     parser = new_parser(__doc__, CASES)
     parser.add_argument("--gpu", action="store_true", help="the cases for the GPU, which imply --same-env")
     parser.add_argument("--same-env", action="store_true", help="all contenders use this interpreter")
-    parser.add_argument("--path", type=Path, action="append", default=[], help="a folder that all can import from")
-    arguments = parsed(parser, CASES)
+    parser.add_argument(
+        "--path", type=Path, action="append", default=[], help="a folder that all contenders can import from"
+    )
+    arguments = parse(parser, CASES)
     platforms = ("cpu", "gpu") if arguments.markdown else ("gpu",) if arguments.gpu else ("cpu",)
     chosen = [
         case

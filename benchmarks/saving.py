@@ -1,14 +1,13 @@
-"""What does saving cost a training? `fit` with and without `resume=`, in turns, in one process.
+"""What does checkpointing cost? `fit` with and without `resume=`, alternating in one process.
 
 ```
-saving.py                       a model of 100 MB, a save every 30 s, three rounds of about a minute each
+saving.py                       a model of 100 MB, a checkpoint every 30 s, three rounds of about a minute each
 saving.py --seconds 10 --rounds 1
-saving.py --markdown            the table, of what was measured last
+saving.py --markdown            the table from the last measurement
 ```
 
-A round is one epoch that lasts twice the interval, so that with `resume=` it holds the write of the save that begins a
-run and at least one more. Compared is the time from the beginning of the epoch to its end. With Adam a model of 100 MB
-saves 300 MB.
+A round is one epoch that lasts twice the interval, so that with `resume=` it includes the first checkpoint of a run and
+at least one more. The time of the epoch is compared. With Adam a model of 100 MB has checkpoints of 300 MB.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono._src.training import Resume
+from unisono import Resume
 from unisono.checkpoint import EverySeconds
 
 RESULTS = Path(__file__).parent / "results"
@@ -71,7 +70,7 @@ def seconds_of(model: Any, data: Any, steps: int, resume: Resume | None) -> floa
 
 
 def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
-    """Rounds in turns; what they took, and what is known of the machine and the saves."""
+    """Alternating rounds: their times, and facts about the machine and the checkpoints."""
     random = np.random.default_rng(0)
     x, y = random.random((8192, 784), "float32"), random.integers(0, 10, 8192).astype("int32")
     data = unisono.data.Dataset.from_tensor_slices((x, y)).shuffle(8192).repeat().batch(BATCH)
@@ -84,8 +83,8 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
     saves = 0
     for number in range(rounds):
         resume = Resume(folder / f"{number}", policy=EverySeconds(interval))
-        turns = [("plain", None), ("saving", resume)]
-        for name, each in turns if number % 2 == 0 else reversed(turns):
+        pair = [("plain", None), ("saving", resume)]
+        for name, each in pair if number % 2 == 0 else reversed(pair):
             found[name].append(seconds_of(model, data, steps, each) / steps)
             print(f"round {number}: {name} {found[name][-1] * 1e3:.2f} ms a step", file=sys.stderr)
         newest = max((folder / f"{number}" / "checkpoints" / "fit-1").iterdir(), key=lambda path: int(path.name[5:]))
@@ -97,7 +96,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
         "interval_s": interval,
         "weights_mb": round(sum(weight.nbytes for weight in model.get_weights()) / 1e6),
         "saved_mb": round(size / 1e6),
-        "saves_a_round": saves - 1,  # the last one is written when the epoch has ended
+        "saves_a_round": saves - 1,  # the last one is written after the epoch
         "plain_ms": [each * 1e3 for each in found["plain"]],
         "saving_ms": [each * 1e3 for each in found["saving"]],
         "ratio": statistics.median(ratios),
@@ -126,10 +125,10 @@ def markdown(results: list[dict[str, Any]]) -> str:
 def main() -> int:
     """Returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=30.0, help="between saves (30)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="between checkpoints (30)")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is run (3)")
     parser.add_argument("--save", action="store_true", help="use results/saved/, which is committed, not results/")
-    parser.add_argument("--markdown", action="store_true", help="measure nothing; print what was stored")
+    parser.add_argument("--markdown", action="store_true", help="measure nothing; print the stored results")
     parser.add_argument("--check", action="store_true", help=f"exit with 1 if the ratio is above {TARGET}")
     arguments = parser.parse_args()
     stored = RESULTS / "saved" if arguments.save else RESULTS

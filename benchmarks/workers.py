@@ -1,9 +1,9 @@
-"""What does a step cost in two worker processes? Unisono and others train in turns, each as a pair of processes.
+"""How fast are two worker processes? Unisono and other libraries train, interleaved, each as a pair of processes.
 
 ```
 workers.py                  all cases
 workers.py 32 --rounds 5    one case, shorter
-workers.py --markdown       the table for the README, of what was measured last
+workers.py --markdown       the table for the README from the last measurement
 ```
 """
 
@@ -13,14 +13,14 @@ import sys
 
 import _data
 from _cases import TENSORFLOW, TORCH, UNISONO
-from _command import new_parser, parsed, run
-from _environments import Environments, Program, of_unisono
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
 from _step_table import FORM
 from _workers import CASES, TORCH_TUNED, UNISONO_FIT
 
 PROGRAMS = {
-    UNISONO: of_unisono("contenders.unisono_workers"),
-    UNISONO_FIT: of_unisono("contenders.unisono_workers_fit"),
+    UNISONO: unisono_program("contenders.unisono_workers"),
+    UNISONO_FIT: unisono_program("contenders.unisono_workers_fit"),
     TENSORFLOW: Program(module="contenders.tf_workers", environment="tensorflow", keras_backend="tensorflow"),
     TORCH: Program(module="contenders.torch_workers", environment="loaders"),
     TORCH_TUNED: Program(module="contenders.torch_workers_tuned", environment="loaders"),
@@ -29,7 +29,7 @@ PROGRAMS = {
 
 def main() -> int:
     """Returns the exit code."""
-    arguments = parsed(new_parser(__doc__, CASES), CASES)
+    arguments = parse(new_parser(__doc__, CASES), CASES)
     chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
     environments = Environments(programs=PROGRAMS)
     return run(

@@ -1,1 +1,1 @@
-"""The programs that compete, each the main program of a process of its own. They share nothing but the workload."""
+"""The contenders, each the main program of its own process. They share only the workload."""

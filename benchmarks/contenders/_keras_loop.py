@@ -1,4 +1,4 @@
-"""A training loop with tf.distribute's API. Two libraries have it, and for both it is this text."""
+"""A custom training loop with tf.distribute's API, shared by the two libraries that have it."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _epoch_of_calls(workload: Workload, mesh: Mesh, replica_view: bool) -> Calla
 
 
 def make_loss(workload: Workload) -> Callable[[Params, jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
-    """Of a device's rows: their part of the batch's loss, and how many were answered correctly."""
+    """For the rows of one device: their part of the loss, and the number of correct predictions."""
     network = {"mlp": _mlp, "cnn": _cnn}[workload.network]
     max_pool = _max_pool_by_comparison if workload.platform == "cpu" else _max_pool_by_window
 

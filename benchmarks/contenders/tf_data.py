@@ -1,4 +1,4 @@
-"""`tf.data`, step by step what `unisono_data.py` does, with `AUTOTUNE` for calls in parallel and for prefetching."""
+"""`tf.data` with the same operations as `unisono_data.py`, with `AUTOTUNE` for parallel calls and prefetching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.data` as its performance guide has it for cheap functions: first batch, then map whole batches."""
+"""`tf.data` as its performance guide recommends for cheap functions: batch first, then map whole batches."""
 
 from __future__ import annotations
 

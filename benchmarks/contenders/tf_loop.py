@@ -1,4 +1,4 @@
-"""The training loop that `unisono_loop.py` is, in TensorFlow: Keras's other backend, its step a `tf.function`."""
+"""The training loop of `unisono_loop.py` in TensorFlow, with its step as a `tf.function`."""
 
 from __future__ import annotations
 

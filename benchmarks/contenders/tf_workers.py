@@ -1,4 +1,4 @@
-"""The training loop that `unisono_workers.py` is, in TensorFlow."""
+"""The training loop of `unisono_workers.py` in TensorFlow."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def contender(pipeline: Pipeline) -> Batches:
 
 
 class _Rows(Dataset[Any]):
-    """Rows that come by the batch, so that there is nothing to collate."""
+    """Rows fetched per batch, so that nothing has to be collated."""
 
     def __init__(self) -> None:
         self._images, self._labels = map(torch.from_numpy, _data.images_and_labels())

@@ -18,7 +18,7 @@ def contender(workload: Workload) -> Train:
 
 
 def new_loop(workload: Workload, *, tuned: bool = False) -> Loop:
-    """The loop of PyTorch's guides. Losses and counts are summed over the workers when somebody reads them."""
+    """The loop of PyTorch's guides. Losses and counts are summed over the workers when they are read."""
     torch.set_num_threads(1)  # as torchrun does where it starts several workers
     distributed.init_process_group("gloo")
     model = DistributedDataParallel(_new_model(), gradient_as_bucket_view=tuned)

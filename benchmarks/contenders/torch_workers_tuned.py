@@ -1,4 +1,4 @@
-"""The training loop that `torch_workers.py` is, with `torch.compile` and what else is quicker and not the default."""
+"""The training loop of `torch_workers.py` with `torch.compile` and other faster, non-default settings."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def contender(workload: Workload) -> Train:
 
 
 def rounds_of(workload: Workload, model: keras.Model) -> Train:
-    """What trains one round: one call of `fit`."""
+    """Trains one round: one call of `fit`."""
     x, y = _data.load(workload)
 
     def train() -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The same step outside of any function. On one device there is no strategy either: a tape, a model and arrays."""
+"""The same step without a function. On one device also without a strategy: a tape, a model and arrays."""
 
 from __future__ import annotations
 

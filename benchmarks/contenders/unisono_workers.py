@@ -1,4 +1,4 @@
-"""The training loop that `unisono_loop.py` is, in several processes."""
+"""The training loop of `unisono_loop.py` in several processes."""
 
 from __future__ import annotations
 
