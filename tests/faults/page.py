@@ -19,24 +19,24 @@ from tests.faults._cells import CELLS, VICTIMS
 
 INTRODUCTION: Final = """# Faults
 
-Kill it anywhere; the result is the same. This page was written by `make faults`, which trains a small network (dropout,
-Adam, shuffled data, three epochs of 8 steps and a validation, a save every three steps), lets one fault strike at one
-moment of one process, starts the job again as its user would until it is done, and compares weights, optimizer,
-history and the CSV log with those of a job that nothing happened to and of which nothing was saved: *bit-equal* means
-that no bit differs. The script (`tests/faults/scripts/train.py`) writes down every step that it begins, and at each
-start which save is the newest: there it has to go on. *Steps run twice* are those that were begun after the newest save
-and had to be begun again; training does not wait for a save to be written, so there can be twice three of them. Jobs
-of two workers run under `unisono run -n 2 --max-restarts 3` (1 where the disk is full, which lasts until somebody makes
-room). A process that is stopped is killed by its user; a launcher that is stopped goes on after three seconds. Faults
-are tried in several runs; of each the last one counts.
+Training can be killed at any moment without changing the result. `make faults` generates this page. It trains a small
+network (dropout, Adam, shuffled data, three epochs of 8 steps with validation, a checkpoint every three steps), injects
+one fault at one moment into one process, restarts the job as a user would until it finishes, and compares weights,
+optimizer, history and the CSV log with those of an undisturbed job without checkpoints. *Bit-equal* means that no bit
+differs. The script (`tests/faults/scripts/train.py`) records every step it starts, and at each start the newest
+checkpoint, from which it must resume. *Repeated steps* were started after the newest checkpoint and had to be run
+again; training does not wait until a checkpoint is written, so there can be up to twice three of them. Jobs with two
+workers run under `unisono run -n 2 --max-restarts 3` (1 if the disk is full, because the disk stays full until the user
+makes room). A stopped process is killed by the user; a stopped launcher is continued after three seconds. Faults are
+tried in several runs, and the last one of each is shown.
 """
 
 NAMES: Final = {
     "process": "One process, two devices, no launcher",
-    "process with many steps per call": "One process, up to four steps per call, a save every six steps",
-    "worker 0": "Two workers: worker 0, which writes the saves",
-    "worker 1": "Two workers: worker 1, which has no part in writing",
-    "launcher": "Two workers: the launcher, when worker 0 is at the moment",
+    "process with many steps per call": "One process, up to four steps per call, a checkpoint every six steps",
+    "worker 0": "Two workers: worker 0, which writes the checkpoints",
+    "worker 1": "Two workers: worker 1, which writes nothing",
+    "launcher": "Two workers: the launcher, at the same moments of worker 0",
 }
 
 
@@ -53,7 +53,7 @@ def _summary(tried: dict[tuple[str, str, str], dict[str, Any]]) -> str:
     equal = sum(row.get("outcome") == "passed" for row in rows)
     disks = sorted({f"`{row['disk']}`" for row in rows if "disk" in row})
     return (
-        f"**{equal} of {len(CELLS)} faults: bit-equal.** Most steps that ran twice: {_most(rows, 'twice')}. "
+        f"**{equal} of {len(CELLS)} faults: bit-equal.** Most repeated steps: {_most(rows, 'twice')}. "
         f"The longest job: {_most(rows, 'seconds')} s. {platform.system()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}; "
         f"full disks by {' and '.join(disks) or 'nothing yet'}.\n"
@@ -66,14 +66,14 @@ def _victim(victim: str, tried: dict[tuple[str, str, str], dict[str, Any]]) -> s
         row = tried.get((fault.kind, fault.moment, fault.victim), {})
         restarts = row["attempts"] - 1 if "attempts" in row else ""
         lines.append((fault.kind, fault.moment, _codes(row), restarts, *_rest(row)))
-    head = ("fault", "moment", "its starts ended with", "restarts", "steps run twice", "seconds", "result")
+    head = ("fault", "moment", "exit codes", "restarts", "repeated steps", "seconds", "result")
     return f"## {NAMES[victim]}\n\n{_table(head, lines)}"
 
 
 def _preemption(rows: Sequence[dict[str, Any]]) -> str:
-    told = {row["preempted"]: row for row in rows if "preempted" in row}
-    lines = [(name, row.get("left_at", ""), _codes(row), *_rest(row)) for name, row in sorted(told.items())]
-    head = ("SIGTERM to", "both left after step", "its starts ended with", "steps run twice", "seconds", "result")
+    preempted = {row["preempted"]: row for row in rows if "preempted" in row}
+    lines = [(name, row.get("left_at", ""), _codes(row), *_rest(row)) for name, row in sorted(preempted.items())]
+    head = ("SIGTERM to", "both exited after step", "exit codes", "repeated steps", "seconds", "result")
     return f"## Preemption: both workers save at the same step\n\n{_table(head, lines)}"
 
 
@@ -81,8 +81,8 @@ def _random(rows: Sequence[dict[str, Any]]) -> str:
     killed = {row["random"]: row for row in rows if "random" in row}
     names = ("steps", "kills", "after_first_save", "in_training")
     lines = [(name, *(row.get(each, "") for each in names), *_rest(row)) for name, row in sorted(killed.items())]
-    head = ("job", "steps", "SIGKILLs at random", "after the first save", "in training")
-    return f"## Random kills of one job\n\n{_table((*head, 'steps run twice', 'seconds', 'result'), lines)}"
+    head = ("job", "steps", "random SIGKILLs", "after the first checkpoint", "in training")
+    return f"## Random kills of one job\n\n{_table((*head, 'repeated steps', 'seconds', 'result'), lines)}"
 
 
 def _rest(row: dict[str, Any]) -> tuple[Any, Any, str]:
