@@ -1,9 +1,13 @@
 import contextlib
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
+from google.protobuf import descriptor_pool
+from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +20,10 @@ from unisono.io import (
     FloatList,
     Int64List,
     RecordFile,
+    SequenceExample,
+    VarLenFeature,
     encode_example,
+    parse_single_example,
 )
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -72,12 +79,12 @@ def test_values_may_be_added_to_a_list():
     feature.int64_list.value.extend([1, 2])
     assert feature.WhichOneof("kind") == "int64_list"
     example = Example()
-    example.features.feature["x"] = feature
+    example.features.feature["x"].CopyFrom(feature)
     assert Example.FromString(example.SerializeToString()).features.feature["x"].int64_list.value == [1, 2]
 
 
 def test_the_kind_of_an_empty_list_survives():
-    example = Example(Features({"x": Feature(float_list=FloatList()), "y": Feature()}))
+    example = Example(features=Features(feature={"x": Feature(float_list=FloatList()), "y": Feature()}))
     read = Example.FromString(example.SerializeToString()).features.feature
     assert [read[name].WhichOneof("kind") for name in "xy"] == ["float_list", None]
 
@@ -94,7 +101,7 @@ def test_every_value_survives(ints, floats, strings, name):
         name + "f": Feature(float_list=FloatList(value=floats)),
         name + "s": Feature(bytes_list=BytesList(value=strings)),
     }
-    read = Example.FromString(Example(Features(features)).SerializeToString()).features.feature
+    read = Example.FromString(Example(features=Features(feature=features)).SerializeToString()).features.feature
     assert read[name].int64_list.value == ints
     assert read[name + "f"].float_list.value == floats
     assert read[name + "s"].bytes_list.value == strings
@@ -169,15 +176,15 @@ def test_a_feature_holds_one_list():
     with pytest.raises(ValueError, match="Feature got bytes_list and int64_list"):
         Feature(bytes_list=BytesList(), int64_list=Int64List())
     feature = Feature(int64_list=Int64List(value=[1]))
-    feature.float_list.value.append(1.0)
-    with pytest.raises(ValueError, match="values in float_list and int64_list"):
-        feature.WhichOneof("kind")
-    with pytest.raises(ValueError, match="WhichOneof"):
+    feature.float_list.value.append(1.0)  # as in TensorFlow, the other list is dropped
+    assert feature.WhichOneof("kind") == "float_list"
+    assert feature.int64_list.value == []
+    with pytest.raises(ValueError, match="sort"):
         feature.WhichOneof("sort")
 
 
 def test_features_are_features():
-    with pytest.raises(TypeError, match="Features got 'x': int"):
+    with pytest.raises(TypeError, match=r"Features got feature=\{'x': int\}.*Write Features\(feature="):
         Features(feature={"x": 3})
 
 
@@ -207,7 +214,9 @@ def test_unknown_fields_are_skipped():
     for unknown in (field(9, b"abc"), b"\x48\x96\x01", b"\x49" + bytes(8), b"\x4d" + bytes(4), group):
         assert read(record(unknown + known + unknown)).int64_list.value == [7]
         entry = field(1, b"x") + unknown + field(2, known)
-        assert read(unknown + field(1, unknown + field(1, entry)) + unknown).int64_list.value == [7]
+        data = unknown + field(1, unknown + field(1, entry)) + unknown  # protobuf drops entries with unknown fields
+        assert parse_single_example(data, {"x": VarLenFeature("int64")})["x"].tolist() == [7]
+        assert read(unknown + record(known) + unknown).int64_list.value == [7]
 
 
 def test_the_last_of_two_is_the_one_as_in_protobuf():
@@ -222,7 +231,6 @@ def test_the_last_of_two_is_the_one_as_in_protobuf():
     [
         (b"\x0a", "a number that begins at byte 1"),
         (b"\x0a\x05ab", "field at byte 0 ends at byte 7, past the end of its message at byte 4"),
-        (b"\x08\x01", "Example.features was expected at byte 1"),
         (b"\x02\x00", "has the number 0"),
         (b"\x0f", "wire type 7"),
         (b"\x0c", "wire type 4"),
@@ -235,12 +243,47 @@ def test_the_last_of_two_is_the_one_as_in_protobuf():
         (record(field(3, field(1, b"\x80") + field(1, b"\1"))), "not finished"),
         (record(field(3, field(1, b"\xff" * 11 + b"\1"))), "longer than 10 bytes"),
         (record(field(3, field(1, b"\xff" * 60 + b"\1"))), "longer than 10 bytes"),
+    ],
+)
+def test_damage_is_refused_with_its_position(data, words):
+    with pytest.raises(ExampleError, match=words) as caught:
+        Example.FromString(data)
+    assert isinstance(caught.value, DecodeError)
+    with pytest.raises(ExampleError, match=words):
+        Example().ParseFromString(data)
+    with pytest.raises(ExampleError, match=words):
+        parse_single_example(data, {"x": VarLenFeature("int64" if b"\x1a" in data else "float32")})
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\x08\x01", "Example.features was expected at byte 1"),
         (record(field(3, b"\x0d" + bytes(4))), "a list of int64 has a value of wire type 5"),
     ],
 )
-def test_garbage_is_refused_with_its_place(data, words):
+def test_fields_of_another_type_are_refused_where_features_are_requested(data, words):
+    assert Example.FromString(data).SerializeToString() == data  # to protobuf they are unknown fields
     with pytest.raises(ExampleError, match=words):
-        Example.FromString(data)
+        parse_single_example(data, {"x": VarLenFeature("int64")})
+
+
+def test_damage_in_other_messages_is_an_example_error():
+    for message in (Feature, Features, Int64List, SequenceExample):
+        with pytest.raises(ExampleError, match=f"these 1 bytes are no {message.__name__}"):
+            message.FromString(b"\x0a")
+
+
+def test_messages_can_be_copied_and_pickled():
+    example = Example.FromString(RECORDS[0])
+    assert copy.deepcopy(example) == example
+    assert pickle.loads(pickle.dumps(example)) == example
+
+
+def test_the_messages_are_not_in_the_default_pool():
+    # A TensorFlow in the same process registers tensorflow.Example there.
+    with pytest.raises(KeyError):
+        descriptor_pool.Default().FindMessageTypeByName("tensorflow.Example")
 
 
 @given(st.binary(max_size=60))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from unisono._src.data.files import _codecs
+from unisono._src.data.files import _images
 from unisono._src.data.files._resize import resize
 from unisono.io import ImageError, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png, read_file
 
@@ -256,7 +256,7 @@ def test_a_wrong_quality_is_refused():
 
 @pytest.mark.parametrize(("name", "contents"), [("PIL", b"GIF89a"), ("simplejpeg", encode_jpeg(PHOTO))])
 def test_without_a_codec_the_error_says_what_to_type(monkeypatch, name, contents):
-    codecs = (_codecs.pillow, _codecs.simplejpeg)
+    codecs = (_images.pillow, _images.simplejpeg)
     for codec in codecs:
         codec.cache_clear()
     with monkeypatch.context() as patch:

@@ -77,7 +77,7 @@ def test_what_tensorflow_refuses_is_refused_and_nothing_else(case):
     asked = (
         VarLenFeature(dtype) if "variable" in case else FixedLenFeature(shape, dtype, 3 if "default" in case else None)
     )
-    record = Example(Features(content)).SerializeToString()
+    record = Example(features=Features(feature=content)).SerializeToString()
     for _ in range(3):  # the general way, the learning and the fast one
         if ANSWERS["refused"][case]:
             with pytest.raises(ExampleError, match="feature 'x'"):
@@ -188,10 +188,10 @@ def test_errors_name_the_feature_and_what_was_found():
     record = encode_example({"x": [1, 2, 3], "f": 0.5})
     for asked, words in (
         ({"y": FixedLenFeature((), "int64")}, "feature 'y' is missing. Expected int64 of shape ()"),
-        ({"x": FixedLenFeature((), "int64")}, "feature 'x' holds 3 values, but 1 were asked for (shape ())"),
-        ({"x": FixedLenFeature((3,), "float32")}, "feature 'x' holds int64, but float32 was asked for"),
-        ({"f": FixedLenFeature((2,), "float32")}, "feature 'f' holds 1 value, but 2 were asked for (shape (2,))"),
-        ({"f": VarLenFeature("string")}, "feature 'f' holds float32, but bytes was asked for"),
+        ({"x": FixedLenFeature((), "int64")}, "feature 'x' holds 3 values, but 1 were requested (shape ())"),
+        ({"x": FixedLenFeature((3,), "float32")}, "feature 'x' holds int64, but float32 was requested"),
+        ({"f": FixedLenFeature((2,), "float32")}, "feature 'f' holds 1 value, but 2 were requested (shape (2,))"),
+        ({"f": VarLenFeature("string")}, "feature 'f' holds float32, but bytes was requested"),
     ):
         with pytest.raises(ExampleError) as caught:
             parse_single_example(record, asked)
@@ -209,7 +209,7 @@ def test_a_feature_of_variable_length_does_not_stack():
 
 
 def test_features_must_be_asked_for_and_be_features():
-    with pytest.raises(ValueError, match="no features are asked for"):
+    with pytest.raises(ValueError, match="no features are requested"):
         parse_single_example(b"", {})
     with pytest.raises(TypeError, match="features has 'x': 'int64'"):
         parse_single_example(b"", {"x": "int64"})
@@ -361,7 +361,7 @@ def test_single_records_are_parsed_fast_as_they_are_parsed_slowly(case):
     records, features = case
     parser = Parser(features)
     for record in records * 3:
-        assert agree(outcome(parser.one, record), outcome(Parser(features).general, record))
+        assert agree(outcome(parser.parse, record), outcome(Parser(features).parse_general, record))
 
 
 @settings(max_examples=400)
@@ -370,8 +370,8 @@ def test_batches_are_parsed_as_their_records_are(case):
     records, features = case
     parser = Parser(features)
     for batch in (records, records * 2, records[::-1]):
-        singles = [outcome(parser.general, record) for record in batch]
-        parsed = outcome(parser.batch, batch)
+        singles = [outcome(parser.parse_general, record) for record in batch]
+        parsed = outcome(parser.parse_batch, batch)
         if isinstance(parsed, str):
             assert any(parsed == f"record {row} of the batch: {single}" for row, single in enumerate(singles))
         else:
@@ -388,19 +388,19 @@ def test_many_lengths_and_orders_are_parsed():
         content["rest"] = bytes(number % 2000)
         batch.append(shuffled(content, number))
     for record in batch:
-        assert equal(parser.one(record), Parser(asked).general(record))
-    parsed = parser.batch(batch)
-    assert parsed["a"].tolist() == [Parser(asked).general(record)["a"].item() for record in batch]
+        assert equal(parser.parse(record), Parser(asked).parse_general(record))
+    parsed = parser.parse_batch(batch)
+    assert parsed["a"].tolist() == [Parser(asked).parse_general(record)["a"].item() for record in batch]
 
 
 def test_the_fast_way_is_taken():
     records = [encode_example({"image": bytes([label]) * 784, "label": label}) for label in range(10)]
     parser = Parser(IMAGE)
     for record in records[:2]:
-        parser.one(record)
-    parser._find = None  # the general way would fail now
-    assert [parser.one(record)["label"].item() for record in records] == list(range(10))
-    assert parser.batch(records)["label"].tolist() == list(range(10))
+        parser.parse(record)
+    parser._find_spans = None  # the general parser would fail now
+    assert [parser.parse(record)["label"].item() for record in records] == list(range(10))
+    assert parser.parse_batch(records)["label"].tolist() == list(range(10))
 
 
 def test_large_labels_of_a_batch_are_decoded_together():
@@ -451,15 +451,15 @@ def test_lists_of_equal_length_are_never_mistaken_for_one_another(bodies, kind, 
     features = {"x": FixedLenFeature((num_values,), kind)}
     number = {"string": 1, "float32": 2, "int64": 3}[kind]
     records = [record_of(number, body) for body in BODIES[bodies]]
-    expected = {record: outcome(Parser(features).general, record) for record in records}
+    expected = {record: outcome(Parser(features).parse_general, record) for record in records}
     good = [record for record in records if not isinstance(expected[record], str)]
     single, batched = Parser(features), Parser(features)
     for record in records * 2:
-        assert agree(outcome(single.one, record), expected[record])
+        assert agree(outcome(single.parse, record), expected[record])
     for record in records:
         # Between good ones, and before one: a number that is not finished must not go on in the next record.
         around = good[:1] + good[-1:]
-        parsed = outcome(batched.batch, [*around, record, *around])
+        parsed = outcome(batched.parse_batch, [*around, record, *around])
         if isinstance(expected[record], str):
             assert parsed == f"record {len(around)} of the batch: {expected[record]}"
         else:
@@ -474,4 +474,4 @@ def test_lists_of_any_number_and_equal_length_are_never_mistaken_for_one_another
     records = [record_of({"string": 1, "float32": 2, "int64": 3}[kind], body) for body in BODIES[bodies]]
     parser = Parser(features)
     for record in records * 2 + records[::-1]:
-        assert agree(outcome(parser.one, record), outcome(Parser(features).general, record))
+        assert agree(outcome(parser.parse, record), outcome(Parser(features).parse_general, record))

@@ -1,4 +1,4 @@
-"""The short way to a serialized Example: from a mapping of arrays, numbers and strings."""
+"""`encode_example`: a serialized Example from a mapping of arrays, numbers and strings."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.files._stored import BYTES, FLOAT, INT64, encode_features
+from unisono._src.data.files._example import Example
 from unisono._src.data.files._values import as_bytes, as_floats, as_int64s
-from unisono._src.data.files._wire import encode_field, encode_varints
 
 
 def encode_example(mapping: Mapping[str, Any]) -> bytes:
     """A serialized Example that holds these values.
 
     Byte strings and text become a BytesList, floats of any size a FloatList (float32), whole numbers and booleans
-    an Int64List. An Example knows no shapes: arrays are flattened, and get their shape back from a FixedLenFeature.
+    an Int64List. An Example stores no shapes: arrays are flattened, and get their shape back from a FixedLenFeature.
 
     >>> from unisono.io import FixedLenFeature, parse_single_example
     >>> serialized = encode_example({"pixels": np.ones((2, 2), "float32"), "label": 7, "name": "seven"})
@@ -25,41 +24,38 @@ def encode_example(mapping: Mapping[str, Any]) -> bytes:
 
     Small whole numbers take a byte or two each; an image of bytes is best written as `image.tobytes()`.
     """
-    features = {}
+    example = Example()
     for name, value in mapping.items():
         if not isinstance(name, str):
             raise TypeError(f"encode_example: {name!r} is no name. Expected text: write {{{str(name)!r}: ...}}.")
-        features[name] = _feature(value, f"encode_example: {name!r}")
-    return encode_features(features)
+        _add_values(example.features.feature[name], value, f"encode_example: {name!r}")
+    data: bytes = example.SerializeToString()
+    return data
 
 
-def _feature(value: Any, name: str) -> tuple[int, bytes]:
+def _add_values(feature: Any, value: Any, name: str) -> None:
     if isinstance(value, bytes | str | bytearray | memoryview):
-        return _bytes_list([value], name)
+        value = np.array([value], object)
     if isinstance(value, list | tuple):
         if not value:
-            return 0, b""  # no kind, which reads as an empty list of any
-        flat = np.array(value, dtype=object).ravel().tolist()
-        if any(isinstance(item, bytes | str) for item in flat):
-            return _bytes_list(flat, name)
-    array = np.asarray(value) if not isinstance(value, list | tuple) else _array(value, name)
+            return  # no kind, which reads as an empty list of any
+        flat = np.array(value, dtype=object).ravel()
+        value = flat if any(isinstance(item, bytes | str) for item in flat.tolist()) else _as_array(value, name)
+    array = np.asarray(value)
     if array.dtype.kind in "SUO":
-        return _bytes_list(array.ravel().tolist(), name)
-    if array.dtype.kind == "f":
-        content = as_floats(array, name).tobytes()
-        return FLOAT, encode_field(1, content) if content else b""
-    content = encode_varints(as_int64s(array, name))
-    return INT64, encode_field(1, content) if content else b""
+        values, kind = as_bytes(array.ravel().tolist(), name), feature.bytes_list
+    elif array.dtype.kind == "f":
+        values, kind = as_floats(array, name).tolist(), feature.float_list
+    else:
+        values, kind = as_int64s(array, name).tolist(), feature.int64_list
+    kind.SetInParent()  # an empty list has its kind too
+    kind.value.extend(values)
 
 
-def _array(value: Any, name: str) -> np.ndarray[Any, Any]:
+def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(value)
     except ValueError as error:
         raise ValueError(
             f"{name} is not one array ({error}). Pad the rows to one length, or give each its own name."
         ) from None
-
-
-def _bytes_list(values: list[Any], name: str) -> tuple[int, bytes]:
-    return BYTES, b"".join([encode_field(1, value) for value in as_bytes(values, name)])

@@ -1,227 +1,239 @@
-"""tf.train.Example and its parts, under the names and with the constructors that people know.
+"""tf.train.Example, SequenceExample and their parts: protobuf messages, made from their schema when this is imported.
 
-Dataclasses. The bytes are those of the protobuf messages; no protobuf library is involved.
+The schema is in a pool of its own, because a TensorFlow in the same process registers the same names in protobuf's
+default pool. Three things differ from what protobuf generates: constructors say what to type when an argument is wrong,
+damaged bytes are an :class:`ExampleError`, and equal messages give equal bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
 
-from unisono._src.data.files._message import Message
-from unisono._src.data.files._stored import BYTES, FLOAT, INT64, Stored, encode_features, find_features
+from unisono._src.data.files._feature_spans import find_features
 from unisono._src.data.files._values import as_bytes, as_floats, as_int64s
-from unisono._src.data.files._wire import ExampleError, decode_fields, encode_field, encode_varints
+from unisono._src.data.files._wire import ExampleError
 
-Kind = Literal["bytes_list", "float_list", "int64_list"]
+_PACKAGE: Final = "tensorflow"
+_PUBLIC_MODULE: Final = "unisono.io"  # where pickle finds the classes
 
-_KINDS: Final[dict[Kind, int]] = {"bytes_list": BYTES, "float_list": FLOAT, "int64_list": INT64}
+# The fields of each message are numbered from 1 in this order.
+_SCHEMA: Final = {
+    "BytesList": {"value": "repeated bytes"},
+    "FloatList": {"value": "repeated float"},
+    "Int64List": {"value": "repeated int64"},
+    "Feature": {"bytes_list": "oneof BytesList", "float_list": "oneof FloatList", "int64_list": "oneof Int64List"},
+    "Features": {"feature": "map Feature"},
+    "Example": {"features": "optional Features"},
+    "FeatureList": {"feature": "repeated Feature"},
+    "FeatureLists": {"feature_list": "map FeatureList"},
+    "SequenceExample": {"context": "optional Features", "feature_lists": "optional FeatureLists"},
+}
+
+_Field: Final = descriptor_pb2.FieldDescriptorProto
+_SCALARS: Final = {"bytes": _Field.TYPE_BYTES, "float": _Field.TYPE_FLOAT, "int64": _Field.TYPE_INT64}
 
 
-@dataclass
-class BytesList(Message):
+def _build_pool() -> Any:
+    file = descriptor_pb2.FileDescriptorProto(name="unisono/example.proto", package=_PACKAGE, syntax="proto3")
+    for name, fields in _SCHEMA.items():
+        message = file.message_type.add(name=name)
+        for number, (field, declaration) in enumerate(fields.items(), start=1):
+            _add_field(message, field, number, *declaration.split())
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return pool
+
+
+def _add_field(message: Any, name: str, number: int, rule: str, kind: str) -> None:
+    if rule == "map":  # protobuf stores a map as a repeated message with a key and a value
+        entry = message.nested_type.add(name=f"{name.title().replace('_', '')}Entry")
+        entry.options.map_entry = True
+        entry.field.add(name="key", number=1, type=_Field.TYPE_STRING, label=_Field.LABEL_OPTIONAL)
+        _add_field(entry, "value", 2, "optional", kind)
+        rule, kind = "repeated", f"{message.name}.{entry.name}"
+    label = _Field.LABEL_REPEATED if rule == "repeated" else _Field.LABEL_OPTIONAL
+    field = message.field.add(name=name, number=number, label=label, type=_SCALARS.get(kind, _Field.TYPE_MESSAGE))
+    if kind not in _SCALARS:
+        field.type_name = f".{_PACKAGE}.{kind}"
+    if rule == "oneof":
+        if not message.oneof_decl:
+            message.oneof_decl.add(name="kind")
+        field.oneof_index = 0
+
+
+_POOL: Final = _build_pool()
+
+
+def _message_class(name: str, doc: str) -> Any:
+    cls: Any = message_factory.GetMessageClass(_POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+    cls.__module__, cls.__doc__ = _PUBLIC_MODULE, doc
+    _check_arguments(cls)
+    _explain_decode_errors(cls)
+    serialize = cls.SerializeToString
+
+    def SerializeToString(self: Any, **kwargs: Any) -> bytes:  # noqa: N802 (protobuf's name)
+        """The bytes to write into a file. Equal messages give equal bytes: names are sorted."""
+        data: bytes = serialize(self, **(kwargs | {"deterministic": True}))
+        return data
+
+    cls.SerializeToString = SerializeToString
+    return cls
+
+
+def _check_arguments(cls: Any) -> None:
+    """Replaces the constructor by one that says what to type. Protobuf says "expected bytes, int found"."""
+    construct = cls.__init__
+    convert = _CONVERSIONS.get(cls.__name__)
+
+    def __init__(self: Any, **fields: Any) -> None:  # noqa: N807
+        given = {name: value for name, value in fields.items() if value is not None}
+        if convert is not None and "value" in given:
+            given["value"] = convert(_as_list(given["value"], cls.__name__), cls.__name__)
+        if cls.__name__ == "Feature" and len(given) > 1:
+            raise ValueError(
+                f"Feature got {' and '.join(given)}. Expected one list: give each its own name, "
+                "Features(feature={'a': Feature(int64_list=...), 'b': Feature(float_list=...)})."
+            )
+        try:
+            construct(self, **given)
+        except TypeError as error:
+            raise TypeError(_wrong_arguments(cls.__name__, given, error)) from None
+
+    cls.__init__ = __init__
+
+
+_CONVERSIONS: Final[dict[str, Callable[[list[Any], str], list[Any]]]] = {
+    "BytesList": as_bytes,
+    "FloatList": lambda values, name: as_floats(values, name).tolist(),
+    "Int64List": lambda values, name: as_int64s(values, name).tolist(),
+}
+
+
+def _as_list(values: Iterable[Any], name: str) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
+    if isinstance(values, bytes | str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} got {values!r}, which is one value. Expected a list of them: write [{values!r}].")
+    return list(values)
+
+
+def _wrong_arguments(name: str, given: Mapping[str, Any], error: TypeError) -> str:
+    found = ", ".join(f"{field}={_describe(value)}" for field, value in given.items())
+    fields = ", ".join(f"{field}: {declaration}" for field, declaration in _SCHEMA[name].items())
+    return (
+        f"{name} got {found} ({error}). Expected {fields}. Write Features(feature={{'x': "
+        "Feature(int64_list=Int64List(value=[1]))}), or shorter, encode_example({'x': 1})."
+    )
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {type(each).__name__}' for key, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(type(each).__name__ for each in value)}]"
+    return type(value).__name__
+
+
+def _explain_decode_errors(cls: Any) -> None:
+    """Makes the parsing methods raise an ExampleError that says where an Example is damaged."""
+    from_string, parse, merge = cls.FromString, cls.ParseFromString, cls.MergeFromString
+
+    def explained(method: Callable[..., Any], *arguments: Any) -> Any:
+        data = bytes(arguments[-1])
+        try:
+            return method(*arguments[:-1], data)
+        except ExampleError:  # already explained: protobuf's pure Python implementation calls one through the other
+            raise
+        except DecodeError as error:
+            damage = _find_damage(data) if cls.__name__ == "Example" else None
+            raise ExampleError(
+                f"{cls.__name__}.FromString: these {len(data)} bytes are no {cls.__name__}: "
+                f"{damage or error}. Expected what "
+                f"SerializeToString gave; was it compressed, cut, or is it another message?"
+            ) from None
+
+    cls.FromString = staticmethod(lambda serialized: explained(from_string, serialized))
+    cls.ParseFromString = lambda self, serialized: explained(parse, self, serialized)
+    cls.MergeFromString = lambda self, serialized: explained(merge, self, serialized)
+
+
+def _find_damage(data: bytes) -> str | None:
+    """What is wrong with a serialized Example, with the byte where it is. Protobuf says "Wire format was corrupt"."""
+    try:
+        for spans in find_features(data).values():
+            spans.decode(data)
+    except ExampleError as error:
+        return str(error)
+    return None
+
+
+BytesList: Any = _message_class(
+    "BytesList",
     """Byte strings; text is encoded as UTF-8.
 
-    >>> BytesList(value=[b"raw", "text"])
-    BytesList(value=[b'raw', b'text'])
-    """
-
-    value: list[bytes] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.value = as_bytes(_listed(self.value, "BytesList"), "BytesList")
-
-    def _serialized(self) -> bytes:
-        return b"".join([encode_field(1, value) for value in as_bytes(self.value, "BytesList")])
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> BytesList:  # noqa: N802 (protobuf's name)
-        return Feature.FromString(encode_field(BYTES, bytes(serialized))).bytes_list
-
-
-@dataclass
-class FloatList(Message):
+    >>> BytesList(value=[b"raw", "text"]).value
+    [b'raw', b'text']
+    """,
+)
+FloatList: Any = _message_class(
+    "FloatList",
     """Numbers of 32 bits.
 
-    >>> FloatList(value=[0.5, 2])
-    FloatList(value=[0.5, 2.0])
-    """
-
-    value: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.value = as_floats(_listed(self.value, "FloatList"), "FloatList").tolist()
-
-    def _serialized(self) -> bytes:
-        return encode_field(1, as_floats(self.value, "FloatList").tobytes()) if self.value else b""
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> FloatList:  # noqa: N802 (protobuf's name)
-        return Feature.FromString(encode_field(FLOAT, bytes(serialized))).float_list
-
-
-@dataclass
-class Int64List(Message):
+    >>> FloatList(value=[0.5, 2]).value
+    [0.5, 2.0]
+    """,
+)
+Int64List: Any = _message_class(
+    "Int64List",
     """Whole numbers of 64 bits.
 
-    >>> Int64List(value=np.arange(3))
-    Int64List(value=[0, 1, 2])
-    """
-
-    value: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.value = as_int64s(_listed(self.value, "Int64List"), "Int64List").tolist()
-
-    def _serialized(self) -> bytes:
-        return encode_field(1, encode_varints(as_int64s(self.value, "Int64List"))) if self.value else b""
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> Int64List:  # noqa: N802 (protobuf's name)
-        return Feature.FromString(encode_field(INT64, bytes(serialized))).int64_list
-
-
-@dataclass(init=False)
-class Feature(Message):
-    """One list, of one of the three kinds. The other two are there, and empty.
+    >>> import numpy as np
+    >>> Int64List(value=np.arange(3)).value
+    [0, 1, 2]
+    """,
+)
+Feature: Any = _message_class(
+    "Feature",
+    """One list, of one of the three kinds. Values added to another kind replace it.
 
     >>> feature = Feature(int64_list=Int64List(value=[7]))
     >>> feature.int64_list.value, feature.float_list.value, feature.WhichOneof("kind")
     ([7], [], 'int64_list')
-    """
-
-    bytes_list: BytesList
-    float_list: FloatList
-    int64_list: Int64List
-    _given: Kind | None = field(repr=False, compare=False)
-
-    def __init__(
-        self,
-        *,
-        bytes_list: BytesList | None = None,
-        float_list: FloatList | None = None,
-        int64_list: Int64List | None = None,
-    ) -> None:
-        lists: dict[Kind, Any] = {"bytes_list": bytes_list, "float_list": float_list, "int64_list": int64_list}
-        given = [kind for kind, values in lists.items() if values is not None]
-        if len(given) > 1:
-            raise ValueError(
-                f"Feature got {' and '.join(given)}. Expected one list: give each its own name, "
-                f"Features(feature={{'a': Feature({given[0]}=...), 'b': Feature({given[1]}=...)}})."
-            )
-        self.bytes_list = BytesList() if bytes_list is None else bytes_list
-        self.float_list = FloatList() if float_list is None else float_list
-        self.int64_list = Int64List() if int64_list is None else int64_list
-        self._given = given[0] if given else None
-
-    def WhichOneof(self, oneof_group: Literal["kind"]) -> Kind | None:  # noqa: N802 (protobuf's name)
-        """The list that is set: the one with values, else the one that was given to the constructor."""
-        if oneof_group != "kind":
-            raise ValueError(f"Feature.WhichOneof got {oneof_group!r}. Write feature.WhichOneof('kind').")
-        filled = [kind for kind in _KINDS if getattr(self, kind).value]
-        if len(filled) > 1:
-            raise ValueError(
-                f"Feature has values in {' and '.join(filled)}. Expected one list with values: "
-                f"give each its own Feature, or empty one with feature.{filled[0]}.value.clear()."
-            )
-        return filled[0] if filled else self._given
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> Feature:  # noqa: N802 (protobuf's name)
-        entry = encode_field(1, b"x") + encode_field(2, bytes(serialized))
-        return Features.FromString(encode_field(1, entry)).feature["x"]
-
-    def HasField(self, field_name: str) -> bool:  # noqa: N802 (protobuf's name)
-        """Whether this is the list that is set."""
-        return super().HasField(field_name) or self.WhichOneof("kind") == field_name
-
-    def _serialized(self) -> bytes:
-        kind, content = self._encoded()
-        return encode_field(kind, content) if kind else b""
-
-    def _encoded(self) -> tuple[int, bytes]:
-        kind = self.WhichOneof("kind")
-        return (_KINDS[kind], getattr(self, kind)._serialized()) if kind else (0, b"")
-
-
-@dataclass
-class Features(Message):
-    """Features by name."""
-
-    feature: dict[str, Feature] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name, feature in self.feature.items():
-            if not isinstance(name, str) or not isinstance(feature, Feature):
-                raise TypeError(
-                    f"Features got {name!r}: {type(feature).__name__}. Expected names and Features: write "
-                    f"Features(feature={{'x': Feature(int64_list=Int64List(value=[1]))}}), or the short way, "
-                    f"encode_example({{'x': 1}})."
-                )
-        self.feature = _ByName(self.feature)
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> Features:  # noqa: N802 (protobuf's name)
-        return Example.FromString(encode_field(1, bytes(serialized))).features
-
-    def _serialized(self) -> bytes:
-        whole = encode_features({name: feature._encoded() for name, feature in self.feature.items()})
-        ((_, _, start, stop),) = decode_fields(whole, 0, len(whole))
-        return whole[start:stop]
-
-
-@dataclass
-class Example(Message):
+    """,
+)
+Features: Any = _message_class("Features", "Features by name.")
+Example: Any = _message_class(
+    "Example",
     """What a record of a TFRecord file usually holds: lists of numbers or byte strings, by name.
 
     >>> example = Example(features=Features(feature={"x": Feature(int64_list=Int64List(value=[1, -1]))}))
     >>> serialized = example.SerializeToString()
     >>> Example.FromString(serialized).features.feature["x"].int64_list.value
     [1, -1]
-    """
+    """,
+)
+FeatureList: Any = _message_class(
+    "FeatureList",
+    """A sequence of Features: one for each step of it.
 
-    features: Features = field(default_factory=Features)
+    >>> steps = FeatureList(feature=[Feature(int64_list=Int64List(value=[1])), Feature()])
+    >>> len(FeatureList.FromString(steps.SerializeToString()).feature)
+    2
+    """,
+)
+FeatureLists: Any = _message_class("FeatureLists", "Lists of features by name.")
+SequenceExample: Any = _message_class(
+    "SequenceExample",
+    """An Example whose features may be sequences: `context` belongs to all steps, `feature_lists` has one per step.
 
-    def _serialized(self) -> bytes:
-        return encode_features({name: feature._encoded() for name, feature in self.features.feature.items()})
-
-    @classmethod
-    def FromString(cls, serialized: bytes) -> Example:  # noqa: N802 (protobuf's name)
-        """The Example that these bytes are."""
-        data = bytes(serialized)
-        features: dict[str, Feature] = {}
-        try:
-            for name, stored in find_features(data).items():
-                features[name] = _DECODED[stored.kind](stored, data)
-        except ExampleError as error:
-            raise ExampleError(
-                f"Example.FromString: these {len(data)} bytes are no Example: {error}. Expected what "
-                f"SerializeToString gave; was it compressed, cut, or is it another message?"
-            ) from None
-        return Example(features=Features(feature=features))
-
-
-class _ByName(dict[str, Feature]):
-    """As protobuf has it, asking for a name that is not there makes an empty Feature."""
-
-    def __missing__(self, name: str) -> Feature:
-        return self.setdefault(name, Feature())
-
-
-_DECODED: Final[Mapping[int, Callable[[Stored, bytes], Feature]]] = {
-    0: lambda stored, data: Feature(),
-    BYTES: lambda stored, data: Feature(bytes_list=BytesList(stored.byte_strings(data))),
-    FLOAT: lambda stored, data: Feature(float_list=FloatList(stored.floats(data).tolist())),
-    INT64: lambda stored, data: Feature(int64_list=Int64List(stored.int64s(data).tolist())),
-}
-
-
-def _listed(values: Iterable[Any], name: str) -> list[Any]:
-    if isinstance(values, np.ndarray):
-        values = values.tolist()
-    if isinstance(values, bytes | str) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} got {values!r}, which is one value. Expected a list of them: write [{values!r}].")
-    return list(values)
+    >>> example = SequenceExample()
+    >>> example.feature_lists.feature_list["words"].feature.append(Feature())
+    >>> len(SequenceExample.FromString(example.SerializeToString()).feature_lists.feature_list["words"].feature)
+    1
+    """,
+)

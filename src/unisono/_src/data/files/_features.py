@@ -1,4 +1,4 @@
-"""What is asked of a serialized Example: names, shapes, dtypes."""
+"""`FixedLenFeature` and `VarLenFeature`: what a caller requests from a serialized Example."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._stored import BYTES, FLOAT, INT64, KIND_NAMES
+from unisono._src.data.files._feature_spans import BYTES, FLOAT, INT64, KIND_NAMES
 from unisono._src.data.files._wire import ExampleError
 
 _OBJECT: Final = np.dtype(object)
@@ -20,7 +20,7 @@ _KINDS: Final = {np.dtype(np.float32): FLOAT, np.dtype(np.int64): INT64, _OBJECT
 
 @dataclass(frozen=True)
 class FixedLenFeature:
-    """A feature with as many values in every record.
+    """A feature with the same number of values in every record.
 
     >>> FixedLenFeature((28, 28), "float32").num_values
     784
@@ -38,16 +38,16 @@ class FixedLenFeature:
     num_values: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "dtype", _stored_dtype(self.dtype, "FixedLenFeature"))
+        put = object.__setattr__  # the dataclass is frozen
+        put(self, "dtype", _check_dtype(self.dtype, "FixedLenFeature"))
         put(self, "kind", _KINDS[self.dtype])
-        put(self, "shape", _whole_shape(self.shape))
+        put(self, "shape", _check_shape(self.shape))
         put(self, "num_values", math.prod(self.shape))
         if self.default_value is not None:
-            put(self, "default_value", _plain(self.filled(self.default_value)))
+            put(self, "default_value", _as_hashable(self.broadcast(self.default_value)))
 
-    def filled(self, value: Any) -> NDArray[Any]:
-        """`value` in the feature's shape and dtype, not to be written into."""
+    def broadcast(self, value: Any) -> NDArray[Any]:
+        """`value` in the feature's shape and dtype, read-only."""
         values = [
             item.encode() if isinstance(item, str) else item for item in np.array(value, dtype=object).ravel().tolist()
         ]
@@ -77,11 +77,11 @@ class VarLenFeature:
     kind: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", _stored_dtype(self.dtype, "VarLenFeature"))
+        object.__setattr__(self, "dtype", _check_dtype(self.dtype, "VarLenFeature"))
         object.__setattr__(self, "kind", _KINDS[self.dtype])
 
 
-def _stored_dtype(given: Any, call: str) -> np.dtype[Any]:
+def _check_dtype(given: Any, call: str) -> np.dtype[Any]:
     if given is None:  # which NumPy takes for float64
         raise TypeError(f"{call}: dtype is None. Expected 'float32', 'int64' or 'string'.")
     try:
@@ -93,17 +93,18 @@ def _stored_dtype(given: Any, call: str) -> np.dtype[Any]:
     if dtype in _KINDS:
         return dtype
     raise ExampleError(
-        f"{call}: dtype is {dtype}, but an Example holds only float32, int64 and byte strings. Write {_cast(dtype)}."
+        f"{call}: dtype is {dtype}, but an Example holds only float32, int64 and byte strings. "
+        f"Write {_suggest_cast(dtype)}."
     )
 
 
-def _cast(dtype: np.dtype[Any]) -> str:
-    asked = "int64" if dtype.kind in "iub" else "float32"
-    words = f"{asked!r} here and parsed[name].astype({dtype.name!r}) afterwards"
-    return f"{words}; or, if array.tobytes() was stored, 'string' here and decode_raw(parsed[name], {dtype.name!r})"
+def _suggest_cast(dtype: np.dtype[Any]) -> str:
+    stored = "int64" if dtype.kind in "iub" else "float32"
+    cast = f"{stored!r} here and parsed[name].astype({dtype.name!r}) afterwards"
+    return f"{cast}; or, if array.tobytes() was stored, 'string' here and decode_raw(parsed[name], {dtype.name!r})"
 
 
-def _whole_shape(given: Any) -> tuple[int, ...]:
+def _check_shape(given: Any) -> tuple[int, ...]:
     if type(given) is tuple and all(type(size) is int and size >= 0 for size in given):
         return given
     try:
@@ -118,10 +119,10 @@ def _whole_shape(given: Any) -> tuple[int, ...]:
     return shape
 
 
-def _plain(array: NDArray[Any]) -> Any:
+def _as_hashable(array: NDArray[Any]) -> Any:
     """The values as something that can be compared and hashed."""
-    return _tuples(array.tolist())
+    return _to_tuples(array.tolist())
 
 
-def _tuples(nested: Any) -> Any:
-    return tuple(_tuples(item) for item in nested) if isinstance(nested, list) else nested
+def _to_tuples(nested: Any) -> Any:
+    return tuple(_to_tuples(item) for item in nested) if isinstance(nested, list) else nested

@@ -1,4 +1,4 @@
-"""Files of records that are all equally long, from any place."""
+"""`FixedLengthFile`: files of records of equal length, from any position."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FixedLengthFile:
 
     def read(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
         """Records from an offset behind the header on, each with the offset after it."""
-        with self._opened() as file:
+        with self._open() as file:
             size = file.seek(0, os.SEEK_END)
             length = size - self._header - self._footer
             if length < 0 or length % self._size:
@@ -55,7 +55,7 @@ class FixedLengthFile:
             for stop in range(offset + self._size, length + 1, self._size):
                 yield file.read(self._size), stop
 
-    def _opened(self) -> IO[bytes]:
+    def _open(self) -> IO[bytes]:
         if not self._compression:
             return open(self._path, "rb", buffering=2**20)
         with open(self._path, "rb") as file:

@@ -1,28 +1,55 @@
-"""Images: from bytes to arrays and back, under TensorFlow's names. JPEG by simplejpeg; PNG, GIF and BMP by Pillow."""
+"""Images: from bytes to arrays and back, under TensorFlow's names. JPEG by simplejpeg; PNG, GIF and BMP by Pillow.
+
+Both libraries are optional, so they are imported with the first image.
+"""
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
+from functools import cache
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.files._byte_string import bytes_scalar
-from unisono._src.data.files._codecs import pillow, simplejpeg
+from unisono._src.data.files._values import bytes_scalar
 
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "BMP")
 _MODES: Final = {1: "L", 3: "RGB", 4: "RGBA"}  # Pillow's name for each number of channels
-_MOST_PIXELS: Final = 1 << 24  # larger JPEGs take the slow way, on which Pillow looks out for bombs
+_MAX_PIXELS: Final = 1 << 24  # larger JPEGs are left to Pillow, which checks for decompression bombs
 
 
 class ImageError(ValueError):
     """An image cannot be decoded: it is cut off, damaged, or no image at all."""
 
 
+@cache
+def pillow() -> ModuleType:
+    """`PIL.Image`, or a sentence about where to get it."""
+    return _import_codec("PIL.Image")
+
+
+@cache
+def simplejpeg() -> ModuleType:
+    """`simplejpeg`, or a sentence about where to get it."""
+    return _import_codec("simplejpeg")
+
+
+def _import_codec(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"Images are read and written with Pillow and simplejpeg, and {name} could not be imported ({error}). "
+            f"Type: pip install 'unisono[images]'"
+        ) from error
+
+
 def read_file(path: Any) -> NDArray[Any]:
-    """The contents of a file, as an array without dimensions that holds bytes: what a map function hands on.
+    """The contents of a file, as an array without dimensions that holds bytes: what a map function passes on.
 
     `path` is a name or a Path, or an array without dimensions that holds a name, as datasets of names have them.
 
@@ -35,18 +62,18 @@ def read_file(path: Any) -> NDArray[Any]:
     name = path.item() if isinstance(path, np.ndarray) and path.ndim == 0 else path
     if not isinstance(name, str | bytes | os.PathLike):
         raise TypeError(
-            f"read_file: expected the name of one file, got {_described(path)}. "
+            f"read_file: expected the name of one file, got {_describe(path)}. "
             f"For many files write Dataset.from_tensor_slices(names).map(read_file)."
         )
     try:
-        return bytes_scalar(_contents(name))
+        return bytes_scalar(_read_bytes(name))
     except FileNotFoundError:
         raise FileNotFoundError(
             f"read_file: there is no file {os.fsdecode(name)!r}, seen from {os.getcwd()!r}. Check the name."
         ) from None
 
 
-def _contents(name: str | bytes | os.PathLike[Any]) -> bytes:
+def _read_bytes(name: str | bytes | os.PathLike[Any]) -> bytes:
     """All of a file, without the file object of `open`: 10 µs less, of the 200 that a small JPEG takes."""
     descriptor = os.open(name, os.O_RDONLY)
     try:
@@ -75,18 +102,18 @@ def decode_image(contents: Any, channels: int = 0) -> NDArray[np.uint8]:
         raise ValueError(
             f"decode_image: channels is {channels!r}. Expected 1 for grey, 3 for RGB, 4 for RGBA, 0 for what it has."
         )
-    pixels = _plain_jpeg(data, channels)
+    pixels = _decode_common_jpeg(data, channels)
     if pixels is not None:
         return pixels
     try:
         with pillow().open(io.BytesIO(data), formats=_FORMATS) as opened:
             opened.load()
-            array = np.asarray(_converted(opened, channels))
+            array = np.asarray(_convert_mode(opened, channels))
             return array if array.ndim == 3 else array[:, :, None]
     except ImportError:
         raise
     except Exception as error:  # Pillow raises OSError, SyntaxError, struct.error, ... for what is wrong in a file
-        raise ImageError(_what_is_wrong(data, error)) from error
+        raise ImageError(_explain_failure(data, error)) from error
 
 
 decode_jpeg = decode_image
@@ -103,7 +130,7 @@ def encode_jpeg(image: Any, quality: int = 95) -> bytes:
         raise ValueError(
             f"encode_jpeg: quality is {quality!r}. Expected 0 to 100: write encode_jpeg(image, quality=95)."
         )
-    return _encoded(image, (1, 3), "encode_jpeg", "JPEG", quality=quality)
+    return _encode(image, (1, 3), "encode_jpeg", "JPEG", quality=quality)
 
 
 def encode_png(image: Any) -> bytes:
@@ -112,7 +139,7 @@ def encode_png(image: Any) -> bytes:
     >>> encode_png(np.zeros((4, 5, 1), np.uint8))[1:4]
     b'PNG'
     """
-    return _encoded(image, (1, 2, 3, 4), "encode_png", "PNG")
+    return _encode(image, (1, 2, 3, 4), "encode_png", "PNG")
 
 
 def _as_bytes(contents: Any) -> bytes:
@@ -122,28 +149,28 @@ def _as_bytes(contents: Any) -> bytes:
     if isinstance(data, bytearray | memoryview):
         return bytes(data)
     raise TypeError(
-        f"decode_image: expected the bytes of one image, got {_described(contents)}. "
+        f"decode_image: expected the bytes of one image, got {_describe(contents)}. "
         f"For a file write decode_image(read_file(path)); for many, dataset.map(decode_image) before batch."
     )
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of {value.dtype} of shape {value.shape}"
     return f"{value!r} ({type(value).__name__})"
 
 
-def _plain_jpeg(data: bytes, channels: int) -> NDArray[np.uint8] | None:
-    """A JPEG as nearly all are. None for all others, and for damaged ones: Pillow then says what is wrong.
+def _decode_common_jpeg(data: bytes, channels: int) -> NDArray[np.uint8] | None:
+    """A JPEG in a common colour space. None for any other, and for a damaged one: Pillow then says what is wrong.
 
     Pillow gives the same pixels, but packs them while it holds Python's lock, so that two threads are hardly
-    quicker than one.
+    faster than one.
     """
     if channels == 4 or not data.startswith(b"\xff\xd8"):
         return None
     try:
         height, width, colours, _ = simplejpeg().decode_jpeg_header(data)
-        if colours not in ("YCbCr", "Gray", "RGB") or height * width > _MOST_PIXELS:
+        if colours not in ("YCbCr", "Gray", "RGB") or height * width > _MAX_PIXELS:
             return None
         # Grey is the file's own luminance, as in TensorFlow.
         wanted = "GRAY" if (channels or (1 if colours == "Gray" else 3)) == 1 else "RGB"
@@ -153,7 +180,7 @@ def _plain_jpeg(data: bytes, channels: int) -> NDArray[np.uint8] | None:
     return decoded
 
 
-def _converted(image: Any, channels: int) -> Any:
+def _convert_mode(image: Any, channels: int) -> Any:
     """In 8 bits, with as many channels as were asked for."""
     if image.mode.startswith("I"):  # 16 bits of grey: the upper 8, as in TensorFlow
         image = pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
@@ -164,7 +191,7 @@ def _converted(image: Any, channels: int) -> Any:
 
 
 def _natural_mode(image: Any) -> str:
-    """The mode that shows all that the image has."""
+    """The mode that keeps everything that the image has."""
     if image.mode in ("L", "LA", "RGB", "RGBA") and image.format != "GIF":
         return str(image.mode)
     if image.mode == "1":
@@ -173,7 +200,7 @@ def _natural_mode(image: Any) -> str:
     return "RGBA" if transparent and image.format != "GIF" else "RGB"
 
 
-def _what_is_wrong(data: bytes, error: Exception) -> str:
+def _explain_failure(data: bytes, error: Exception) -> str:
     if isinstance(error, pillow().UnidentifiedImageError):
         return (
             f"decode_image: {len(data)} bytes that begin with {data[:8]!r} are not an image that can be read. "
@@ -187,7 +214,7 @@ def _what_is_wrong(data: bytes, error: Exception) -> str:
     )
 
 
-def _encoded(image: Any, allowed: tuple[int, ...], call: str, file_format: str, **options: Any) -> bytes:
+def _encode(image: Any, allowed: tuple[int, ...], call: str, file_format: str, **options: Any) -> bytes:
     array = np.asarray(image)
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in allowed or 0 in array.shape:
         raise ValueError(

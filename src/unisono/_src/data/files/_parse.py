@@ -1,4 +1,4 @@
-"""From serialized Examples to arrays."""
+"""`parse_example`, `parse_single_example`, `decode_raw`: from serialized Examples to arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.files._features import FixedLenFeature, VarLenFeature
-from unisono._src.data.files._parser import parser_for
+from unisono._src.data.files._parser import get_parser
 from unisono._src.data.files._wire import ExampleError
 
 Feature = FixedLenFeature | VarLenFeature
@@ -18,8 +18,8 @@ Feature = FixedLenFeature | VarLenFeature
 def parse_single_example(serialized: Any, features: Mapping[str, Feature]) -> dict[str, NDArray[Any]]:
     """The features of one serialized Example, by name.
 
-    `serialized` is bytes, or an array of no dimension that holds bytes. Byte strings come as object arrays that
-    hold `bytes`, so that NULs at their end survive. The arrays may be views of `serialized`, not to be written into.
+    `serialized` is bytes, or an array of no dimension that holds bytes. Byte strings are object arrays that
+    hold `bytes`, so that NULs at their end survive. The arrays may be read-only views of `serialized`.
 
     >>> from unisono.io import encode_example
     >>> serialized = encode_example({"label": 7, "words": ["to", "be"]})
@@ -32,9 +32,9 @@ def parse_single_example(serialized: Any, features: Mapping[str, Feature]) -> di
     (array(7), array([b'to', b'be'], dtype=object), array(1., dtype=float32))
     """
     data = serialized if type(serialized) is bytes else _as_bytes(serialized, "parse_single_example")
-    parser = parser_for(features, "parse_single_example")
+    parser = get_parser(features, "parse_single_example")
     try:
-        return parser.one(data)
+        return parser.parse(data)
     except ExampleError as error:
         raise ExampleError(f"parse_single_example: {error}.") from None
 
@@ -57,9 +57,9 @@ def parse_example(serialized: Any, features: Mapping[str, Feature]) -> dict[str,
                 f"parse_example: {name!r} is a VarLenFeature, and lists of different lengths do not stack. Parse "
                 f"before you batch: dataset.map(lambda x: parse_single_example(x, features)).padded_batch(batch_size)."
             )
-    parser = parser_for(features, "parse_example")
+    parser = get_parser(features, "parse_example")
     try:
-        return parser.batch(records)
+        return parser.parse_batch(records)
     except ExampleError as error:
         raise ExampleError(f"parse_example: {error}.") from None
 
@@ -68,7 +68,7 @@ def decode_raw(input_bytes: Any, out_type: Any) -> NDArray[Any]:
     """The array whose `tobytes()` was stored, as one dimension: `decode_raw(image, "uint8").reshape(28, 28)`.
 
     The bytes are little endian; for others write the dtype so, such as ">i4". An array of byte strings of equal
-    length gives an array with one dimension more. The result may be a view, not to be written into.
+    length gives an array with one dimension more. The result may be a read-only view.
 
     >>> decode_raw(np.arange(3, dtype="int16").tobytes(), "int16")
     array([0, 1, 2], dtype=int16)
@@ -106,7 +106,7 @@ def _as_records(serialized: Any) -> Sequence[bytes]:
     if not isinstance(serialized, list | tuple):
         one = isinstance(serialized, bytes) or getattr(serialized, "ndim", 1) == 0
         raise TypeError(
-            f"parse_example got {_described(serialized)}. Expected a batch, a list of bytes or an object array of one "
+            f"parse_example got {_describe(serialized)}. Expected a batch, a list of bytes or an object array of one "
             f"dimension: {'write parse_single_example for one record' if one else 'write list(records)'}."
         )
     return [record if type(record) is bytes else _as_bytes(record, "parse_example") for record in serialized]
@@ -118,12 +118,12 @@ def _as_bytes(serialized: Any, call: str) -> bytes:
     if isinstance(serialized, np.ndarray) and serialized.ndim == 0 and serialized.dtype == object:
         return _as_bytes(serialized.item(), call)
     raise TypeError(
-        f"{call} got {_described(serialized)}. Expected bytes, or an object array of no dimension that holds bytes: "
+        f"{call} got {_describe(serialized)}. Expected bytes, or an object array of no dimension that holds bytes: "
         f"for an array of several write parse_example; one of dtype S has lost NULs, make it with dtype=object."
     )
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     return f"{str(value)[:60]!r} ({type(value).__name__})"

@@ -1,4 +1,4 @@
-"""One set of features, and the layouts of the records that were parsed for it."""
+"""The parser of one set of requested features, with the layouts that it has learnt."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.files._feature_request import FeatureRequest
+from unisono._src.data.files._feature_spans import FeatureSpans, find_features
 from unisono._src.data.files._features import FixedLenFeature, VarLenFeature
 from unisono._src.data.files._layout import Layout, Parsed
-from unisono._src.data.files._stored import Stored, find_features
 from unisono._src.data.files._wire import ExampleError
 
-_MOST_LENGTHS = 1024
-_MOST_LAYOUTS = 8  # per length: writers that do not sort the names give a layout for each order
-_MOST_PARSERS = 64
+_MAX_LENGTHS = 1024
+_MAX_LAYOUTS = 8  # per length: writers that do not sort the names give a layout for each order
+_MAX_PARSERS = 64
 
 _parsers: dict[tuple[str, ...], tuple[Parser, ...]] = {}
 
 
 class Parser:
-    """Parses records for the same features again and again. Threads may share it: it replaces, it never changes."""
+    """Parses records for the same features again and again. Threads may share it: tuples are replaced, not changed."""
 
     def __init__(self, features: Mapping[str, FixedLenFeature | VarLenFeature]) -> None:
         self.specs = list(features.values())
-        self._asked = [FeatureRequest(name, feature) for name, feature in features.items()]
+        self._requests = [FeatureRequest(name, feature) for name, feature in features.items()]
         self._layouts: dict[int, tuple[Layout, ...]] = {}
 
-    def one(self, data: bytes) -> Parsed:
+    def parse(self, data: bytes) -> Parsed:
         """The values of one record."""
         layouts = self._layouts.get(len(data))
         for layout in layouts or ():
             parsed = layout.parse(data)
             if parsed is not None:
                 return parsed
-        features = self._find(data)
-        parsed = self._general(data, features)
-        if layouts is None:  # a length that may never come again, as those of images do
+        features = self._find_spans(data)
+        parsed = self._decode(data, features)
+        if layouts is None:  # a length that may never occur again, as those of images
             self._remember(len(data), ())
         else:
             self._learn(data, features)
         return parsed
 
-    def general(self, data: bytes) -> Parsed:
-        """The same, with nothing remembered: what `one` and `batch` have to agree with."""
-        return self._general(data, self._find(data))
+    def parse_general(self, data: bytes) -> Parsed:
+        """The same without layouts: the reference that `parse` and `parse_batch` agree with."""
+        return self._decode(data, self._find_spans(data))
 
-    def batch(self, records: Sequence[bytes]) -> Parsed:
+    def parse_batch(self, records: Sequence[bytes]) -> Parsed:
         """The values of all records, stacked. Only FixedLenFeatures can be."""
-        out = {each.name: np.empty((len(records), *each.shape), each.feature.dtype) for each in self._asked}
-        rows_of: dict[int, list[int]] = {}
+        out = {each.name: np.empty((len(records), *each.shape), each.feature.dtype) for each in self._requests}
+        rows_by_length: dict[int, list[int]] = {}
         for row, record in enumerate(records):
-            rows_of.setdefault(len(record), []).append(row)
-        for length, rows in rows_of.items():
-            self._fill(out, np.array(rows), records, length)
+            rows_by_length.setdefault(len(record), []).append(row)
+        for length, rows in rows_by_length.items():
+            self._fill_rows(out, np.array(rows), records, length)
         return out
 
-    def _fill(self, out: Parsed, rows: NDArray[np.intp], records: Sequence[bytes], length: int) -> None:
-        """Records of one length."""
-        alike = [records[row] for row in rows.tolist()]
-        matrix = np.frombuffer(b"".join(alike), np.uint8).reshape(len(alike), length)
+    def _fill_rows(self, out: Parsed, rows: NDArray[np.intp], records: Sequence[bytes], length: int) -> None:
+        """Fills the rows of the records of one length."""
+        same_length = [records[row] for row in rows.tolist()]
+        matrix = np.frombuffer(b"".join(same_length), np.uint8).reshape(len(same_length), length)
         for layout in self._layouts.get(length, ()):
             rows, matrix = _fill_matching(layout, out, rows, records, matrix)
             if not rows.size:
                 return
-        for _ in range(_MOST_LAYOUTS):
+        for _ in range(_MAX_LAYOUTS):
             if rows.size < 2:
                 break
             learnt = self._parse_row(out, records, int(rows[0]), learn=True)
@@ -78,54 +78,54 @@ class Parser:
 
     def _parse_row(self, out: Parsed, records: Sequence[bytes], row: int, *, learn: bool) -> Layout | None:
         try:
-            features = self._find(records[row])
-            for name, value in self._general(records[row], features).items():
+            features = self._find_spans(records[row])
+            for name, value in self._decode(records[row], features).items():
                 out[name][row, ...] = value  # without the dots an object array would hold the array
         except ExampleError as error:
             raise ExampleError(f"record {row} of the batch: {error}") from None
         return self._learn(records[row], features) if learn else None
 
-    def _find(self, data: bytes) -> dict[str, Stored]:
+    def _find_spans(self, data: bytes) -> dict[str, FeatureSpans]:
         try:
             return find_features(data)
         except ExampleError as error:
             raise ExampleError(f"these {len(data)} bytes are no serialized Example: {error}") from None
 
-    def _general(self, data: bytes, features: dict[str, Stored]) -> Parsed:
-        return {each.name: each.value(data, features.get(each.name)) for each in self._asked}
+    def _decode(self, data: bytes, features: dict[str, FeatureSpans]) -> Parsed:
+        return {each.name: each.value(data, features.get(each.name)) for each in self._requests}
 
-    def _learn(self, data: bytes, features: dict[str, Stored]) -> Layout | None:
-        if not Layout.fits(features):
+    def _learn(self, data: bytes, features: dict[str, FeatureSpans]) -> Layout | None:
+        if not Layout.can_describe(features):
             return None
-        layout = Layout(data, self._asked, features)
-        self._remember(len(data), (layout, *self._layouts.get(len(data), ()))[:_MOST_LAYOUTS])
+        layout = Layout(data, self._requests, features)
+        self._remember(len(data), (layout, *self._layouts.get(len(data), ()))[:_MAX_LAYOUTS])
         return layout
 
     def _remember(self, length: int, layouts: tuple[Layout, ...]) -> None:
-        if len(self._layouts) >= _MOST_LENGTHS:
+        if len(self._layouts) >= _MAX_LENGTHS:
             self._layouts = {}
         self._layouts[length] = layouts
 
 
-def parser_for(features: Mapping[str, Any], call: str) -> Parser:
+def get_parser(features: Mapping[str, Any], call: str) -> Parser:
     """The parser of these features, the same one for equal features. `call` is what the user typed, for errors."""
     names = tuple(features)
     specs = list(features.values())
     known = _parsers.get(names, ())
     for parser in known:
-        if parser.specs == specs:  # quick where they are the same objects, right where they are written anew
+        if parser.specs == specs:  # fast if they are the same objects, and true for equal ones
             return parser
-    _check(features, call)
+    _check_features(features, call)
     parser = Parser(features)
-    if len(_parsers) >= _MOST_PARSERS:
+    if len(_parsers) >= _MAX_PARSERS:
         _parsers.clear()
-    _parsers[names] = (parser, *known)[:_MOST_PARSERS]
+    _parsers[names] = (parser, *known)[:_MAX_PARSERS]
     return parser
 
 
-def _check(features: Mapping[str, Any], call: str) -> None:
+def _check_features(features: Mapping[str, Any], call: str) -> None:
     if not features:
-        raise ValueError(f"{call}: no features are asked for. Write {{'label': FixedLenFeature((), 'int64')}}.")
+        raise ValueError(f"{call}: no features are requested. Write {{'label': FixedLenFeature((), 'int64')}}.")
     for name, feature in features.items():
         if not isinstance(name, str) or not isinstance(feature, FixedLenFeature | VarLenFeature):
             raise TypeError(
@@ -137,14 +137,14 @@ def _check(features: Mapping[str, Any], call: str) -> None:
 def _fill_matching(
     layout: Layout, out: Parsed, rows: NDArray[np.intp], records: Sequence[bytes], matrix: NDArray[np.uint8]
 ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Fill the rows that have this layout; the ones that are left, and their bytes."""
-    matches = layout.matching(matrix)
+    """Fills the rows that have this layout. Returns the remaining rows, and their bytes."""
+    matches = layout.find_matching(matrix)
     if matches.all():
-        mine, bytes_of_mine = rows, matrix
+        matching_rows, matching_bytes = rows, matrix
     else:
-        mine, bytes_of_mine = rows[matches], matrix[matches]
-    every = len(mine) == len(records)
-    chosen = records if every else [records[row] for row in mine.tolist()]
-    if not len(mine) or not layout.fill(out, slice(None) if every else mine, chosen, bytes_of_mine):
+        matching_rows, matching_bytes = rows[matches], matrix[matches]
+    every = len(matching_rows) == len(records)
+    chosen = records if every else [records[row] for row in matching_rows.tolist()]
+    if not len(matching_rows) or not layout.fill(out, slice(None) if every else matching_rows, chosen, matching_bytes):
         return rows, matrix
     return rows[~matches], matrix[~matches]

@@ -1,4 +1,4 @@
-"""Writing record files."""
+"""`TFRecordWriter`: writing TFRecord files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from unisono._src.data.files._framing import FOOTER, header, masked_crc, wbits
+from unisono._src.data.files._framing import FOOTER, encode_header, masked_crc, zlib_wbits
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TFRecordOptions:
     """None or "" for a plain file, "GZIP" or "ZLIB"."""
 
     def __post_init__(self) -> None:
-        wbits(self.compression_type, "TFRecordOptions")
+        zlib_wbits(self.compression_type, "TFRecordOptions")
 
 
 class TFRecordWriter:
@@ -42,7 +42,7 @@ class TFRecordWriter:
     def __init__(self, path: str | os.PathLike[str], options: TFRecordOptions | str | None = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
-        bits = wbits(options.compression_type, "TFRecordWriter")
+        bits = zlib_wbits(options.compression_type, "TFRecordWriter")
         self._path = path
         self._deflate = None if bits is None else zlib.compressobj(wbits=bits)
         try:
@@ -51,7 +51,7 @@ class TFRecordWriter:
             where = os.fspath(path)
             folder = os.path.dirname(where)
             raise FileNotFoundError(
-                f"TFRecordWriter: {where!r} cannot be made, there is no folder {folder!r}. "
+                f"TFRecordWriter: {where!r} cannot be created: there is no folder {folder!r}. "
                 f"Write os.makedirs({folder!r}, exist_ok=True) before."
             ) from None
 
@@ -64,17 +64,17 @@ class TFRecordWriter:
                 f"TFRecordWriter: {os.fspath(self._path)!r} is closed. Expected write() before close() and inside "
                 f"the with block; a file that exists is not added to, open another one."
             )
-        framed = b"".join((header(len(record)), record, FOOTER.pack(masked_crc(record))))
+        framed = b"".join((encode_header(len(record)), record, FOOTER.pack(masked_crc(record))))
         self._file.write(framed if self._deflate is None else self._deflate.compress(framed))
 
     def flush(self) -> None:
-        """Hand everything written so far to the operating system, so that others can read it."""
+        """Pass everything written so far to the operating system, so that other processes can read it."""
         if self._deflate is not None and not self._file.closed:
             self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()
 
     def close(self) -> None:
-        """Finish the file. Closing twice is closing once."""
+        """Finish the file. A second call changes nothing."""
         if self._file.closed:
             return
         with self._file as file:

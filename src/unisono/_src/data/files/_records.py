@@ -1,4 +1,4 @@
-"""Reading record files. What a record holds is not known here."""
+"""`RecordFile`: reading TFRecord files. The contents of a record are not interpreted here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from typing import BinaryIO
 
 import google_crc32c
 
-from unisono._src.data.files._framing import FOOTER, HEADER, RecordError, guess_compression, header, wbits
-from unisono._src.data.files._inflate import inflated
+from unisono._src.data.files._framing import (
+    FOOTER,
+    HEADER,
+    RecordError,
+    decompress_chunks,
+    encode_header,
+    guess_compression,
+    zlib_wbits,
+)
 
 _CHUNK_BYTES = 1 << 20
-_MOST_HEADERS = 4096  # remembered; a file of equal records needs one
+_MAX_HEADERS = 4096  # remembered; a file of equal records needs one
 
 
 @dataclass(frozen=True)
@@ -30,10 +37,10 @@ class RecordFile:
     >>> [payload for payload, _ in RecordFile(path).read()]
     [b'first', b'second']
 
-    Each payload comes with the place of the next one, to go on there another time:
+    Each payload comes with the position of the next one, to resume reading there:
 
-    >>> _, place = next(RecordFile(path).read())
-    >>> next(RecordFile(path).read(place))
+    >>> _, position = next(RecordFile(path).read())
+    >>> next(RecordFile(path).read(position))
     (b'second', 43)
     """
 
@@ -42,7 +49,7 @@ class RecordFile:
     """None or "" for a plain file, "GZIP" or "ZLIB"."""
 
     def __post_init__(self) -> None:
-        wbits(self.compression, "RecordFile")
+        zlib_wbits(self.compression, "RecordFile")
 
     def read(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
         """The payloads from `offset` on, each with the offset of the record after it.
@@ -52,7 +59,7 @@ class RecordFile:
         """
         if offset < 0:
             raise ValueError(f"RecordFile.read: offset is {offset}. Expected 0, or an offset that read() gave.")
-        return _Reading(self, offset).records()
+        return _RecordReader(self, offset).records()
 
     def open(self) -> BinaryIO:
         """The file itself, as it is on the disk."""
@@ -68,14 +75,16 @@ class RecordFile:
             raise FileNotFoundError(f"There is no record file {where!r}. {remedy}") from None
 
 
-class _Reading:
-    """One pass over one file: how far it is, and what it says when it cannot go on."""
+class _RecordReader:
+    """One pass over one file: how far it is, and its errors."""
 
     def __init__(self, record_file: RecordFile, offset: int) -> None:
         self._record_file = record_file
         self._first_offset = offset
-        self._wbits = wbits(record_file.compression, "RecordFile")
-        self._offset = offset  # of the record that is being read; as `_number`, brought up to date before it matters
+        self._wbits = zlib_wbits(record_file.compression, "RecordFile")
+        self._offset = (
+            offset  # of the record that is being read; like `_number`, updated only before an error can use it
+        )
         self._number = 0
 
     def records(self) -> Iterator[tuple[bytes, int]]:
@@ -94,12 +103,12 @@ class _Reading:
                     self._offset, self._number = base + at, number
                     end = start
                     if start <= size:
-                        end += self._length(head, lengths)
+                        end += self._decode_length(head, lengths)
                 after = end + 4
                 if after > size or start > size:
                     self._offset, self._number = base + at, number
                     base += at
-                    chunk = self._more(chunk[at:], 12 if start > size else after - at, chunks)
+                    chunk = self._extend(chunk[at:], 12 if start > size else after - at, chunks)
                     at, size = 0, len(chunk)
                     if not chunk:
                         return
@@ -116,8 +125,8 @@ class _Reading:
                 number += 1
                 yield payload, base + at
 
-    def _more(self, rest: bytes, needed: int, chunks: Iterator[bytes]) -> bytes:
-        """`rest` and what follows it, `needed` bytes or more. Nothing at the end of the file."""
+    def _extend(self, rest: bytes, needed: int, chunks: Iterator[bytes]) -> bytes:
+        """`rest` and what follows it, at least `needed` bytes. Empty at the end of the file."""
         pieces, size = [rest], len(rest)
         while size < needed:
             piece = next(chunks, b"")
@@ -132,10 +141,10 @@ class _Reading:
             size += len(piece)
         return b"".join(pieces)
 
-    def _length(self, head: bytes, lengths: dict[bytes, int]) -> int:
+    def _decode_length(self, head: bytes, lengths: dict[bytes, int]) -> int:
         num_bytes: int = HEADER.unpack(head)[0]
-        if head == header(num_bytes):
-            if len(lengths) == _MOST_HEADERS:
+        if head == encode_header(num_bytes):
+            if len(lengths) == _MAX_HEADERS:
                 lengths.clear()
             lengths[head] = num_bytes
             return num_bytes
@@ -157,19 +166,19 @@ class _Reading:
     def _chunks(self, file: BinaryIO) -> Iterator[bytes]:
         """The uncompressed bytes from the first offset on."""
         if self._wbits is not None:
-            yield from self._decompressed(file, self._wbits)
+            yield from self._decompressed_chunks(file, self._wbits)
             return
         size = os.fstat(file.fileno()).st_size
         if self._offset > size:
-            raise self._past_the_end(size)
+            raise self._offset_error(size)
         file.seek(self._offset)
         while chunk := file.read(_CHUNK_BYTES):
             yield chunk
 
-    def _decompressed(self, file: BinaryIO, bits: int) -> Iterator[bytes]:
+    def _decompressed_chunks(self, file: BinaryIO, bits: int) -> Iterator[bytes]:
         skip = self._first_offset
         try:
-            for piece in inflated(file, bits, _CHUNK_BYTES):
+            for piece in decompress_chunks(file, bits, _CHUNK_BYTES):
                 kept = piece[skip:]
                 skip -= len(piece) - len(kept)
                 if kept:
@@ -180,24 +189,24 @@ class _Reading:
                 f"Write {self._name} again, or copy it again"
             ) from None
         except zlib.error as error:
-            raise self._not_decompressed(file, error) from None
+            raise self._decompression_error(file, error) from None
         if skip:
-            raise self._past_the_end(self._first_offset - skip)
+            raise self._offset_error(self._first_offset - skip)
 
-    def _not_decompressed(self, file: BinaryIO, error: zlib.error) -> RecordError:
+    def _decompression_error(self, file: BinaryIO, error: zlib.error) -> RecordError:
         file.seek(0)
         guess = guess_compression(file.read(HEADER.size))
-        said = self._record_file.compression
+        stated = self._record_file.compression
         if guess == "":
-            return self._error(f"the file is not compressed, but compression is {said!r}. Leave compression out")
-        if guess is not None and guess != said:
-            return self._error(f"the file looks like {guess}, but compression is {said!r}. Write {guess!r}")
+            return self._error(f"the file is not compressed, but compression is {stated!r}. Leave compression out")
+        if guess is not None and guess != stated:
+            return self._error(f"the file looks like {guess}, but compression is {stated!r}. Write {guess!r}")
         return self._error(
-            f"the {said} data cannot be decompressed ({error}), so the file is damaged or no {said} file. "
+            f"the {stated} data cannot be decompressed ({error}), so the file is damaged or no {stated} file. "
             f"Copy it again from where it came from"
         )
 
-    def _past_the_end(self, size: int) -> RecordError:
+    def _offset_error(self, size: int) -> RecordError:
         return self._error(
             f"the file has only {size} bytes. Expected an offset that read() gave for this very file; "
             f"was it written again since?"

@@ -1,7 +1,7 @@
 """Resizing images as `tf.image.resize` does: half-pixel centres and no antialiasing. NumPy only.
 
 A resize is two weighted sums, one along each dim. Which pixels go into an output pixel, and by how much, follows
-from the two lengths alone: it is worked out once for each pair.
+from the two lengths alone: it is computed once for each pair.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 RESIZE_METHODS: Final = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 
-_STRIP_BYTES: Final = 1 << 20  # of rows at a time, so that a large image needs little memory besides
+_STRIP_BYTES: Final = 1 << 20  # of rows at a time, so that a large image needs little extra memory
 
 
 def resize(image: NDArray[Any], size: tuple[int, int], method: str = "bilinear") -> NDArray[np.float32]:
@@ -43,7 +43,7 @@ def resize(image: NDArray[Any], size: tuple[int, int], method: str = "bilinear")
     strip = max(1, _STRIP_BYTES // (4 * pixels.shape[1]))
     for first in range(0, size[0], strip):
         here = slice(first, first + strip)
-        _sum_columns(_sum_rows(pixels, rows.indices[:, here], rows.weights[:, here]), columns, result[here])
+        _weight_columns(_weight_rows(pixels, rows.indices[:, here], rows.weights[:, here]), columns, result[here])
     return result.reshape(*size, num_channels)
 
 
@@ -56,13 +56,13 @@ class _Taps:
 
 
 class _Scratch(threading.local):
-    """Arrays that each thread uses again and again: fresh memory costs more than the arithmetic."""
+    """Arrays that each thread reuses: fresh memory costs more than the arithmetic."""
 
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-        """An array with no particular contents, good until the next one of this name."""
+        """An uninitialized array, valid until the next one of this name."""
         size = shape[0] * shape[1]
         kept = self._arrays.get(name)
         if kept is None or kept.size < size or kept.dtype != dtype:
@@ -73,21 +73,21 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def _sum_rows(pixels: NDArray[Any], indices: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+def _weight_rows(pixels: NDArray[Any], indices: NDArray[np.intp], weights: NDArray[np.float32]) -> NDArray[np.float32]:
     shape = (indices.shape[1], pixels.shape[1])
-    taken = _scratch.array("rows", shape, pixels.dtype)
+    source = _scratch.array("rows", shape, pixels.dtype)
     total, part = _scratch.array("total", shape, np.float32), _scratch.array("part", shape, np.float32)
     for tap, (index, weight) in enumerate(zip(indices, weights, strict=True)):
-        np.take(pixels, index, axis=0, out=taken, mode="clip")
+        np.take(pixels, index, axis=0, out=source, mode="clip")
         into = part if tap else total
-        np.copyto(into, taken)  # first, then the product: NumPy is slower when it has to do both at once
+        np.copyto(into, source)  # first, then the product: NumPy is slower when it has to do both at once
         into *= weight[:, None]
         if tap:
             total += part
     return total
 
 
-def _sum_columns(strip: NDArray[np.float32], columns: _Taps, total: NDArray[np.float32]) -> None:
+def _weight_columns(strip: NDArray[np.float32], columns: _Taps, total: NDArray[np.float32]) -> None:
     part = _scratch.array("columns", total.shape, np.float32)
     for tap, (index, weight) in enumerate(zip(columns.indices, columns.weights, strict=True)):
         into = part if tap else total
@@ -99,7 +99,7 @@ def _sum_columns(strip: NDArray[np.float32], columns: _Taps, total: NDArray[np.f
 
 @lru_cache(maxsize=4096)
 def interpolation_taps(length: int, new_length: int, method: str, num_channels: int = 1) -> _Taps:
-    """Along one dim, from `length` pixels to `new_length`. Channels that lie side by side are outputs of their own."""
+    """Along one dim, from `length` pixels to `new_length`. Each of the adjacent channels is an output."""
     scale = np.float32(length) / np.float32(new_length)
     centres = _centres(new_length, scale)
     match method:
@@ -112,7 +112,7 @@ def interpolation_taps(length: int, new_length: int, method: str, num_channels: 
         case "area":
             indices, weights = _area(float(scale), new_length, length)
         case _:
-            # TensorFlow divides the other way around here; a last bit more or less is seen where a kernel is steep.
+            # TensorFlow divides the other way around here; the last bit matters where a kernel is steep.
             centres = _centres(new_length, 1 / (np.float32(new_length) / np.float32(length)))
             indices, weights = _windowed(centres, length, *_KERNELS[method])
     used = weights.any(axis=1)
@@ -124,7 +124,7 @@ def interpolation_taps(length: int, new_length: int, method: str, num_channels: 
 
 
 def _centres(new_length: int, scale: Any) -> NDArray[Any]:
-    """Where the centres of the new pixels lie among the old ones, of which number i reaches from i to i + 1."""
+    """Where the centres of the new pixels are among the old ones, of which number i spans i to i + 1."""
     return (np.arange(new_length, dtype=np.float32) + np.float32(0.5)) * np.float32(scale)
 
 
@@ -141,8 +141,8 @@ def _bicubic(centres: NDArray[Any], length: int) -> tuple[NDArray[Any], NDArray[
     # TensorFlow reads the kernel from a table with 1024 steps to a pixel.
     offset = np.rint((position - below) * 1024) / 1024
     indices = below + np.arange(-1, 3)[:, None]
-    weights = _keys(np.abs(offset - np.arange(-1, 3)[:, None]))
-    return indices, _inside(indices, weights, length)
+    weights = _keys_kernel(np.abs(offset - np.arange(-1, 3)[:, None]))
+    return indices, _renormalize(indices, weights, length)
 
 
 def _area(scale: float, new_length: int, length: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -157,35 +157,35 @@ def _windowed(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     indices = np.ceil(centres - radius - 0.5) + np.arange(math.floor(2 * radius) + 1)[:, None]
     distance = np.abs(indices + 0.5 - centres)
-    return indices, _inside(indices, np.where(distance < radius, kernel(distance), 0), length)
+    return indices, _renormalize(indices, np.where(distance < radius, kernel(distance), 0), length)
 
 
-def _inside(indices: NDArray[Any], weights: NDArray[Any], length: int) -> NDArray[Any]:
-    """Weights of pixels outside of the image go to those inside."""
+def _renormalize(indices: NDArray[Any], weights: NDArray[Any], length: int) -> NDArray[Any]:
+    """Weights of pixels outside of the image are redistributed to those inside."""
     inside = np.where((indices >= 0) & (indices < length), weights, 0)
     normalised: NDArray[Any] = inside / inside.sum(axis=0)
     return normalised
 
 
-def _keys(x: NDArray[Any]) -> NDArray[Any]:
+def _keys_kernel(x: NDArray[Any]) -> NDArray[Any]:
     near = (1.5 * x - 2.5) * x * x + 1
     far = ((-0.5 * x + 2.5) * x - 4) * x + 2
     return np.where(x <= 1, near, np.where(x < 2, far, 0))
 
 
-def _mitchell(x: NDArray[Any]) -> NDArray[Any]:
+def _mitchell_kernel(x: NDArray[Any]) -> NDArray[Any]:
     near = ((7 * x - 12) * x * x + 16 / 3) / 6
     far = (((-7 / 3 * x + 12) * x - 20) * x + 32 / 3) / 6
     return np.where(x < 1, near, np.where(x < 2, far, 0))
 
 
-def _lanczos(radius: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
+def _lanczos_kernel(radius: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
     return lambda x: np.sinc(x) * np.sinc(x / radius)
 
 
 _KERNELS: Final[dict[str, tuple[Callable[[NDArray[Any]], NDArray[Any]], float]]] = {
-    "lanczos3": (_lanczos(3), 3.0),
-    "lanczos5": (_lanczos(5), 5.0),
+    "lanczos3": (_lanczos_kernel(3), 3.0),
+    "lanczos5": (_lanczos_kernel(5), 5.0),
     "gaussian": (lambda x: np.exp(-2 * x * x), 1.5),  # a deviation of half a pixel
-    "mitchellcubic": (_mitchell, 2.0),
+    "mitchellcubic": (_mitchell_kernel, 2.0),
 }

@@ -1,8 +1,4 @@
-"""Arrays as TensorFlow's `TensorProto` messages, and back.
-
-TensorProto { dtype = 1, tensor_shape = 2, tensor_content = 4, and for each kind of number a list of values }
-TensorShapeProto { repeated dim = 2 }, a dim is { size = 1 }
-"""
+"""Arrays as TensorFlow's `TensorProto` messages, and back."""
 
 from __future__ import annotations
 
@@ -11,17 +7,12 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from unisono._src.data.files._byte_string import bytes_scalar
-from unisono._src.data.files._wire import (
-    ExampleError,
-    decode_fields,
-    decode_varint,
-    decode_varints,
-    encode_field,
-    encode_varint,
-)
+from unisono._src.data.files._tensorboard_events import message_class
+from unisono._src.data.files._values import bytes_scalar
+from unisono._src.data.files._wire import ExampleError
 
 _STRING: Final = 7
 _NAMES: Final = {
@@ -38,13 +29,31 @@ _NAMES: Final = {
     24: "float8_e5m2",
     25: "float8_e4m3fn",
 }
-_NUMBERS: Final = {number: np.dtype(getattr(ml_dtypes, name, name)) for number, name in _NAMES.items()}
-_BY_DTYPE: Final = {dtype: number for number, dtype in _NUMBERS.items()}
-_CONTENT: Final = 4
-_STRINGS: Final = 8
-_MOST_FILLED: Final = 1 << 28  # numbers; a few bytes of a file must not ask for all memory
-_FIXED: Final[dict[int, np.dtype[Any]]] = {5: np.dtype("<f4"), 6: np.dtype("<f8")}  # float_val, double_val
-_VARINTS: Final = (7, 10, 11)  # int_val, int64_val, bool_val
+_DTYPES: Final = {number: np.dtype(getattr(ml_dtypes, name, name)) for number, name in _NAMES.items()}
+_NUMBERS: Final = {dtype: number for number, dtype in _DTYPES.items()}
+_MAX_FILLED: Final = 1 << 28  # numbers; a few bytes of a file must not ask for all memory
+_VALUES: Final = ("float_val", "double_val", "int_val", "int64_val", "bool_val", "string_val")
+# Lists whose numbers are not values yet: the bits of a half, the real and the imaginary part.
+_PARTS: Final = {"half_val": np.uint16, "scomplex_val": np.float32, "dcomplex_val": np.float64}
+
+
+def make_tensor_proto(array: Any) -> Any:
+    """An array of numbers or byte strings as the message that TensorFlow makes of it."""
+    array = bytes_scalar(array) if isinstance(array, bytes) else np.asarray(array)
+    is_text = array.dtype.kind in "OSUT"
+    if not is_text and array.dtype not in _NUMBERS:
+        raise TypeError(f"serialize_tensor: there is no TensorProto of dtype {array.dtype}. Cast it before.")
+    message = message_class("TensorProto")(
+        dtype=_STRING if is_text else _NUMBERS[array.dtype],
+        tensor_shape={"dim": [{"size": size} for size in array.shape]},
+    )
+    if is_text:
+        message.string_val.extend(
+            item.encode() if isinstance(item, str) else bytes(item) for item in array.ravel().tolist()
+        )
+    else:
+        message.tensor_content = np.ascontiguousarray(array).tobytes()
+    return message
 
 
 def serialize_tensor(array: Any) -> bytes:
@@ -53,78 +62,53 @@ def serialize_tensor(array: Any) -> bytes:
     >>> serialize_tensor(np.float32(1.5))
     b'\\x08\\x01\\x12\\x00"\\x04\\x00\\x00\\xc0?'
     """
-    array = bytes_scalar(array) if isinstance(array, bytes) else np.asarray(array)
-    is_text = array.dtype.kind in "OSUT"
-    if not is_text and array.dtype not in _BY_DTYPE:
-        raise TypeError(f"serialize_tensor: there is no TensorProto of dtype {array.dtype}. Cast it before.")
-    number = _STRING if is_text else _BY_DTYPE[array.dtype]
-    dims = b"".join(encode_field(2, b"\x08" + encode_varint(size) if size else b"") for size in np.shape(array))
-    head = b"\x08" + encode_varint(number) + encode_field(2, dims)
-    if is_text:
-        return head + b"".join(encode_field(_STRINGS, _as_bytes(item)) for item in array.ravel().tolist())
-    content = np.ascontiguousarray(array).tobytes()
-    return head + encode_field(_CONTENT, content) if content else head
+    data: bytes = make_tensor_proto(array).SerializeToString()
+    return data
 
 
 def parse_tensor(serialized: bytes) -> NDArray[Any]:
-    """The array in a TensorProto. Byte strings come as an object array.
+    """The array in a TensorProto. Byte strings are returned as an object array.
 
     >>> parse_tensor(serialize_tensor(np.arange(3)))
     array([0, 1, 2])
     """
-    number = 0
-    shape: tuple[int, ...] = ()
-    content: bytes | None = None
-    values: list[Any] = []
-    for field, _, start, stop in decode_fields(serialized, 0, len(serialized)):
-        if field == 1:
-            number = decode_varint(serialized, start, stop)[0]
-        elif field == 2:
-            shape = _shape(serialized, start, stop)
-        elif field == _CONTENT:
-            content = serialized[start:stop]
-        elif field == _STRINGS:
-            values.append(serialized[start:stop])
-        elif field in _FIXED:
-            values += _fixed(serialized[start:stop], _FIXED[field])
-        elif field in _VARINTS:
-            values += decode_varints(serialized[start:stop]).tolist()
-        elif field != 3:  # a version number
-            raise ExampleError(
-                f"parse_tensor: the TensorProto holds its values in field {field}, which is not read here"
-            )
-    if number != _STRING and number not in _NUMBERS:
-        raise ExampleError(f"parse_tensor: the dtype of the TensorProto is number {number}, which is not known here")
-    return _filled(np.dtype(object) if number == _STRING else _NUMBERS[number], shape, content, values)
-
-
-def _fixed(data: bytes, dtype: np.dtype[Any]) -> list[Any]:
-    if len(data) % dtype.itemsize:
-        raise ExampleError(f"parse_tensor: {len(data)} bytes are no whole number of {dtype}")
-    numbers: list[Any] = np.frombuffer(data, dtype).tolist()
-    return numbers
-
-
-def _shape(data: bytes, start: int, stop: int) -> tuple[int, ...]:
-    sizes = []
-    for field, _, a, b in decode_fields(data, start, stop):
-        if field == 2:
-            size = 0
-            for inner, _, c, d in decode_fields(data, a, b):
-                if inner == 1:
-                    size = decode_varint(data, c, d)[0]
-            sizes.append(size)
-    return tuple(sizes)
-
-
-def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes | None, values: list[Any]) -> NDArray[Any]:
+    try:
+        message = message_class("TensorProto").FromString(serialized)
+    except DecodeError:
+        raise ExampleError(
+            f"parse_tensor: these {len(serialized)} bytes are no TensorProto. Expected what serialize_tensor gave; "
+            "was it compressed, cut, or is it another message?"
+        ) from None
+    if message.dtype != _STRING and message.dtype not in _DTYPES:
+        raise ExampleError(f"parse_tensor: the TensorProto has dtype number {message.dtype}, which is not supported")
+    dtype = np.dtype(object) if message.dtype == _STRING else _DTYPES[message.dtype]
+    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    if any(size < 0 for size in shape):
+        raise ExampleError(f"parse_tensor: the TensorProto has the shape {shape}, which no array can have")
     count = math.prod(shape)
-    if content is not None and not dtype.hasobject:
+    content = message.tensor_content
+    if content and not dtype.hasobject:
         if len(content) != count * dtype.itemsize:
             raise ExampleError(f"parse_tensor: {len(content)} bytes are no {dtype} of shape {shape}")
         return np.frombuffer(content, dtype).reshape(shape)
-    fills = bool(values) and not dtype.hasobject and count <= _MOST_FILLED  # the last value stands for the rest
-    if len(values) > count or (len(values) != count and not fills):
+    return _fill(dtype, shape, count, _read_values(message, dtype))
+
+
+def _read_values(message: Any, dtype: np.dtype[Any]) -> list[Any]:
+    values: list[Any] = [value for name in _VALUES for value in getattr(message, name)]
+    for name, part in _PARTS.items():
+        parts = np.array(getattr(message, name), np.int64 if name == "half_val" else part).astype(part)
+        if parts.size:
+            try:
+                values += parts.view(dtype).tolist()
+            except (TypeError, ValueError) as error:
+                raise ExampleError(f"parse_tensor: {name} holds {parts.size} numbers, no {dtype}: {error}") from None
+    return values
+
+
+def _fill(dtype: np.dtype[Any], shape: tuple[int, ...], count: int, values: list[Any]) -> NDArray[Any]:
+    repeats_last = bool(values) and not dtype.hasobject and count <= _MAX_FILLED  # as TensorFlow shortens constants
+    if len(values) > count or (len(values) != count and not repeats_last):
         raise ExampleError(f"parse_tensor: there are {len(values)} values for an array of shape {shape}")
     array: NDArray[Any] = np.empty(count, dtype)
     try:
@@ -133,7 +117,3 @@ def _filled(dtype: np.dtype[Any], shape: tuple[int, ...], content: bytes | None,
     except (TypeError, ValueError, OverflowError) as error:
         raise ExampleError(f"parse_tensor: the values are no {dtype}: {error}") from None
     return array.reshape(shape)
-
-
-def _as_bytes(item: Any) -> bytes:
-    return item.encode() if isinstance(item, str) else bytes(item)

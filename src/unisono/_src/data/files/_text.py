@@ -1,4 +1,4 @@
-"""Text files line by line, from any place."""
+"""`TextFile`: text files line by line, from any position."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TextFile:
 
     def read(self, offset: int = 0) -> Iterator[tuple[bytes, int]]:
         """Lines from a byte of the (uncompressed) file on, each with the offset of the line after it."""
-        with self._opened() as file:
+        with self._open() as file:
             file.seek(offset)
             try:
                 for line in file:
@@ -40,7 +40,7 @@ class TextFile:
                     f"damaged or not compressed: leave compression_type out for a plain file."
                 ) from error
 
-    def _opened(self) -> IO[bytes] | gzip.GzipFile:
+    def _open(self) -> IO[bytes] | gzip.GzipFile:
         if self._compression == "GZIP":
             return gzip.open(self._path, "rb")
         return open(self._path, "rb", buffering=2**20)

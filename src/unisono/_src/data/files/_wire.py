@@ -1,73 +1,39 @@
-"""The protobuf wire format, as much of it as an Example needs: numbers of variable length, and tagged fields.
+"""Decoding of the protobuf wire format, as much of it as the fast parser of Examples needs: varints and tagged fields.
 
-https://protobuf.dev/programming-guides/encoding/ is the specification.
+https://protobuf.dev/programming-guides/encoding/ is the specification. Messages are encoded by protobuf itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 VARINT, FIXED64, DELIMITED, GROUP, END_GROUP, FIXED32 = range(6)
 
-_MOST_VARINT_BYTES = 10
+_MAX_VARINT_BYTES = 10
 _FEW_BYTES = 48  # up to here Python decodes faster than NumPy
-_FEW_NUMBERS = 16  # the same for encoding
-_DEEPEST_GROUP = 64
+_MAX_GROUP_DEPTH = 64
 
 
-class ExampleError(ValueError):
-    """A serialized Example is damaged, or does not hold what was asked of it."""
-
-
-def encode_varint(number: int) -> bytes:
-    """One number: seven bits a byte, the low ones first. Negative ones are taken modulo 2**64, in ten bytes.
-
-    >>> encode_varint(300).hex(" ")
-    'ac 02'
-    """
-    number &= 0xFFFFFFFFFFFFFFFF
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def encode_varints(numbers: NDArray[np.int64]) -> bytes:
-    """Many numbers, one behind the other.
-
-    >>> encode_varints(np.array([1, 300])).hex(" ")
-    '01 ac 02'
-    """
-    if not numbers.size:
-        return b""
-    if numbers.min() >= 0 and numbers.max() < 128:
-        return numbers.astype(np.uint8).tobytes()
-    if numbers.size <= _FEW_NUMBERS:
-        return b"".join(map(encode_varint, numbers.tolist()))
-    places = np.arange(_MOST_VARINT_BYTES)
-    groups = numbers.astype(np.int64).view(np.uint64)[:, None] >> (7 * places).astype(np.uint64)
-    sizes = np.maximum((groups != 0).sum(axis=1, keepdims=True), 1)
-    out: NDArray[np.uint8] = (groups & 127 | np.where(places < sizes - 1, 128, 0).astype(np.uint64)).astype(np.uint8)
-    return bytes(out[places < sizes])
+class ExampleError(ValueError, DecodeError):
+    """A serialized Example is damaged, or does not hold what was asked of it. One of protobuf's DecodeErrors too."""
 
 
 def decode_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
     """The number that begins at `at`, and where it ends."""
     number = shift = 0
-    for place in range(at, min(end, at + _MOST_VARINT_BYTES)):
-        byte = data[place]
+    for position in range(at, min(end, at + _MAX_VARINT_BYTES)):
+        byte = data[position]
         number |= (byte & 127) << shift
         if byte < 128:
-            return number & 0xFFFFFFFFFFFFFFFF, place + 1
+            return number & 0xFFFFFFFFFFFFFFFF, position + 1
         shift += 7
-    if end - at < _MOST_VARINT_BYTES:
-        raise ExampleError(f"a number that begins at byte {at} goes on past byte {end}, where it must end")
-    raise ExampleError(f"a number that begins at byte {at} is longer than {_MOST_VARINT_BYTES} bytes")
+    if end - at < _MAX_VARINT_BYTES:
+        raise ExampleError(f"a number that begins at byte {at} continues past byte {end}, where it must end")
+    raise ExampleError(f"a number that begins at byte {at} is longer than {_MAX_VARINT_BYTES} bytes")
 
 
 def decode_varints(data: bytes) -> NDArray[np.int64]:
@@ -84,31 +50,26 @@ def decode_varints(data: bytes) -> NDArray[np.int64]:
             number, at = decode_varint(data, at, len(data))
             numbers.append(number)
         return np.array(numbers, np.uint64).view(np.int64)
-    numbers_or_none = varints_of(np.frombuffer(data, np.uint8))
+    numbers_or_none = decode_varint_array(np.frombuffer(data, np.uint8))
     if numbers_or_none is None:
         raise ExampleError(
-            f"a number is longer than {_MOST_VARINT_BYTES} bytes, or not finished where the {len(data)} bytes end"
+            f"a number is longer than {_MAX_VARINT_BYTES} bytes, or not finished where the {len(data)} bytes end"
         )
     return numbers_or_none
 
 
-def varints_of(data: NDArray[np.uint8]) -> NDArray[np.int64] | None:
-    """The same by NumPy; None where `data` is damaged."""
+def decode_varint_array(data: NDArray[np.uint8]) -> NDArray[np.int64] | None:
+    """The same with NumPy; None where `data` is damaged."""
     last = np.flatnonzero(data < 128)
     if not last.size or last[-1] != data.size - 1:
         return None if data.size else np.empty(0, np.int64)
     first = np.concatenate(([0], last[:-1] + 1))
     sizes = last - first + 1
-    if sizes.max() > _MOST_VARINT_BYTES:
+    if sizes.max() > _MAX_VARINT_BYTES:
         return None
     shifts = 7 * (np.arange(data.size) - np.repeat(first, sizes))
     parts = (data & 127).astype(np.uint64) << shifts.astype(np.uint64)
     return np.bitwise_or.reduceat(parts, first).view(np.int64)
-
-
-def encode_field(number: int, content: bytes) -> bytes:
-    """A delimited field: its tag, the number of its bytes, and these."""
-    return b"".join((bytes((number << 3 | DELIMITED,)), encode_varint(len(content)), content))
 
 
 def decode_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
@@ -129,7 +90,7 @@ def decode_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, in
                 size, start = decode_varint(data, at, end)
             stop = start + size
         else:
-            start, stop = at, _skip(data, at, end, wire_type, tag_at)
+            start, stop = at, _skip_value(data, at, end, wire_type, tag_at)
         if stop > end:
             raise ExampleError(
                 f"the field at byte {tag_at} ends at byte {stop}, past the end of its message at byte {end}"
@@ -140,7 +101,7 @@ def decode_fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, in
         at = stop
 
 
-def _skip(data: bytes, at: int, end: int, wire_type: int, tag_at: int, depth: int = 0) -> int:
+def _skip_value(data: bytes, at: int, end: int, wire_type: int, tag_at: int, depth: int = 0) -> int:
     """Where a value ends that is not delimited."""
     if wire_type == VARINT:
         return decode_varint(data, at, end)[1]
@@ -148,13 +109,13 @@ def _skip(data: bytes, at: int, end: int, wire_type: int, tag_at: int, depth: in
         return at + 8
     if wire_type == FIXED32:
         return at + 4
-    if wire_type == GROUP and depth < _DEEPEST_GROUP:
+    if wire_type == GROUP and depth < _MAX_GROUP_DEPTH:
         return _skip_group(data, at, end, data[tag_at:at], depth)
-    raise ExampleError(f"the field at byte {tag_at} has wire type {wire_type}, which cannot stand there")
+    raise ExampleError(f"the field at byte {tag_at} has wire type {wire_type}, which is not allowed there")
 
 
 def _skip_group(data: bytes, at: int, end: int, opening: bytes, depth: int) -> int:
-    # A group ends where a tag with its own number says so; groups may hold groups.
+    # A group ends at a tag with its own number; groups may contain groups.
     number = decode_varint(opening, 0, len(opening))[0] >> 3
     while at < end:
         tag_at = at
@@ -165,13 +126,5 @@ def _skip_group(data: bytes, at: int, end: int, opening: bytes, depth: int) -> i
             size, at = decode_varint(data, at, end)
             at += size
         else:
-            at = _skip(data, at, end, tag & 7, tag_at, depth + 1)
+            at = _skip_value(data, at, end, tag & 7, tag_at, depth + 1)
     raise ExampleError(f"a group is not closed before byte {end}")
-
-
-def joined(data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
-    """The bytes of all the spans, one behind the other."""
-    if len(spans) == 1:
-        (start, stop), *_ = spans
-        return data[start:stop]
-    return b"".join([data[start:stop] for start, stop in spans])
