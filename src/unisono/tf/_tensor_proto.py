@@ -9,7 +9,6 @@ import numpy as np
 
 from unisono._src.data import files
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._event_messages import message_class
 from unisono.tf._tensors import convert_to_tensor
 
 OTHER_SHAPE = "tf.make_tensor_proto: expected values of shape {shape}, got {given}."
@@ -36,7 +35,7 @@ def make_tensor_proto(
         array = np.asarray(convert_to_tensor(values, dtype))
     if shape is not None:
         array = _shaped(array, tuple(int(size) for size in shape), verify_shape)
-    return message_class("TensorProto").FromString(files.serialize_tensor(array))
+    return files.make_tensor_proto(array)
 
 
 def make_ndarray(tensor: Any) -> np.ndarray[Any, Any]:

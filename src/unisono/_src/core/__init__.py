@@ -1,8 +1,6 @@
 """Facts about this process that need neither JAX nor Keras."""
 
-from unisono._src.core._backend import WRONG_BACKEND, choose_jax_backend
 from unisono._src.core._environment import Environment, nproc_for, read_environment
 from unisono._src.core._fit_facts import FitFacts, active_fit_facts, collect_fit_facts, measure
-from unisono._src.core._out_of_range import OutOfRangeError, out_of_range_error
-from unisono._src.core._override import Override
-from unisono._src.core._versions import check_versions
+from unisono._src.core._override import OutOfRangeError, Override, out_of_range_error
+from unisono._src.core._prerequisites import WRONG_BACKEND, check_versions, choose_jax_backend

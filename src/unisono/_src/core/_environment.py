@@ -1,6 +1,6 @@
 """The one place where environment variables are read.
 
-Everything else asks :func:`environment`, so that what a shell can change about Unisono is one short list. Only
+Everything else calls :func:`read_environment`, so that what a shell can change about Unisono is one short list. Only
 ``UNISONO_DATASETS`` is not on it: `unisono_launch.worker.dataset_folders` reads it, for the doctor too.
 """
 
@@ -15,7 +15,7 @@ from unisono_launch.worker import keras_dataset_cache, num_cpu_threads
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """What the environment of this process says.
+    """The environment variables of this process that Unisono reads.
 
     Attributes:
         attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
@@ -23,7 +23,7 @@ class Environment:
         keras_backend: ``KERAS_BACKEND`` as it was found.
         keras_cache: the folder into which Keras downloads datasets; by ``KERAS_HOME``.
         run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
-        status: ``UNISONO_STATUS``, the file in which the launcher wants to read how far this process is.
+        status: ``UNISONO_STATUS``, the file in which this process reports its progress to the launcher.
     """
 
     attempt: int

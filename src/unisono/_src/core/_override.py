@@ -1,16 +1,17 @@
-"""What a higher layer may exchange in a lower one."""
+"""Functions that a higher layer may replace in a lower one, and the first of them: the error at the end of data."""
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
 
 _T = TypeVar("_T")
 
 
 class Override(Generic[_T]):
-    """Something with a default that a layer above may exchange, for all of the process.
+    """A function with a default that a higher layer may replace, for the whole process.
 
-    What was set last holds: a second `set` takes the place of the first. `reset` brings the default back.
+    The last `set` wins. `reset` restores the default.
 
     >>> spell = Override(str.upper)
     >>> spell.set(str.title)
@@ -21,7 +22,7 @@ class Override(Generic[_T]):
     'ALL VOICES'
 
     Attributes:
-        current: what holds now.
+        current: the function in force.
     """
 
     def __init__(self, default: _T) -> None:
@@ -29,9 +30,17 @@ class Override(Generic[_T]):
         self.current = default
 
     def set(self, current: _T) -> None:
-        """From now on ``current`` holds, whoever set another one before."""
+        """Replaces the function, whatever was set before."""
         self.current = current
 
     def reset(self) -> None:
-        """From now on the default holds again."""
+        """Restores the default."""
         self.current = self._default
+
+
+class OutOfRangeError(Exception):
+    """`get_next` was called at the end of the data."""
+
+
+out_of_range_error: Final[Override[Callable[[str], OutOfRangeError]]] = Override(OutOfRangeError)
+"""Makes the error from its text. The namespace `tf` sets a subclass that is one of TensorFlow's errors too."""

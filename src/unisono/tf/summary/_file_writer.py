@@ -13,7 +13,7 @@ from typing import Any, Final
 import jax
 
 from unisono._src import jax_hooks
-from unisono._src.data.files import TFRecordWriter, version_event
+from unisono._src.data.files import TFRecordWriter, encode_version_event
 from unisono.tf._paths import to_local_path
 from unisono.tf.summary._writer import SummaryWriter
 
@@ -36,7 +36,7 @@ class FileWriter(SummaryWriter):
         self._closed = False
         self._waiting, self._flushed_at = 0, time.monotonic()
         weakref.finalize(self, self._file.close)  # scripts end without closing it
-        self._file.write(version_event(time.time()))
+        self._file.write(encode_version_event(time.time()))
         self._file.flush()
 
     def check_open(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unisono._src import keras_hooks
-from unisono._src.data.files import summary_event
+from unisono._src.data.files import encode_event, message_class
 from unisono.tf._execution import name_scope
 from unisono.tf.io._bytes import one_byte_string
 from unisono.tf.summary._record import record_event
@@ -16,8 +16,9 @@ from unisono.tf.summary._record import record_event
 
 def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> bool:
     """Writes a Summary message, given as its bytes, to the default writer. Returns whether there is one."""
-    summary = one_byte_string(tensor, "tf.summary.experimental.write_raw_pb")
-    return record_event("write_raw_pb", [], lambda step: summary_event(summary, step, time.time()), step)
+    raw = one_byte_string(tensor, "tf.summary.experimental.write_raw_pb")
+    summary = message_class("Summary").FromString(raw)
+    return record_event("write_raw_pb", [], lambda step: encode_event(summary, step, time.time()), step)
 
 
 @contextlib.contextmanager

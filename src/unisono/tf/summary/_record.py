@@ -11,7 +11,7 @@ import keras
 import numpy as np
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.data.files import tensor_event
+from unisono._src.data.files import encode_event, make_tensor_summary
 from unisono._src.replicas import context
 from unisono.tf.summary import _defaults
 
@@ -19,13 +19,13 @@ NO_STEP = """The summary {tag!r} has no step. Pass step=..., or set one for all 
 tf.summary.experimental.set_step(step) or writer.as_default(step=step)."""
 
 
-def record(tag: str, values: Any, content: Callable[..., tuple[Any, bytes]], step: Any) -> bool:
+def record(tag: str, values: Any, content: Callable[..., tuple[Any, Any]], step: Any) -> bool:
     """Writes a summary to the default writer. Returns whether there is one.
 
     Args:
         tag: its name; the names of the scopes around go before it.
         values: arrays of which it is made: of NumPy, or values of a compiled function.
-        content: makes of them, as NumPy arrays, the serialized tensor and metadata.
+        content: makes of them, as NumPy arrays, the TensorProto and the SummaryMetadata, or None.
         step: where it stands; None for the default one.
     """
     scope = keras_hooks.current_name_scope()
@@ -33,7 +33,7 @@ def record(tag: str, values: Any, content: Callable[..., tuple[Any, bytes]], ste
 
     def event(step: int, *values: Any) -> bytes:
         tensor, metadata = content(*values)
-        return tensor_event(name, tensor, metadata, step, time.time())
+        return encode_event(make_tensor_summary(name, tensor, metadata), step, time.time())
 
     return record_event(tag, values, event, step)
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono._src.data.files import encode_png, plugin_metadata, serialize_tensor
+from unisono._src.data.files import encode_png, make_plugin_metadata, make_tensor_proto, message_class
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 from unisono.tf.summary._buckets import bucketed
@@ -32,8 +32,8 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     value = _array(data)
     if value.shape != ():
         raise ValueError(NOT_ONE_NUMBER.format(name=name, shape=tuple(value.shape)))
-    metadata = plugin_metadata("scalars", description=description)
-    return record(name, [value], lambda number: (serialize_tensor(number.astype(np.float32)), metadata), step)
+    metadata = make_plugin_metadata("scalars", description=description)
+    return record(name, [value], lambda number: (make_tensor_proto(number.astype(np.float32)), metadata), step)
 
 
 def histogram(
@@ -43,8 +43,8 @@ def histogram(
     left out."""
     values = _array(data)
     table = bucketed(values, 30 if buckets is None else buckets)
-    metadata = plugin_metadata("histograms", description=description)
-    return record(name, [table], lambda table: (serialize_tensor(table.astype(np.float64)), metadata), step)
+    metadata = make_plugin_metadata("histograms", description=description)
+    return record(name, [table], lambda table: (make_tensor_proto(table.astype(np.float64)), metadata), step)
 
 
 def image(name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None) -> bool:
@@ -55,12 +55,12 @@ def image(name: str, data: Any, step: Any = None, max_outputs: int = 3, descript
     pixels = _array(data)
     if len(pixels.shape) != 4 or pixels.shape[3] not in (1, 2, 3, 4):
         raise ValueError(NOT_PICTURES.format(name=name, shape=tuple(pixels.shape)))
-    metadata = plugin_metadata("images", description=description)
+    metadata = make_plugin_metadata("images", description=description)
 
-    def content(shades: Any) -> tuple[bytes, bytes]:
+    def content(shades: Any) -> tuple[Any, Any]:
         height, width = shades.shape[1:3]
         files = [str(width).encode(), str(height).encode(), *(encode_png(one) for one in shades)]
-        return serialize_tensor(np.array(files, object)), metadata
+        return make_tensor_proto(np.array(files, object)), metadata
 
     return record(name, [_shades(pixels[:max_outputs])], content, step)
 
@@ -68,8 +68,8 @@ def image(name: str, data: Any, step: Any = None, max_outputs: int = 3, descript
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
     """Text, which TensorBoard takes for Markdown; an array of it is shown as a table."""
     words = np.asarray(convert_to_tensor(data, "string"))
-    tensor = serialize_tensor(words.astype(object))
-    metadata = plugin_metadata("text", description=description)
+    tensor = make_tensor_proto(words.astype(object))
+    metadata = make_plugin_metadata("text", description=description)
     return record(name, [], lambda: (tensor, metadata), step)
 
 
@@ -88,11 +88,11 @@ def audio(
     waves = _array(data)
     if len(waves.shape) != 3 or waves.shape[2] not in (1, 2):
         raise ValueError(NOT_SOUNDS.format(name=name, shape=tuple(waves.shape)))
-    metadata = plugin_metadata("audio", content=b"\x10\x0b", description=description)  # that the encoding is WAV
+    metadata = make_plugin_metadata("audio", content=b"\x10\x0b", description=description)  # that the encoding is WAV
 
-    def content(waves: Any) -> tuple[bytes, bytes]:
+    def content(waves: Any) -> tuple[Any, Any]:
         files = [[_wav(one, int(sample_rate)), b""] for one in waves]
-        return serialize_tensor(np.array(files, object).reshape(len(files), 2)), metadata
+        return make_tensor_proto(np.array(files, object).reshape(len(files), 2)), metadata
 
     return record(name, [waves[:max_outputs]], content, step)
 
@@ -101,11 +101,13 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: s
     """Any tensor, with the serialized SummaryMetadata or the message of one that says who shows it."""
     if callable(tensor):
         tensor = tensor()
-    given = b"" if metadata is None else metadata if isinstance(metadata, bytes) else metadata.SerializeToString()
+    if metadata is not None:
+        data = metadata if isinstance(metadata, bytes) else metadata.SerializeToString()
+        metadata = message_class("SummaryMetadata").FromString(data)
     value = convert_to_tensor(tensor) if not isinstance(tensor, np.ndarray) else tensor
     if isinstance(value, np.ndarray):
-        return record(tag, [], lambda: (serialize_tensor(value), given), step)
-    return record(tag, [value], lambda array: (serialize_tensor(array), given), step)
+        return record(tag, [], lambda: (make_tensor_proto(value), metadata), step)
+    return record(tag, [value], lambda array: (make_tensor_proto(array), metadata), step)
 
 
 def _array(data: Any) -> Any:

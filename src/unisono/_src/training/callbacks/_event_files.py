@@ -18,8 +18,7 @@ import weakref
 from pathlib import Path
 from typing import Any, Final
 
-from unisono._src.data.files import TFRecordWriter
-from unisono._src.training.callbacks import _summaries
+from unisono._src.data.files import TFRecordWriter, encode_event, encode_restart_event, encode_version_event
 
 # What TensorBoard takes for event files. It reads them in the order of their names, so the number must grow.
 _NAME: Final = re.compile(r"events\.out\.tfevents\.(\d+)\..*")
@@ -45,7 +44,7 @@ class EventFiles:
         """Writes one event; others can read it when this returns."""
         try:
             writer = self._writer or self._open()
-            writer.write(_summaries.event(summary, step, time.time()))
+            writer.write(encode_event(summary, step, time.time()))
             writer.flush()
         except OSError as error:
             raise OSError(
@@ -97,10 +96,10 @@ class EventFiles:
         self._path = self._folder / f"events.out.tfevents.{number}.{socket.gethostname()}.{os.getpid()}.{self._mark}"
         self._writer = TFRecordWriter(self._path)
         weakref.finalize(self, self._writer.close)  # nobody closes it if training ends by an exception
-        self._writer.write(_summaries.version_event(time.time()))
+        self._writer.write(encode_version_event(time.time()))
         if self._forget_from is not None:
             for _ in range(2):  # TensorBoard takes the first one in a run for its beginning, and forgets nothing
-                self._writer.write(_summaries.restart_event(self._forget_from, time.time()))
+                self._writer.write(encode_restart_event(self._forget_from, time.time()))
             self._forget_from = None
         return self._writer
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from unisono._src.data import files
+from unisono._src.data.files import message_class
 from unisono.tf import errors
-from unisono.tf._event_messages import message_class
 from unisono.tf._paths import to_local_path
 from unisono.tf._tensor_proto import make_tensor_proto
 from unisono.tf.io._errors import translated

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Collection
 from typing import Any
 
-from unisono.tf._event_messages import message_class
+from unisono._src.data.files import message_class
 from unisono.tf._missing import explain_missing_names
 
 

@@ -10,7 +10,8 @@ def test_the_installed_versions_are_supported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "version"), [("keras", "3.15.0"), ("keras", "4.0"), ("jax", "0.10.1"), ("jax", "0.13.0.dev1")]
+    ("package", "version"),
+    [("keras", "3.15.0"), ("keras", "3.16.0"), ("keras", "4.0"), ("jax", "0.10.1"), ("jax", "0.13.0.dev1")],
 )
 def test_a_version_outside_the_range_is_refused_with_what_to_type(
     monkeypatch: pytest.MonkeyPatch, package: str, version: str

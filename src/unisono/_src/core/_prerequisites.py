@@ -1,0 +1,48 @@
+"""What must hold before Keras is imported: supported versions of JAX and Keras, and JAX as Keras's backend."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import metadata
+from typing import Final
+
+from packaging.requirements import Requirement
+
+from unisono._src.core._environment import read_environment
+
+# 3.15.1 closes the last known ways in which loading a file could run code. keras_hooks patches Keras's internals, and
+# the next minor version moves some of them.
+_REQUIREMENTS: Final = ("jax>=0.10.2,<0.13", "keras>=3.15.1,<3.16")
+
+WRONG_BACKEND: Final = """Unisono trains Keras models on JAX, but {where} says {backend!r}.
+Remove that setting, or put this before the first import of keras:
+    import os
+    os.environ["KERAS_BACKEND"] = "jax"
+    import unisono"""
+
+
+def check_versions() -> None:
+    """Raises ``ImportError`` when JAX or Keras is missing or outside the supported range."""
+    for text in _REQUIREMENTS:
+        requirement = Requirement(text)
+        try:
+            found = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            raise ImportError(
+                f"Unisono needs {requirement.name}, which is not installed. Type: pip install '{text}'"
+            ) from None
+        if not requirement.specifier.contains(found, prereleases=True):
+            raise ImportError(
+                f"This Unisono works with {text}; found {requirement.name} {found}. Type: pip install '{text}'"
+            )
+
+
+def choose_jax_backend() -> None:
+    """Selects JAX as Keras's backend when none is chosen yet; raises ``ImportError`` when another one is."""
+    chosen = read_environment().keras_backend
+    if chosen not in (None, "jax"):
+        raise ImportError(WRONG_BACKEND.format(where="KERAS_BACKEND", backend=chosen))
+    if "keras" not in sys.modules:
+        # ~/.keras/keras.json does not count: Keras writes it by itself, with "tensorflow" in it.
+        os.environ["KERAS_BACKEND"] = "jax"
