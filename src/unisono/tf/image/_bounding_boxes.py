@@ -15,7 +15,7 @@ from unisono.tf._tensors import as_array
 WRONG_SHAPES = """tf.image.draw_bounding_boxes: the images have shape {images}, the boxes {boxes}. Expected [batch,
 height, width, depth] and [batch, number of boxes, 4]."""
 
-UNKNOWN_COUNT = "tf.image.non_max_suppression: the number of selected boxes depends on the boxes and scores, which"
+UNKNOWN_COUNT = "tf.image.non_max_suppression: the number of selected boxes"
 
 # RGBA. The boxes of an image use them cyclically.
 _DEFAULT_COLORS: Final = np.array(

@@ -1,4 +1,4 @@
-"""`tf.linalg`: products, norms, decompositions, diagonals."""
+"""`tf.linalg`: products, norms, decompositions, solvers and diagonals of matrices."""
 
 from unisono.tf._creation_ops import eye
 from unisono.tf._missing import explain_missing_names as _explain_missing_names

@@ -27,7 +27,7 @@ def matmul(
     grad_a: bool = False,
     grad_b: bool = False,
 ) -> Any:
-    """The product of matrices in the last two dims.
+    """Multiplies matrices in the last two dims.
 
     >>> matmul([[1.0, 2.0]], [[3.0], [4.0]]).tolist()
     [[11.0]]
@@ -35,8 +35,8 @@ def matmul(
     a, b = convert_operands(a, b)
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError(
-            f"tf.matmul: the shapes are {tuple(a.shape)} and {tuple(b.shape)}. Expected matrices, with two dims at "
-            f"least; for a vector write tf.linalg.matvec(a, b), or b[:, tf.newaxis]."
+            f"tf.matmul: the shapes are {tuple(a.shape)} and {tuple(b.shape)}. Expected at least two dims; "
+            f" for a vector write tf.linalg.matvec(a, b), or b[:, tf.newaxis]."
         )
     product = jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), maybe_transpose(b, transpose_b, adjoint_b))
     return product if output_type is None else product.astype(to_jax_dtype(output_type))
@@ -51,14 +51,14 @@ def matvec(
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
 ) -> Any:
-    """The product of matrices and vectors."""
+    """Multiplies matrices by vectors."""
     a, b = convert_operands(a, b)
     return jnp.matmul(maybe_transpose(a, transpose_a, adjoint_a), b[..., None])[..., 0]
 
 
 @op
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
-    """Sums of products over these dims of both."""
+    """Contracts dims of two tensors; ``axes`` is a number of dims or a pair of lists."""
     a, b = convert_operands(a, b)
     if isinstance(axes, list | tuple):
         axes = tuple(int(each) if np.ndim(each) == 0 else tuple(map(int, each)) for each in axes)
@@ -69,7 +69,7 @@ def tensordot(a: Any, b: Any, axes: Any) -> Any:
 
 @op
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Sums of products by Einstein's notation: `einsum("ij,jk->ik", a, b)`."""
+    """Sums of products in Einstein notation: `einsum("ij,jk->ik", a, b)`."""
     kwargs.pop("optimize", None)
     if kwargs:
         raise TypeError(f"tf.einsum: unknown arguments {sorted(kwargs)}. Expected `optimize` and `name`.")
@@ -79,26 +79,26 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 
 @op
 def matrix_transpose(a: Any, conjugate: bool = False) -> Any:
-    """The last two dims exchanged."""
-    array = as_array(a)
-    return maybe_transpose(array, not conjugate, conjugate)
+    """Swaps the last two dims."""
+    return maybe_transpose(as_array(a), not conjugate, conjugate)
 
 
 @op
 def adjoint(matrix: Any) -> Any:
-    """The last two dims exchanged, of the conjugate."""
+    """Swaps the last two dims and conjugates."""
     return maybe_transpose(as_array(matrix), False, True)
 
 
 @op
 def cross(a: Any, b: Any) -> Any:
-    """The cross products of vectors of three numbers."""
+    """The cross product of vectors of length 3."""
     return jnp.cross(*convert_operands(a, b))
 
 
-def maybe_transpose(array: Any, transposed: bool, adjoint: bool) -> Any:
-    if transposed and adjoint:
-        raise ValueError("A matrix cannot be transposed and adjoint at once. Use one of the two.")
-    if transposed or adjoint:
+def maybe_transpose(array: Any, transpose: bool, adjoint: bool) -> Any:
+    """Returns the array, its transpose or its adjoint."""
+    if transpose and adjoint:
+        raise ValueError("Both transpose and adjoint are True for one matrix. Expected at most one of them.")
+    if transpose or adjoint:
         array = jnp.swapaxes(array, -1, -2)
     return jnp.conj(array) if adjoint else array

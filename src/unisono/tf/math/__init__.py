@@ -1,4 +1,4 @@
-"""`tf.math`."""
+"""`tf.math`: arithmetic, comparisons, reductions, special functions, segments."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.linalg._norms import l2_normalize

@@ -1,4 +1,4 @@
-"""Sums, products, quotients and powers, element by element."""
+"""Arithmetic, rounding, minimum and maximum, element by element."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
 @op
 def add(x: Any, y: Any) -> Any:
-    """`x + y`; text is joined.
+    """`x + y`; strings are concatenated.
 
     >>> add([1, 2], 3).tolist()
     [4, 5]
@@ -39,38 +39,38 @@ def multiply(x: Any, y: Any) -> Any:
 
 @op
 def scalar_mul(scalar: Any, x: Any) -> Any:
-    """A number times a tensor, in the dtype of the tensor."""
+    """`scalar * x` in the dtype of ``x``."""
     array = as_array(x)
     return as_array(scalar, array.dtype) * array
 
 
 @op
 def divide(x: Any, y: Any) -> Any:
-    """`x / y` as Python has it: whole numbers give fractions."""
+    """`x / y`; floating-point for integers, too, as in Python."""
     return jnp.true_divide(*convert_operands(x, y))
 
 
 @op
 def truediv(x: Any, y: Any) -> Any:
-    """`x / y` as Python has it: whole numbers give fractions."""
+    """`x / y`; floating-point for integers, too, as in Python."""
     return jnp.true_divide(*convert_operands(x, y))
 
 
 @op
 def floordiv(x: Any, y: Any) -> Any:
-    """`x // y`, rounded down."""
+    """`x // y`: the quotient rounded down."""
     return jnp.floor_divide(*convert_operands(x, y))
 
 
 @op
 def floormod(x: Any, y: Any) -> Any:
-    """`x % y`, with the sign of ``y``."""
+    """`x % y`: the remainder has the sign of ``y``."""
     return jnp.mod(*convert_operands(x, y))
 
 
 @op
 def truncatediv(x: Any, y: Any) -> Any:
-    """`x / y`, rounded towards zero."""
+    """`x / y` rounded towards zero."""
     x, y = convert_operands(x, y)
     dtype = jnp.result_type(x, y)
     if jnp.issubdtype(dtype, jnp.integer):
@@ -80,7 +80,7 @@ def truncatediv(x: Any, y: Any) -> Any:
 
 @op
 def truncatemod(x: Any, y: Any) -> Any:
-    """What :func:`truncatediv` leaves over, with the sign of ``x``."""
+    """The remainder of :func:`truncatediv`; it has the sign of ``x``."""
     return jnp.fmod(*convert_operands(x, y))
 
 
@@ -88,16 +88,16 @@ def truncatemod(x: Any, y: Any) -> Any:
 def divide_no_nan(x: Any, y: Any) -> Any:
     """`x / y`, and 0 where ``y`` is 0."""
     x, y = convert_operands(x, y)
-    zero = y == 0
-    return jnp.where(zero, jnp.zeros((), x.dtype), jnp.true_divide(x, jnp.where(zero, jnp.ones((), y.dtype), y)))
+    is_zero = y == 0
+    return jnp.where(is_zero, jnp.zeros((), x.dtype), jnp.true_divide(x, jnp.where(is_zero, jnp.ones((), y.dtype), y)))
 
 
 @op
 def multiply_no_nan(x: Any, y: Any) -> Any:
-    """`x * y`, and 0 where ``y`` is 0, also if ``x`` is not a number."""
+    """`x * y`, and 0 where ``y`` is 0, even if ``x`` is NaN or infinite."""
     x, y = convert_operands(x, y)
-    zero = y == 0
-    return jnp.where(zero, jnp.zeros((), x.dtype), jnp.where(zero, jnp.ones((), x.dtype), x) * y)
+    is_zero = y == 0
+    return jnp.where(is_zero, jnp.zeros((), x.dtype), jnp.where(is_zero, jnp.ones((), x.dtype), x) * y)
 
 
 @op
@@ -121,13 +121,13 @@ def negative(x: Any) -> Any:
 
 @op
 def abs(x: Any) -> Any:
-    """The absolute value; of complex numbers their length."""
+    """The absolute value; the magnitude of complex numbers."""
     return jnp.abs(as_array(x))
 
 
 @op
 def sign(x: Any) -> Any:
-    """-1, 0 or 1; of complex numbers `x / abs(x)`."""
+    """-1, 0 or 1; `x / abs(x)` for complex numbers."""
     return jnp.sign(as_array(x))
 
 
@@ -165,7 +165,7 @@ def rsqrt(x: Any) -> Any:
 
 @op
 def add_n(inputs: Any) -> Any:
-    """The sum of a list of tensors of one shape.
+    """The sum of a list of tensors of the same shape.
 
     >>> float(add_n([1.0, 2.0, 3.5]))
     6.5
@@ -177,8 +177,8 @@ def add_n(inputs: Any) -> Any:
     _, arrays = convert_together(inputs)
     if len({tuple(array.shape) for array in arrays}) > 1:
         raise ValueError(
-            f"tf.add_n: the shapes are {[tuple(array.shape) for array in arrays]}. Expected all of them to be the "
-            f"same; write a + b where numbers shall be spread."
+            f"tf.add_n: the shapes are {[tuple(array.shape) for array in arrays]}. Expected equal "
+            f"shapes; write a + b to broadcast."
         )
     total = arrays[0]
     for array in arrays[1:]:
@@ -188,47 +188,47 @@ def add_n(inputs: Any) -> Any:
 
 @op
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:
-    """The sum of a list of tensors of one shape."""
+    """The same as :func:`add_n`."""
     return add_n(inputs)
 
 
 @op
 def maximum(x: Any, y: Any) -> Any:
-    """The larger one of each pair."""
+    """The larger one of `x` and `y`."""
     return jnp.maximum(*convert_operands(x, y))
 
 
 @op
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller one of each pair."""
+    """The smaller one of `x` and `y`."""
     return jnp.minimum(*convert_operands(x, y))
 
 
 @op
 def round(x: Any) -> Any:
-    """The nearest whole number; halves go to the even one."""
+    """Rounds to the nearest integer; halves to the even one."""
     return jnp.round(as_array(x))
 
 
 @op
 def rint(x: Any) -> Any:
-    """The nearest whole number; halves go to the even one."""
+    """Rounds to the nearest integer; halves to the even one."""
     return jnp.rint(as_floating(x))
 
 
 @op
 def floor(x: Any) -> Any:
-    """The next whole number below."""
+    """Rounds down."""
     return jnp.floor(as_floating(x))
 
 
 @op
 def ceil(x: Any) -> Any:
-    """The next whole number above."""
+    """Rounds up."""
     return jnp.ceil(as_floating(x))
 
 
 @op
 def nextafter(x1: Any, x2: Any) -> Any:
-    """The next number after ``x1`` that can be written, in the direction of ``x2``."""
+    """The next representable number after ``x1`` in the direction of ``x2``."""
     return jnp.nextafter(*convert_operands(x1, x2))

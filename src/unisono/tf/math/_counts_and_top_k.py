@@ -1,4 +1,4 @@
-"""Counts of numbers, their order, and tables of hits."""
+"""`top_k`, `bincount`, confusion matrices, histograms and permutations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unisono.tf._op import op
 from unisono.tf._operands import jax_dtype_or, static_int, static_shape, static_value
 from unisono.tf._tensors import as_array
 
-UNKNOWN_LENGTH = "tf.math.bincount: without minlength and maxlength the length of the result, that is `arr`"
+UNKNOWN_LENGTH = "tf.math.bincount: without maxlength the length of the result"
 
 
 class TopK(NamedTuple):
-    """The largest numbers, and where they were."""
+    """The largest values and their indices."""
 
     values: Any
     indices: Any
@@ -23,19 +23,19 @@ class TopK(NamedTuple):
 
 @op
 def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = "int32") -> Any:
-    """The ``k`` largest numbers along the last dim, and their places."""
+    """The ``k`` largest values along the last dim, sorted, and their indices."""
     values, indices = jax.lax.top_k(as_array(input), static_int(k))
     return TopK(values, indices.astype(jax_dtype_or(index_type, "int32")))
 
 
 @op
 def in_top_k(targets: Any, predictions: Any, k: Any) -> Any:
-    """Whether the score of each row's target is among the ``k`` largest of its row."""
+    """Whether the prediction for the target of each row is among the ``k`` largest of the row."""
     targets, scores = as_array(targets), as_array(predictions)
     inside = (targets >= 0) & (targets < scores.shape[1])
-    own = jnp.take_along_axis(scores, jnp.clip(targets, 0, scores.shape[1] - 1)[:, None].astype(jnp.int32), 1)
-    larger = jnp.sum(scores > own, 1)
-    return inside & (larger < static_int(k)) & jnp.isfinite(own[:, 0])
+    target_scores = jnp.take_along_axis(scores, jnp.clip(targets, 0, scores.shape[1] - 1)[:, None].astype(jnp.int32), 1)
+    larger = jnp.sum(scores > target_scores, 1)
+    return inside & (larger < static_int(k)) & jnp.isfinite(target_scores[:, 0])
 
 
 @op
@@ -48,53 +48,53 @@ def bincount(
     axis: Any = None,
     binary_output: bool = False,
 ) -> Any:
-    """How often each of the numbers 0, 1, 2, ... is in ``arr``, or the sum of their weights."""
+    """Counts how often each of 0, 1, 2, ... occurs in ``arr``, or sums the weights."""
     array = as_array(arr)
-    length = _length(arr, minlength, maxlength)
+    length = _bincount_length(arr, minlength, maxlength)
     weight = None if weights is None else as_array(weights)
     out = jax_dtype_or(dtype, "int32") if weight is None else weight.dtype
 
-    def counted(numbers: Any, weight: Any) -> Any:
+    def count(numbers: Any, weight: Any) -> Any:
         ones = jnp.ones(numbers.shape, out) if weight is None else weight
-        found = jnp.zeros(length, out).at[numbers].add(ones, mode="drop")
-        return (found > 0).astype(out) if binary_output else found
+        counts = jnp.zeros(length, out).at[numbers].add(ones, mode="drop")
+        return (counts > 0).astype(out) if binary_output else counts
 
     if axis is None or array.ndim <= 1:
-        return counted(array.reshape(-1), None if weight is None else weight.reshape(-1))
+        return count(array.reshape(-1), None if weight is None else weight.reshape(-1))
     if weight is None:
-        return jax.vmap(lambda row: counted(row, None))(array)
-    return jax.vmap(counted)(array, weight)
+        return jax.vmap(lambda row: count(row, None))(array)
+    return jax.vmap(count)(array, weight)
 
 
 @op
 def confusion_matrix(
     labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None, dtype: Any = "int32"
 ) -> Any:
-    """How often each label (row) was predicted as each class (column).
+    """Counts how often each label (row) was predicted as each class (column).
 
     >>> confusion_matrix([0, 1, 1], [0, 1, 0]).tolist()
     [[1, 0], [1, 1]]
     """
     if num_classes is None:
-        what = "tf.math.confusion_matrix: without num_classes the number of classes, that is labels or predictions"
+        what = "tf.math.confusion_matrix: without num_classes the size of the result"
         num_classes = max(int(static_value(labels, what).max()), int(static_value(predictions, what).max())) + 1
     count = static_int(num_classes)
     rows, columns = as_array(labels).reshape(-1), as_array(predictions).reshape(-1)
     out = jax_dtype_or(dtype, "int32")
-    added = jnp.ones(rows.shape, out) if weights is None else as_array(weights).reshape(-1).astype(out)
-    return jnp.zeros((count, count), out).at[rows, columns].add(added, mode="drop")
+    amounts = jnp.ones(rows.shape, out) if weights is None else as_array(weights).reshape(-1).astype(out)
+    return jnp.zeros((count, count), out).at[rows, columns].add(amounts, mode="drop")
 
 
 @op
 def invert_permutation(x: Any) -> Any:
-    """The permutation that undoes this one."""
+    """The inverse permutation."""
     array = as_array(x)
     return jnp.zeros_like(array).at[array].set(jnp.arange(array.shape[0], dtype=array.dtype))
 
 
 @op
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
-    """The number of the bin of each value; those outside of the range belong to the first and the last bin."""
+    """The bin of each value; values outside of the range are in the first or last bin."""
     array, (low, high) = as_array(values), value_range
     scaled = (array - low) / (high - low) * static_int(nbins)
     return jnp.clip(jnp.floor(scaled), 0, static_int(nbins) - 1).astype(jax_dtype_or(dtype, "int32"))
@@ -102,7 +102,7 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
 
 @op
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
-    """How many values are in each of the bins that divide the range evenly."""
+    """Counts the values in each of ``nbins`` bins of equal width."""
     bins = histogram_fixed_width_bins(values, value_range, nbins)
     out = jax_dtype_or(dtype, "int32")
     return jnp.zeros(static_int(nbins), out).at[bins.reshape(-1)].add(jnp.ones((), out))
@@ -110,17 +110,17 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
 
 @op
 def approx_max_k(operand: Any, k: Any, reduction_dimension: int = -1, recall_target: float = 0.95) -> Any:
-    """Nearly the ``k`` largest numbers along a dim, and their places."""
+    """Approximately the ``k`` largest values along a dim, and their indices."""
     return jax.lax.approx_max_k(as_array(operand), static_int(k), reduction_dimension, recall_target)
 
 
 @op
 def approx_min_k(operand: Any, k: Any, reduction_dimension: int = -1, recall_target: float = 0.95) -> Any:
-    """Nearly the ``k`` smallest numbers along a dim, and their places."""
+    """Approximately the ``k`` smallest values along a dim, and their indices."""
     return jax.lax.approx_min_k(as_array(operand), static_int(k), reduction_dimension, recall_target)
 
 
-def _length(arr: Any, minlength: Any, maxlength: Any) -> int:
+def _bincount_length(arr: Any, minlength: Any, maxlength: Any) -> int:
     least, most = (None if each is None else static_shape(each)[0] for each in (minlength, maxlength))
     if most is not None and (least == most or isinstance(arr, jax.core.Tracer)):
         return most

@@ -1,4 +1,4 @@
-"""Exponentials, angles and special functions, element by element."""
+"""Exponential, trigonometric, hyperbolic and special functions, and complex numbers, element by element."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from unisono.tf._tensors import as_array
 
 @op
 def exp(x: Any) -> Any:
-    """e to the power ``x``."""
+    """`e ** x`."""
     return jnp.exp(as_floating(x))
 
 
 @op
 def expm1(x: Any) -> Any:
-    """`exp(x) - 1`, exact for small numbers."""
+    """`exp(x) - 1`, accurate near 0."""
     return jnp.expm1(as_floating(x))
 
 
@@ -33,7 +33,7 @@ def log(x: Any) -> Any:
 
 @op
 def log1p(x: Any) -> Any:
-    """`log(1 + x)`, exact for small numbers."""
+    """`log(1 + x)`, accurate near 0."""
     return jnp.log1p(as_floating(x))
 
 
@@ -57,25 +57,25 @@ def tan(x: Any) -> Any:
 
 @op
 def asin(x: Any) -> Any:
-    """The angle with this sine."""
+    """The inverse sine."""
     return jnp.arcsin(as_floating(x))
 
 
 @op
 def acos(x: Any) -> Any:
-    """The angle with this cosine."""
+    """The inverse cosine."""
     return jnp.arccos(as_floating(x))
 
 
 @op
 def atan(x: Any) -> Any:
-    """The angle with this tangent."""
+    """The inverse tangent."""
     return jnp.arctan(as_floating(x))
 
 
 @op
 def atan2(y: Any, x: Any) -> Any:
-    """The angle of the point (x, y)."""
+    """The angle of the point (x, y), in (-pi, pi]."""
     return jnp.arctan2(*convert_operands(y, x))
 
 
@@ -99,19 +99,19 @@ def tanh(x: Any) -> Any:
 
 @op
 def asinh(x: Any) -> Any:
-    """The number with this hyperbolic sine."""
+    """The inverse hyperbolic sine."""
     return jnp.arcsinh(as_floating(x))
 
 
 @op
 def acosh(x: Any) -> Any:
-    """The number with this hyperbolic cosine."""
+    """The inverse hyperbolic cosine."""
     return jnp.arccosh(as_floating(x))
 
 
 @op
 def atanh(x: Any) -> Any:
-    """The number with this hyperbolic tangent."""
+    """The inverse hyperbolic tangent."""
     return jnp.arctanh(as_floating(x))
 
 
@@ -153,25 +153,25 @@ def erfc(x: Any) -> Any:
 
 @op
 def erfinv(x: Any) -> Any:
-    """The number whose :func:`erf` it is."""
+    """The inverse of :func:`erf`."""
     return special.erfinv(as_floating(x))
 
 
 @op
 def erfcinv(x: Any) -> Any:
-    """The number whose :func:`erfc` it is."""
+    """The inverse of :func:`erfc`."""
     return special.erfinv(1 - as_floating(x))
 
 
 @op
 def ndtri(x: Any) -> Any:
-    """The quantile of the normal distribution."""
+    """The quantile function of the normal distribution."""
     return special.ndtri(as_floating(x))
 
 
 @op
 def lgamma(x: Any) -> Any:
-    """The logarithm of the gamma function's absolute value."""
+    """The logarithm of the absolute value of the gamma function."""
     return special.gammaln(as_floating(x))
 
 
@@ -183,37 +183,37 @@ def digamma(x: Any) -> Any:
 
 @op
 def polygamma(a: Any, x: Any) -> Any:
-    """The derivative number ``a`` of :func:`digamma`."""
+    """The ``a``-th derivative of :func:`digamma`."""
     return special.polygamma(as_array(a).astype(jnp.int32), as_floating(x))
 
 
 @op
 def zeta(x: Any, q: Any) -> Any:
-    """Hurwitz's zeta function."""
+    """The Hurwitz zeta function."""
     return special.zeta(as_floating(x), as_floating(q))
 
 
 @op
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    """The regularised incomplete beta function."""
+    """The regularized incomplete beta function."""
     return special.betainc(as_floating(a), as_floating(b), as_floating(x))
 
 
 @op
 def igamma(a: Any, x: Any) -> Any:
-    """The lower regularised incomplete gamma function."""
+    """The lower regularized incomplete gamma function."""
     return special.gammainc(as_floating(a), as_floating(x))
 
 
 @op
 def igammac(a: Any, x: Any) -> Any:
-    """The upper regularised incomplete gamma function."""
+    """The upper regularized incomplete gamma function."""
     return special.gammaincc(as_floating(a), as_floating(x))
 
 
 @op
 def lbeta(x: Any) -> Any:
-    """The logarithm of the beta function of the numbers along the last dim."""
+    """The logarithm of the beta function along the last dim."""
     x = as_floating(x)
     return jnp.sum(special.gammaln(x), -1) - special.gammaln(jnp.sum(x, -1))
 
@@ -258,13 +258,13 @@ def xlog1py(x: Any, y: Any) -> Any:
 def xdivy(x: Any, y: Any) -> Any:
     """`x / y`, and 0 where ``x`` is 0."""
     x, y = convert_operands(x, y)
-    zero = x == 0
-    return jnp.where(zero, jnp.zeros((), x.dtype), x / jnp.where(zero, jnp.ones((), y.dtype), y))
+    is_zero = x == 0
+    return jnp.where(is_zero, jnp.zeros((), x.dtype), x / jnp.where(is_zero, jnp.ones((), y.dtype), y))
 
 
 @op
 def polyval(coeffs: Any, x: Any) -> Any:
-    """The value of a polynomial; the coefficient of the highest power comes first."""
+    """Evaluates a polynomial; the coefficient of the highest power is first."""
     x = as_array(x)
     total = jnp.zeros_like(x)
     for coefficient in coeffs:
@@ -292,11 +292,11 @@ def conj(x: Any) -> Any:
 
 @op
 def angle(input: Any) -> Any:
-    """The angle of complex numbers."""
+    """The argument of complex numbers, in radians."""
     return jnp.angle(as_array(input))
 
 
 @op
 def complex(real: Any, imag: Any) -> Any:
-    """Complex numbers of two parts."""
+    """Complex numbers from real and imaginary parts."""
     return jax.lax.complex(*jnp.broadcast_arrays(as_floating(real), as_floating(imag)))

@@ -1,4 +1,4 @@
-"""Sums and their like along dims, and running sums."""
+"""Reductions along dims, `argmax` and `argmin`, and cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono.tf._tensors import as_array
 
 @op
 def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum along ``axis``, of all numbers if it is None.
+    """The sum along ``axis``; of all values if it is None.
 
     >>> reduce_sum([[1, 2], [3, 4]], axis=0).tolist()
     [4, 6]
@@ -26,7 +26,7 @@ def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> A
 
 @op
 def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean along ``axis``. That of whole numbers is a whole number, as in TensorFlow."""
+    """The mean along ``axis``. The mean of integers is an integer, as in TensorFlow."""
     array = as_array(input_tensor)
     if not jnp.issubdtype(array.dtype, jnp.integer):
         return jnp.mean(array, static_axes(axis), keepdims=keepdims)
@@ -44,37 +44,37 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
 
 @op
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest number along ``axis``."""
+    """The maximum along ``axis``."""
     return jnp.max(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest number along ``axis``."""
+    """The minimum along ``axis``."""
     return jnp.min(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether all along ``axis`` are true."""
+    """Whether all elements along ``axis`` are true."""
     return jnp.all(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether one along ``axis`` is true."""
+    """Whether any element along ``axis`` is true."""
     return jnp.any(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The variance along ``axis``: the mean squared distance from the mean."""
+    """The population variance along ``axis``."""
     return jnp.var(as_floating(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
 @op
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The standard deviation along ``axis``."""
+    """The population standard deviation along ``axis``."""
     return jnp.std(as_floating(input_tensor), static_axes(axis), keepdims=keepdims)
 
 
@@ -93,20 +93,20 @@ def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = 
 
 @op
 def count_nonzero(input: Any, axis: Any = None, keepdims: bool | None = None, dtype: Any = "int64") -> Any:
-    """How many numbers along ``axis`` are not 0."""
-    counted = jnp.count_nonzero(as_array(input), static_axes(axis), keepdims=bool(keepdims))
-    return counted.astype(jax_dtype_or(dtype, "int64"))
+    """Counts the elements along ``axis`` that are not 0."""
+    counts = jnp.count_nonzero(as_array(input), static_axes(axis), keepdims=bool(keepdims))
+    return counts.astype(jax_dtype_or(dtype, "int64"))
 
 
 @op
 def zero_fraction(value: Any) -> Any:
-    """Which part of the numbers is 0."""
+    """The fraction of elements that are 0."""
     return jnp.mean((as_array(value) == 0).astype(jnp.float32))
 
 
 @op
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
-    """The place of the largest number along ``axis``; along the first dim if it is None.
+    """The index of the largest value along ``axis``; along the first dim if it is None.
 
     >>> argmax([[1, 5, 2], [7, 0, 1]], axis=1).tolist()
     [1, 0]
@@ -118,7 +118,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
 
 @op
 def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
-    """The place of the smallest number along ``axis``; along the first dim if it is None."""
+    """The index of the smallest value along ``axis``; along the first dim if it is None."""
     return jnp.argmin(as_array(input), 0 if axis is None else static_int(axis)).astype(
         jax_dtype_or(output_type, "int64")
     )
@@ -126,32 +126,30 @@ def argmin(input: Any, axis: Any = None, output_type: Any = "int64") -> Any:
 
 @op
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running sums; ``exclusive``: without the number itself; ``reverse``: from the end."""
-    array = as_array(x)
-    return _running(jax.lax.cumsum, array, axis, exclusive, reverse, 0)
+    """Cumulative sums; ``exclusive`` leaves out the element itself; ``reverse`` starts at the end."""
+    return _accumulate(jax.lax.cumsum, as_array(x), axis, exclusive, reverse, 0)
 
 
 @op
 def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running products; ``exclusive``: without the number itself; ``reverse``: from the end."""
-    array = as_array(x)
-    return _running(jax.lax.cumprod, array, axis, exclusive, reverse, 1)
+    """Cumulative products; ``exclusive`` leaves out the element itself; ``reverse`` starts at the end."""
+    return _accumulate(jax.lax.cumprod, as_array(x), axis, exclusive, reverse, 1)
 
 
 @op
 def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """`log` of the running sums of `exp`."""
+    """`log(cumsum(exp(x)))`."""
     array = as_floating(x)
-    return _running(jax.lax.cumlogsumexp, array, axis, exclusive, reverse, as_dtype(array.dtype).min)
+    return _accumulate(jax.lax.cumlogsumexp, array, axis, exclusive, reverse, as_dtype(array.dtype).min)
 
 
-def _running(function: Any, array: Any, axis: Any, exclusive: bool, reverse: bool, first: Any) -> Any:
+def _accumulate(function: Any, array: Any, axis: Any, exclusive: bool, reverse: bool, initial: Any) -> Any:
     axis = static_int(axis) % array.ndim
     total = function(array, axis=axis, reverse=reverse)
     if not exclusive:
         return total
-    # One place further, with what stands for "nothing yet" at the beginning.
-    beginning = jnp.full_like(jax.lax.slice_in_dim(array, 0, 1, axis=axis), first)
+    # Shifted by one element; the first one is the value of an empty sum or product.
+    start = jnp.full_like(jax.lax.slice_in_dim(array, 0, 1, axis=axis), initial)
     if reverse:
-        return jnp.concatenate([jax.lax.slice_in_dim(total, 1, None, axis=axis), beginning], axis)
-    return jnp.concatenate([beginning, jax.lax.slice_in_dim(total, 0, array.shape[axis] - 1, axis=axis)], axis)
+        return jnp.concatenate([jax.lax.slice_in_dim(total, 1, None, axis=axis), start], axis)
+    return jnp.concatenate([start, jax.lax.slice_in_dim(total, 0, array.shape[axis] - 1, axis=axis)], axis)
