@@ -1,0 +1,214 @@
+"""Replaces and adds attributes of Keras and JAX, after checking that each original is the one the hook was written for.
+
+A hook that lands on a renamed or rewritten original does nothing, or something else, without a word: gradients N times
+too large, for example. So every hook says which original it expects, and refuses any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, Literal
+
+from unisono._src.hooks._originals import describe_original, matches
+
+WRITTEN_FOR: Final[dict[str, tuple[str, ...]]] = {
+    "keras": ("3.15.1",),
+    "jax": ("0.10.2", "0.11.2", "0.12.0.1"),
+    "jaxlib": ("0.10.2", "0.11.2", "0.12.0.1"),
+}
+"""The versions whose originals were read when the hooks were written."""
+
+_PACKAGE_ROOT: Final = Path(__file__).parents[3]
+
+MISMATCH = """The hook on {target} ({file}) does not fit the installed {library} {installed}; it was written for
+{library} {written_for}.
+    expected: {expected}
+    found:    {found}
+    needed because: {why}
+Install {library} {written_for}, or look for another package that replaces {name!r} before Unisono is imported."""
+
+
+class HookMismatchError(ImportError):
+    """An attribute of Keras or JAX is not the one that a hook was written for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisteredHook:
+    """One hook, as plain data.
+
+    Attributes:
+        owner: the class or module, with its full path.
+        name: its attribute.
+        kind: "patch" for a replaced attribute, "add" for a new one, "require" for one that is used as it is.
+        expects: descriptions of the original, one of which must fit: a signature, "source HASH" or "type NAME".
+        written_for: the library and its versions, "Keras 3.15.1".
+        why: what the hook is for.
+        file: where it is, "unisono/_src/keras_hooks/_losses.py".
+    """
+
+    owner: str
+    name: str
+    kind: Literal["patch", "add", "require"]
+    expects: tuple[str, ...]
+    written_for: str
+    why: str
+    file: str
+
+
+_registered: list[RegisteredHook] = []
+
+# What was there before the first hook, by owner and name: later hooks on the same attribute are checked against it too.
+_stock: dict[tuple[int, str], tuple[Any, Any]] = {}
+
+_mismatches: list[str] | None = None
+
+_MISSING: Final = object()
+
+
+def registered_hooks() -> list[RegisteredHook]:
+    """All hooks so far, in the order of their installation. Those of `unisono.tf` are there once it is imported."""
+    return list(_registered)
+
+
+def patch(owner: Any, name: str, replacement: Any, *, expects: str | Sequence[str], why: str) -> None:
+    """Replaces ``owner.name``.
+
+    Args:
+        owner: a class or module of Keras or JAX.
+        name: the attribute.
+        replacement: the new value.
+        expects: what identifies the original, see :class:`RegisteredHook`; several for several versions.
+        why: what the hook is for, in one sentence.
+
+    Raises:
+        HookMismatchError: the original is missing or a different one.
+    """
+    hook = _describe(owner, name, "patch", expects, why)
+    if _check(owner, hook) is not _MISSING:
+        setattr(owner, name, replacement)
+
+
+def wrap(owner: Any, name: str, make: Callable[[Any], Any], *, expects: str | Sequence[str], why: str) -> None:
+    """Replaces ``owner.name`` with ``make(original)``; see :func:`patch`.
+
+    A function gets the name, documentation and signature of its original unless it sets a `__signature__` itself.
+    """
+    hook = _describe(owner, name, "patch", expects, why)
+    if _check(owner, hook) is _MISSING:
+        return
+    current = _static(owner, name)
+    original = current if isinstance(current, property) else getattr(owner, name)
+    replacement = make(original)
+    if inspect.isfunction(replacement) and not hasattr(replacement, "__wrapped__"):
+        functools.update_wrapper(replacement, original)
+    setattr(owner, name, replacement)
+
+
+def add(owner: Any, name: str, value: Any, *, why: str) -> None:
+    """Gives ``owner`` an attribute that it does not have; a :class:`HookMismatchError` if it has one by now."""
+    hook = _describe(owner, name, "add", (), why)
+    there = _static(owner, name)
+    inherited_from_object = isinstance(owner, type) and there is inspect.getattr_static(object, name, None)
+    if there is not _MISSING and not inherited_from_object:
+        _refuse(hook, "no such attribute", describe_original(there, "type"))
+    _registered.append(hook)
+    setattr(owner, name, value)
+
+
+def require(owner: Any, name: str, *, expects: str | Sequence[str], why: str) -> None:
+    """Checks an attribute that Unisono uses without replacing it."""
+    _check(owner, _describe(owner, name, "require", expects, why))
+
+
+@contextlib.contextmanager
+def collect_mismatches() -> Iterator[list[str]]:
+    """Inside, hooks that do not fit are listed, not refused: to see at once what a new Keras or JAX changed."""
+    global _mismatches
+    _mismatches = []
+    try:
+        yield _mismatches
+    finally:
+        _mismatches = None
+
+
+def _describe(owner: Any, name: str, kind: Any, expects: str | Sequence[str], why: str) -> RegisteredHook:
+    path = owner.__name__ if isinstance(owner, ModuleType) else f"{owner.__module__}.{owner.__qualname__}"
+    library = path.split(".")[0]
+    return RegisteredHook(
+        owner=path,
+        name=name,
+        kind=kind,
+        expects=(expects,) if isinstance(expects, str) else tuple(expects),
+        written_for=f"{_title(library)} {', '.join(WRITTEN_FOR.get(library, ('?',)))}",
+        why=why,
+        file=_calling_file(),
+    )
+
+
+def _check(owner: Any, hook: RegisteredHook) -> Any:
+    """Registers the hook and returns the stock original; raises, or returns ``_MISSING``, if it does not fit."""
+    key = (id(owner), hook.name)
+    _, stock = _stock.get(key, (owner, _static(owner, hook.name)))
+    if stock is _MISSING:
+        _refuse(hook, " or ".join(hook.expects), "nothing of this name")
+        return _MISSING
+    verdicts = [matches(stock, each) for each in hook.expects]
+    if True not in verdicts:
+        library = hook.owner.split(".")[0]
+        known = None in verdicts and _installed_version(library) in WRITTEN_FOR.get(library, ())
+        if not known:  # without source files, the version alone decides
+            _refuse(hook, " or ".join(hook.expects), describe_original(stock, hook.expects[0]))
+    _registered.append(hook)
+    if hook.kind == "patch":
+        _stock[key] = (owner, stock)
+    return stock
+
+
+def _refuse(hook: RegisteredHook, expected: str, found: str) -> None:
+    library = hook.owner.split(".")[0]
+    text = MISMATCH.format(
+        target=f"{hook.owner}.{hook.name}",
+        file=hook.file,
+        library=_title(library),
+        installed=_installed_version(library),
+        written_for=", ".join(WRITTEN_FOR.get(library, ("?",))),
+        expected=expected,
+        found=found,
+        why=hook.why,
+        name=hook.name,
+    )
+    if _mismatches is None:
+        raise HookMismatchError(text)
+    _mismatches.append(text)
+
+
+def _static(owner: Any, name: str) -> Any:
+    if isinstance(owner, ModuleType):
+        return getattr(owner, name, _MISSING)
+    return inspect.getattr_static(owner, name, _MISSING)
+
+
+def _installed_version(library: str) -> str:
+    version = getattr(sys.modules.get(library), "__version__", None)
+    return str(version or metadata.version(library))
+
+
+def _title(library: str) -> str:
+    return {"keras": "Keras", "jax": "JAX"}.get(library, library)
+
+
+def _calling_file() -> str:
+    """The file of the hook: the first one outside of this package on the stack."""
+    frame: Any = sys._getframe(1)
+    while Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+        frame = frame.f_back
+    path = Path(frame.f_code.co_filename)
+    return path.relative_to(_PACKAGE_ROOT).as_posix() if path.is_relative_to(_PACKAGE_ROOT) else path.as_posix()
