@@ -31,7 +31,7 @@ PACKAGES = {
         def __getattr__(name):
             raise AttributeError(f"tf.{name} is not available")
     """,
-    "unisono/tf/_missing.py": "def missing_module(name): return f'{name} is missing, use tf.math'\n",
+    "unisono/tf/_missing.py": "def describe_missing_name(name): return f'{name} is missing, use tf.math'\n",
     "unisono/tf/math.py": "from unisono.tf import _private\ndef add(a, b): return a + b\n",
     "unisono/tf/_private.py": "",
     "unisono/tf/data.py": "class Dataset: pass\n",

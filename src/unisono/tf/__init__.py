@@ -133,6 +133,7 @@ from unisono.tf._execution import (
     name_scope,
     no_op,
     placeholder,
+    timestamp,
 )
 from unisono.tf._functions import function
 from unisono.tf._gradients import custom_gradient, grad_pass_through, gradients, hessians, recompute_grad
@@ -175,7 +176,6 @@ from unisono.tf._spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec, Typ
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensor_proto import make_ndarray, make_tensor_proto
 from unisono.tf._tensors import Tensor, constant, convert_to_tensor, is_tensor
-from unisono.tf._timestamp import timestamp
 from unisono.tf._variables import Variable, VariableAggregation, VariableSynchronization
 from unisono.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from unisono.tf.keras import initializers, losses, metrics, optimizers

@@ -1,4 +1,4 @@
-"""What functions of the namespace raise for arguments that do not fit: TensorFlow's error, and Python's."""
+"""The error that functions of the namespace raise for invalid arguments: TensorFlow's and Python's in one class."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from unisono.tf import errors
 
 
 class ArgumentError(errors.InvalidArgumentError, TypeError):
-    """A shape, a dtype or a value does not fit.
+    """A shape, a dtype or a value is invalid.
 
-    TensorFlow has InvalidArgumentError, ValueError and TypeError for it, which depends on who notices; JAX has others.
-    This is all of them.
+    TensorFlow raises InvalidArgumentError, ValueError or TypeError for it, depending on the layer that checks first.
+    This class is all three, so that any `except` clause of a script catches it.
 
     >>> [issubclass(ArgumentError, kind) for kind in (errors.InvalidArgumentError, ValueError, TypeError)]
     [True, True, True]
     """
 
     def __init__(self, *args: Any) -> None:
-        # Keras makes the same error again with a longer message, and gives that alone.
+        # Keras creates the same error again with a longer message, and passes only that message.
         super().__init__(*(args if len(args) > 1 else (None, None, *args)))
 
 
 def to_argument_error(error: Exception) -> ArgumentError:
-    """The same error, of that class, with the same traceback and notes."""
-    made = ArgumentError(str(error)).with_traceback(error.__traceback__)
+    """Converts an error to that class, with the same traceback and notes."""
+    converted = ArgumentError(str(error)).with_traceback(error.__traceback__)
     for note in getattr(error, "__notes__", ()):
-        made.add_note(note)
-    return made
+        converted.add_note(note)
+    return converted

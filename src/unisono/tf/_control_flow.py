@@ -1,4 +1,5 @@
-"""Choices and loops as functions: Python's own on numbers that are there, JAX's on those of compiled functions."""
+"""`tf.cond`, `tf.while_loop`, `tf.map_fn`, `tf.scan` and related functions: Python control flow on concrete values,
+JAX's while a function is traced."""
 
 from __future__ import annotations
 
@@ -17,18 +18,17 @@ from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
 from unisono.tf.nest import _structures as nest
 
-NOT_SAME = """tf.while_loop: a loop variable changes its {what} in the body: {before} before, {after} after. In a
-compiled function it stays the same. Give it its last {what} from the beginning, by tf.cast or by
-tf.zeros of the full shape."""
+LOOP_VARIABLE_CHANGED = """tf.while_loop: the body changes the {what} of a loop variable from {before} to {after}. In a
+compiled function it has to stay the same. Start with the final {what}, by tf.cast or tf.zeros of the full shape."""
 
-NO_GRADIENT = """A gradient was asked for through tf.while_loop, and how often it turns is known only when the program
-runs: there is no way back through it. Say how often at most: tf.while_loop(..., maximum_iterations=100)."""
+NO_GRADIENT = """A gradient through tf.while_loop was requested, and its number of iterations is known only at run time:
+such a loop is not reverse-differentiable. Give an upper bound: tf.while_loop(..., maximum_iterations=100)."""
 
-NO_BRANCH = "tf.case: none of the conditions holds, and there is no default."
+NO_BRANCH = "tf.case: no condition is true, and there is no default."
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None) -> Any:
-    """`true_fn()` if ``pred`` holds, otherwise `false_fn()`. Both may assign variables.
+    """Calls `true_fn()` if ``pred`` is true, otherwise `false_fn()`. Both may assign variables.
 
     >>> int(cond(jnp.array(2) > 1, lambda: 1, lambda: 0))
     1
@@ -38,7 +38,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None)
     value = pred.value if isinstance(pred, keras.Variable) else pred
     if not isinstance(value, jax.core.Tracer):
         return true_fn() if bool(value) else false_fn()
-    return keras.ops.cond(as_array(value).reshape(()), lambda: _tensors(true_fn()), lambda: _tensors(false_fn()))
+    return keras.ops.cond(as_array(value).reshape(()), lambda: _to_tensors(true_fn()), lambda: _to_tensors(false_fn()))
 
 
 def case(
@@ -48,27 +48,27 @@ def case(
     strict: bool = False,
     name: Any = None,
 ) -> Any:
-    """What the function of the first condition that holds returns; that of ``default`` if none does."""
+    """Calls the function of the first true condition; ``default`` if none is true."""
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, Mapping) else list(pred_fn_pairs)
     if exclusive and not any(isinstance(pred, jax.core.Tracer) for pred, _ in pairs):
         holding = sum(bool(pred) for pred, _ in pairs)
         if holding > 1:
-            raise ValueError(f"tf.case(exclusive=True): {holding} of the conditions hold. Expected one at most.")
+            raise ValueError(f"tf.case(exclusive=True): {holding} of the conditions are true. Expected at most one.")
     if not pairs:
         if default is None:
             raise ValueError(NO_BRANCH)
         return default()
-    (pred, function), *others = pairs
-    if not others and default is None:
-        if isinstance(pred, jax.core.Tracer):  # the last one, as TensorFlow has it
+    (pred, function), *remaining = pairs
+    if not remaining and default is None:
+        if isinstance(pred, jax.core.Tracer):  # TensorFlow runs the last branch as well
             return function()
         if not bool(pred):
             raise ValueError(NO_BRANCH)
-    return cond(pred, function, lambda: case(others, default))
+    return cond(pred, function, lambda: case(remaining, default))
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: Any = None) -> Any:
-    """What the function with this number returns; the default, or the last one, if there is none."""
+    """Calls the function with this index; ``default``, or the last function, if there is none."""
     if isinstance(branch_fns, Mapping):
         numbered = {int(key): function for key, function in branch_fns.items()}
     elif branch_fns and isinstance(branch_fns[0], tuple | list):
@@ -93,24 +93,26 @@ def while_loop(
     maximum_iterations: Any = None,
     name: Any = None,
 ) -> Any:
-    """Calls ``body`` with the loop variables as long as ``cond`` of them holds; it returns the next ones.
+    """Calls ``body`` with the loop variables, which returns their next values, as long as ``cond`` of them is true.
 
-    With ``maximum_iterations`` gradients pass through it in compiled functions, too.
+    With ``maximum_iterations`` it is differentiable in compiled functions, too.
 
     >>> int(while_loop(lambda i: i < 5, lambda i: i + 2, [0])[0])
     6
     """
-    many = isinstance(loop_vars, list | tuple)
-    state = _tensors(list(loop_vars) if many else [loop_vars])
-    most = None if maximum_iterations is None else static_int(maximum_iterations)
+    is_sequence = isinstance(loop_vars, list | tuple)
+    state = _to_tensors(list(loop_vars) if is_sequence else [loop_vars])
+    max_iterations = None if maximum_iterations is None else static_int(maximum_iterations)
     if jax_hooks.is_evaluating():
-        turns = 0
-        while (most is None or turns < most) and bool(cond(*state)):
-            state = _next(body, state)
-            turns += 1
+        iteration = 0
+        while (max_iterations is None or iteration < max_iterations) and bool(cond(*state)):
+            state = _call_body(body, state)
+            iteration += 1
     else:
-        state = _compiled_loop(cond, body, state, most)
-    return type(loop_vars)(state) if many and not hasattr(loop_vars, "_fields") else state if many else state[0]
+        state = _traced_loop(cond, body, state, max_iterations)
+    if not is_sequence:
+        return state[0]
+    return state if hasattr(loop_vars, "_fields") else type(loop_vars)(state)
 
 
 def map_fn(
@@ -124,23 +126,23 @@ def map_fn(
     name: Any = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """What ``fn`` makes of each row, stacked.
+    """Applies ``fn`` to each row and stacks the results.
 
     >>> map_fn(lambda x: x * 2, jnp.array([1, 2])).tolist()
     [2, 4]
     """
     rows = nest.map_structure(convert_to_tensor, elems)
     if _runs_eagerly(rows):
-        results = [_tensors(fn(nest.map_structure(lambda leaf: leaf[place], rows))) for place in range(_length(rows))]  # noqa: B023
+        results = [_to_tensors(fn(_take_row(rows, index))) for index in range(_length(rows))]
         if not results:
-            raise ValueError("tf.map_fn: there are no rows, so nothing is known about the result.")
-        return nest.map_structure(lambda *leaves: _stacked(leaves), *results)
-    return jax.lax.map(lambda row: _tensors(fn(row)), rows)
+            raise ValueError("tf.map_fn: elems has no rows, so the shape and dtype of the result are unknown.")
+        return nest.map_structure(lambda *leaves: _stack(leaves), *results)
+    return jax.lax.map(lambda row: _to_tensors(fn(row)), rows)
 
 
 def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
-    """What ``fn`` makes of each row, stacked; computed for all rows at once."""
-    return jax.vmap(lambda row: _tensors(fn(row)))(nest.map_structure(as_array, elems))
+    """Applies ``fn`` to all rows at once (`jax.vmap`) and stacks the results."""
+    return jax.vmap(lambda row: _to_tensors(fn(row)))(nest.map_structure(as_array, elems))
 
 
 def foldl(
@@ -152,9 +154,9 @@ def foldl(
     swap_memory: bool = False,
     name: Any = None,
 ) -> Any:
-    """`fn(fn(fn(initializer, first), second), …)`; without an initializer the first row is that."""
-    rows, first = _split(nest.map_structure(as_array, elems), initializer, from_end=False)
-    return _scanned(fn, rows, first, reverse=False)[0]
+    """`fn(fn(fn(initializer, first), second), …)`; without an initializer the first row is the initial value."""
+    rows, first = _split_initial(nest.map_structure(as_array, elems), initializer, from_end=False)
+    return _scan_rows(fn, rows, first, reverse=False)[0]
 
 
 def foldr(
@@ -167,8 +169,8 @@ def foldr(
     name: Any = None,
 ) -> Any:
     """:func:`foldl` from the last row to the first."""
-    rows, first = _split(nest.map_structure(as_array, elems), initializer, from_end=True)
-    return _scanned(fn, rows, first, reverse=True)[0]
+    rows, first = _split_initial(nest.map_structure(as_array, elems), initializer, from_end=True)
+    return _scan_rows(fn, rows, first, reverse=True)[0]
 
 
 def scan(
@@ -182,85 +184,85 @@ def scan(
     reverse: bool = False,
     name: Any = None,
 ) -> Any:
-    """All values that :func:`foldl` passes through, stacked."""
-    rows, first = _split(nest.map_structure(as_array, elems), initializer, from_end=reverse)
-    _, passed = _scanned(fn, rows, first, reverse)
+    """All intermediate values of :func:`foldl`, stacked."""
+    rows, first = _split_initial(nest.map_structure(as_array, elems), initializer, from_end=reverse)
+    _, collected = _scan_rows(fn, rows, first, reverse)
     if initializer is not None:
-        return passed
+        return collected
 
-    def joined(start: Any, rest: Any) -> Any:
+    def prepend(start: Any, rest: Any) -> Any:
         return jnp.concatenate([rest, start[None]] if reverse else [start[None], rest])
 
-    return nest.map_structure(joined, first, passed)
+    return nest.map_structure(prepend, first, collected)
 
 
-def _scanned(fn: Callable[..., Any], rows: Any, first: Any, reverse: bool) -> Any:
-    def turn(total: Any, row: Any) -> Any:
-        following = _tensors(fn(total, row))
+def _scan_rows(fn: Callable[..., Any], rows: Any, first: Any, reverse: bool) -> Any:
+    def step(total: Any, row: Any) -> Any:
+        following = _to_tensors(fn(total, row))
         return following, following
 
     if not jax_hooks.is_evaluating():
-        return jax.lax.scan(turn, first, rows, reverse=reverse)
-    places = range(_length(rows))
-    passed: list[Any] = []
-    for place in reversed(places) if reverse else places:
-        first, _ = turn(first, nest.map_structure(lambda leaf: leaf[place], rows))  # noqa: B023
-        passed.append(first)
-    ordered = passed[::-1] if reverse else passed
+        return jax.lax.scan(step, first, rows, reverse=reverse)
+    indices = range(_length(rows))
+    collected: list[Any] = []
+    for index in reversed(indices) if reverse else indices:
+        first, _ = step(first, _take_row(rows, index))
+        collected.append(first)
+    ordered = collected[::-1] if reverse else collected
     empty = nest.map_structure(lambda leaf: jnp.zeros((0, *leaf.shape), leaf.dtype), first)
-    return first, nest.map_structure(lambda *leaves: _stacked(leaves), *ordered) if ordered else empty
+    return first, nest.map_structure(lambda *leaves: _stack(leaves), *ordered) if ordered else empty
 
 
-def _split(rows: Any, initializer: Any, from_end: bool) -> Any:
+def _split_initial(rows: Any, initializer: Any, from_end: bool) -> Any:
     if initializer is not None:
-        return rows, _tensors(initializer)
+        return rows, _to_tensors(initializer)
     start, rest = (-1, slice(None, -1)) if from_end else (0, slice(1, None))
     return nest.map_structure(lambda leaf: leaf[rest], rows), nest.map_structure(lambda leaf: leaf[start], rows)
 
 
-def _compiled_loop(cond: Any, body: Any, state: list[Any], most: int | None) -> list[Any]:
-    """The loop inside of the program. What it assigns to variables takes effect."""
+def _traced_loop(cond: Any, body: Any, state: list[Any], max_iterations: int | None) -> list[Any]:
+    """The loop inside the compiled program. Variables that it assigns are part of its state."""
     outer = functions.current_outer_scope()
-    arrays, tree = jax.tree.flatten(_allocated(body, state))
+    arrays, tree = jax.tree.flatten(_allocate_tensor_arrays(body, state))
 
-    def turn(operands: list[Any]) -> list[Any]:
-        following = jax.tree.leaves(_next(body, jax.tree.unflatten(tree, operands)))
+    def step(operands: list[Any]) -> list[Any]:
+        following = jax.tree.leaves(_call_body(body, jax.tree.unflatten(tree, operands)))
         for before, after in zip(operands, following, strict=True):
             for what in ("dtype", "shape"):
                 if getattr(before, what) != getattr(after, what):
                     pair = {"before": getattr(before, what), "after": getattr(after, what)}
-                    raise ValueError(NOT_SAME.format(what=what, **pair))
+                    raise ValueError(LOOP_VARIABLE_CHANGED.format(what=what, **pair))
         return following
 
-    def holds(operands: list[Any]) -> Any:
+    def is_true(operands: list[Any]) -> Any:
         return as_array(cond(*jax.tree.unflatten(tree, operands))).reshape(())
 
-    def traced(function: Callable[[list[Any]], list[Any]], operands: list[Any]) -> functions.LoopBody:
+    def trace(function: Callable[[list[Any]], list[Any]], operands: list[Any]) -> functions.LoopBody:
         return functions.LoopBody(outer, function, [jax.typeof(each) for each in operands], same_for_all=False)
 
-    if most is None:
-        test, one_turn = traced(lambda operands: [holds(operands)], arrays), traced(turn, arrays)
-        after = functions.run_while(outer, test, one_turn, arrays, lambda: ValueError(NO_GRADIENT))
+    if max_iterations is None:
+        traced_test, traced_step = trace(lambda operands: [is_true(operands)], arrays), trace(step, arrays)
+        after = functions.run_while(outer, traced_test, traced_step, arrays, lambda: ValueError(NO_GRADIENT))
         return list(jax.tree.unflatten(tree, after))
 
-    def turn_and_look(operands: list[Any]) -> list[Any]:
-        following = turn(operands[1:])
-        return [jnp.logical_not(holds(following)), *following]
+    def guarded_step(operands: list[Any]) -> list[Any]:
+        following = step(operands[1:])
+        return [jnp.logical_not(is_true(following)), *following]
 
-    # So many turns, of which those after the end do nothing: this has gradients.
-    carry = [jnp.logical_not(holds(arrays)), *arrays]
-    after = functions.run_scan(outer, traced(turn_and_look, carry), carry, [], most, may_stop=True)
+    # A scan of fixed length is differentiable; iterations after the condition turned false change nothing.
+    carry = [jnp.logical_not(is_true(arrays)), *arrays]
+    after = functions.run_scan(outer, trace(guarded_step, carry), carry, [], max_iterations, may_stop=True)
     return list(jax.tree.unflatten(tree, after[1:]))
 
 
-def _allocated(body: Any, state: list[Any]) -> list[Any]:
-    """The state, where a TensorArray has the room for what the body will write into it."""
+def _allocate_tensor_arrays(body: Any, state: list[Any]) -> list[Any]:
+    """The state, with every TensorArray allocated for the rows that the body will write."""
     if not any(isinstance(each, TensorArray) and not each.has_shape for each in state):
         return state
     shapes: list[Any] = []
 
     def probe() -> Any:
-        following = _next(body, state)
+        following = _call_body(body, state)
         shapes.extend(each.element_shape_and_dtype() if isinstance(each, TensorArray) else None for each in following)
         return jnp.zeros(())
 
@@ -271,24 +273,24 @@ def _allocated(body: Any, state: list[Any]) -> list[Any]:
     ]
 
 
-def _next(body: Any, state: list[Any]) -> list[Any]:
+def _call_body(body: Any, state: list[Any]) -> list[Any]:
     returned = body(*state)
     several = isinstance(returned, list | tuple) and not (len(state) == 1 and isinstance(state[0], list | tuple))
-    following: list[Any] = _tensors(list(returned) if several else [returned])
+    following: list[Any] = _to_tensors(list(returned) if several else [returned])
     if len(following) != len(state):
         raise ValueError(
-            f"tf.while_loop: there are {len(state)} loop variables, and the body returned {len(following)} values. "
-            f"Expected as many."
+            f"tf.while_loop: the body returned {len(following)} values. "
+            f"Expected {len(state)}, one for each loop variable."
         )
     return following
 
 
-def _tensors(value: Any) -> Any:
-    """Everything in it as tensors; None, and what is no number, stays."""
-    return nest.map_structure(_tensor, value)
+def _to_tensors(value: Any) -> Any:
+    """Converts every leaf to a tensor; None, TensorArrays and text in a traced function stay as they are."""
+    return nest.map_structure(_to_tensor, value)
 
 
-def _tensor(leaf: Any) -> Any:
+def _to_tensor(leaf: Any) -> Any:
     if leaf is None or isinstance(leaf, TensorArray) or (is_text(leaf) and not jax_hooks.is_evaluating()):
         return leaf
     return convert_to_tensor(leaf)
@@ -298,11 +300,15 @@ def _runs_eagerly(rows: Any) -> bool:
     return jax_hooks.is_evaluating() or any(is_text(leaf) for leaf in nest.flatten(rows))
 
 
+def _take_row(rows: Any, index: int) -> Any:
+    return nest.map_structure(lambda leaf: leaf[index], rows)
+
+
 def _length(rows: Any) -> int:
     return int(nest.flatten(rows)[0].shape[0])
 
 
-def _stacked(leaves: Any) -> Any:
+def _stack(leaves: Any) -> Any:
     if leaves[0] is None:
         return None
     return to_host_tensor(np.stack(leaves)) if isinstance(leaves[0], HostTensor) else jnp.stack(leaves)

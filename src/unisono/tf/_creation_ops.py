@@ -1,4 +1,4 @@
-"""Tensors made of nothing: zeros, ones, ranges, one-hot rows."""
+"""Functions that create tensors: `tf.zeros`, `tf.range`, `tf.one_hot`, `tf.sequence_mask` and related ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unisono.tf._tensors import as_array, convert_to_tensor, is_text, to_host_te
 
 @op_without_folding
 def zeros(shape: Any, dtype: Any = "float32", layout: Any = None) -> Any:
-    """Zeros; of text, empty text.
+    """Zeros; empty strings for `tf.string`.
 
     >>> zeros([2, 3]).shape
     TensorShape([2, 3])
@@ -47,7 +47,7 @@ def ones_like(input: Any, dtype: Any = None, layout: Any = None) -> Any:
 
 @op_without_folding
 def fill(dims: Any, value: Any, layout: Any = None) -> Any:
-    """One number in a shape."""
+    """A shape filled with one value."""
     if is_text(value):
         return to_host_tensor(np.full(static_shape(dims), np.asarray(convert_to_tensor(value)).item(), object))
     return jnp.broadcast_to(as_array(value), static_shape(dims))
@@ -55,7 +55,7 @@ def fill(dims: Any, value: Any, layout: Any = None) -> Any:
 
 @op_without_folding
 def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = "float32") -> Any:
-    """Ones on the diagonal, for each of a batch."""
+    """The identity matrix, repeated over ``batch_shape``."""
     columns = None if num_columns is None else static_int(num_columns)
     one = jnp.eye(static_int(num_rows), columns, dtype=to_jax_dtype(dtype))
     return one if batch_shape is None else jnp.broadcast_to(one, (*static_shape(batch_shape), *one.shape))
@@ -63,9 +63,10 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
 
 @op_without_folding
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
-    """The numbers from ``start`` up to but without ``limit``. With one argument it is the limit.
+    """The numbers from ``start`` up to ``limit``, exclusive. A single argument is the limit.
 
-    A limit that is only known when a compiled function runs can be looped over: `for i in tf.range(n)`.
+    In a compiled function with a limit known only at run time the result can only be looped over:
+    `for i in tf.range(n)`.
 
     >>> range(3, 10, 3).tolist()
     [3, 6, 9]
@@ -76,7 +77,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
         return control_flow.TracedRange(start, limit, delta)
     numbers = [static_value(each, "tf.range") for each in (start, limit, delta)]
     if dtype is None:
-        # Python's numbers are 32 bits wide; of what has a dtype the widest counts.
+        # Python numbers are 32 bits wide; among values with a dtype the widest wins.
         given = [as_array(each).dtype for each in (start, limit, delta)]
         dtype = jnp.result_type(*given)
     wanted = to_jax_dtype(dtype)
@@ -88,7 +89,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> A
 
 @op_without_folding
 def linspace(start: Any, stop: Any, num: Any, axis: Any = 0) -> Any:
-    """So many numbers at equal distances, the first and the last included."""
+    """``num`` evenly spaced numbers, ``start`` and ``stop`` included."""
     start, stop = as_array(start), as_array(stop)
     dtype = jnp.result_type(start, stop)
     floating = dtype if jnp.issubdtype(dtype, jnp.floating) else jnp.float32
@@ -99,7 +100,7 @@ def linspace(start: Any, stop: Any, num: Any, axis: Any = 0) -> Any:
 def one_hot(
     indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None
 ) -> Any:
-    """A new last dim with ``on_value`` at the place of the number and ``off_value`` elsewhere.
+    """A new dim, by default the last, with ``on_value`` at each index and ``off_value`` elsewhere.
 
     >>> one_hot([0, 2], 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
@@ -117,10 +118,10 @@ def one_hot(
 
 @op_without_folding
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Any:
-    """True for the first places of a row, as many as its length."""
+    """A row for each length: True for that many first positions."""
     array = as_array(lengths)
     longest = (
-        static_value(lengths, "tf.sequence_mask: without maxlen the longest of lengths") if maxlen is None else None
+        static_value(lengths, "tf.sequence_mask without maxlen: the largest of lengths") if maxlen is None else None
     )
     most = static_int(maxlen) if longest is None else int(longest.max(initial=0))
     return (jnp.arange(most) < array[..., None]).astype(jax_dtype_or(dtype, "bool"))

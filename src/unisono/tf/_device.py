@@ -1,4 +1,4 @@
-"""`tf.device`: where arrays are made."""
+"""`tf.device`: the device on which new arrays are created."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from unisono.tf.config._soft_placement import get_soft_device_placement
 
 NO_DEVICE = """tf.device({given!r}): that is not a device. Write "/CPU:0", "/GPU:1" or "/device:GPU:0"."""
 
-NOT_HERE = """tf.device({given!r}): there is no such device. There are: {found}.
-tf.config.set_soft_device_placement(True) takes another one instead."""
+NOT_FOUND = """tf.device({given!r}): there is no such device. Found: {found}.
+With tf.config.set_soft_device_placement(True) another one is used instead."""
 
-_JOB = re.compile(r"(?:/job:[\w.-]+|/replica:\d+|/task:\d+)*")
+_JOB_PREFIX = re.compile(r"(?:/job:[\w.-]+|/replica:\d+|/task:\d+)*")
 _DEVICE = re.compile(r"/?(?:device:)?(?P<kind>cpu|gpu|tpu)(?::(?P<index>\d+|\*))?", re.IGNORECASE)
 
 
 @contextlib.contextmanager
 def device(name: Any) -> Iterator[None]:
-    """Arrays that are made inside are made on this device. In the scope of a strategy it changes nothing.
+    """Creates arrays inside the context on this device. In the scope of a strategy it changes nothing.
 
     ```python
     with tf.device("/CPU:0"):
         x = tf.constant([1.0, 2.0])
     ```
     """
-    found = _found(getattr(name, "name", name))
+    found = _parse_device(getattr(name, "name", name))
     if found is None or context.current_strategy() is not None:
         yield
         return
@@ -39,13 +39,13 @@ def device(name: Any) -> Iterator[None]:
         yield
 
 
-def _found(given: Any) -> jax.Device | None:
-    """The device that is named; None if none is, only a job or a task."""
+def _parse_device(given: Any) -> jax.Device | None:
+    """The device with this name; None if the name has only a job or a task."""
     if given is None:
         return None
     if not isinstance(given, str):
         raise TypeError(NO_DEVICE.format(given=given))
-    job = _JOB.match(given)
+    job = _JOB_PREFIX.match(given)
     rest = given[job.end() :] if job else given
     if not rest:
         return None
@@ -55,14 +55,14 @@ def _found(given: Any) -> jax.Device | None:
     index = 0 if named["index"] in (None, "*") else int(named["index"])
     try:
         return resolve_devices([f"{named['kind'].lower()}:{index}"])[0]
-    except (ValueError, RuntimeError):  # a GPU that is not there, or more CPU devices than JAX has started with
+    except (ValueError, RuntimeError):  # no such GPU, or more CPU devices than JAX has started with
         if get_soft_device_placement():
-            return _nearest(named["kind"].lower())
+            return _fallback_device(named["kind"].lower())
         names = [device_name(each) for each in [*default_devices(), *jax.local_devices(backend="cpu")]]
         known = ", ".join(dict.fromkeys(names))
-        raise ValueError(NOT_HERE.format(given=given, found=known)) from None
+        raise ValueError(NOT_FOUND.format(given=given, found=known)) from None
 
 
-def _nearest(kind: str) -> jax.Device:
+def _fallback_device(kind: str) -> jax.Device:
     same = [each for each in default_devices() if device_name(each).startswith(kind)]
     return (same or jax.local_devices(backend="cpu"))[0]

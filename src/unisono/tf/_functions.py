@@ -1,4 +1,4 @@
-"""`tf.function`, and functions that stay Python inside of it."""
+"""`tf.function`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import unisono._src.tracing.control_flow as control_flow
-from unisono._src.tracing.functions import function as compiled
+from unisono._src.tracing.functions import function as compile_function
 
 
 def function(
@@ -15,9 +15,9 @@ def function(
     autograph: bool = True,
     **options: Any,
 ) -> Any:
-    """`unisono.function`; Python's `if`, `while` and `for` may look at tensors (docs/control-flow.md).
+    """`unisono.function`, in which Python's `if`, `while` and `for` may depend on tensors (docs/control-flow.md).
 
-    The other options of TensorFlow's are taken and change nothing: everything is compiled.
+    TensorFlow's other options are accepted and change nothing: everything is compiled.
 
     >>> @function
     ... def larger(a, b):
@@ -26,8 +26,8 @@ def function(
     ...     return b
     """
 
-    def decorated(python_function: Callable[..., Any]) -> Any:
+    def decorate(python_function: Callable[..., Any]) -> Any:
         converted = control_flow.convert(python_function) if autograph else python_function
-        return compiled(converted, input_signature=input_signature, **options)
+        return compile_function(converted, input_signature=input_signature, **options)
 
-    return decorated if func is None else decorated(func)
+    return decorate if func is None else decorate(func)

@@ -1,4 +1,4 @@
-"""Functions with gradients of their own."""
+"""`tf.custom_gradient`, `tf.grad_pass_through`, `tf.recompute_grad`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from unisono._src.tracing.tape import GradientTape
 from unisono.tf._tensors import as_array
 from unisono.tf._unsupported import unsupported_function
 
-READS_VARIABLES = """{name} is a function with a gradient of its own, and it reads the variable {variable!r}, whose
-gradient it does not tell. Pass the variable to it: {name}(x, variable), and return its gradient too."""
+READS_VARIABLES = """{name} has a custom gradient and reads the variable {variable!r}, whose gradient it does not
+return. Pass the variable as an argument, {name}(x, variable), and return its gradient too."""
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """A decorator for a function that returns its result and a function of the result's gradient.
+    """Decorates a function that returns its result and the function that maps the upstream gradient to its own.
 
     >>> @custom_gradient
     ... def halved(x):
@@ -30,7 +30,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         return custom_gradient
 
     @functools.wraps(f)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def with_custom_gradient(*args: Any, **kwargs: Any) -> Any:
         @jax.custom_gradient
         def differentiable(*arrays: Any) -> Any:
             with GradientTape() as tape:
@@ -38,53 +38,50 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
             for variable in tape.watched_variables():
                 raise TypeError(READS_VARIABLES.format(name=f.__name__, variable=variable.path))
 
-            def pulled_back(upstream: Any) -> Any:
+            def pull_back(upstream: Any) -> Any:
                 given = upstream if isinstance(result, list | tuple) else (upstream,)
                 found = gradient(*given)
                 found = found if isinstance(found, list | tuple) else (found,)
-                filled = [
-                    jnp.zeros_like(array) if each is None else as_array(each)
-                    for each, array in zip(found, arrays, strict=True)
-                ]
-                return tuple(filled)
+                pairs = zip(found, arrays, strict=True)
+                return tuple(jnp.zeros_like(array) if each is None else as_array(each) for each, array in pairs)
 
-            return (tuple(result) if isinstance(result, list) else result), pulled_back
+            return (tuple(result) if isinstance(result, list) else result), pull_back
 
         return differentiable(*(as_array(each) for each in args))
 
-    return called
+    return with_custom_gradient
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose gradient is that of doing nothing."""
+    """The function with the gradient of the identity."""
 
     @custom_gradient
-    def called(*args: Any, **kwargs: Any) -> Any:
-        def passed(*upstream: Any) -> Any:
+    def with_identity_gradient(*args: Any, **kwargs: Any) -> Any:
+        def pass_through(*upstream: Any) -> Any:
             return upstream[0] if len(args) == 1 else upstream
 
-        return f(*args, **kwargs), passed
+        return f(*args, **kwargs), pass_through
 
-    return functools.wraps(f)(called)
+    return functools.wraps(f)(with_identity_gradient)
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose inner values are computed again for the gradient, and not kept."""
+    """The function with its intermediate values recomputed for the gradient, and not stored."""
 
     @functools.wraps(f)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def with_recomputation(*args: Any, **kwargs: Any) -> Any:
         arrays = jax.tree.map(as_array, args)
         return jax.checkpoint(lambda *values: f(*values, **kwargs))(*arrays)
 
-    return called
+    return with_recomputation
 
 
 gradients = unsupported_function(
     "tf.gradients",
-    "There are no graphs to differentiate. Compute inside of `with tf.GradientTape() as tape:` and ask "
+    "There are no graphs to differentiate. Compute inside `with tf.GradientTape() as tape:` and call "
     "tape.gradient(ys, xs).",
 )
 hessians = unsupported_function(
     "tf.hessians",
-    "There are no graphs to differentiate. Nest two tf.GradientTape, and ask the outer one for tape.jacobian.",
+    "There are no graphs to differentiate. Nest two tf.GradientTape, and call tape.jacobian of the outer one.",
 )

@@ -1,4 +1,4 @@
-"""Python inside of compiled functions and of the maps of datasets: `tf.py_function`, `tf.numpy_function`."""
+"""`tf.py_function` and `tf.numpy_function`: Python inside compiled functions and dataset maps."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 
 IN_A_MAP = "{name} calls Python, so the map runs on the host, element by element."
 
-TEXT = """{name} inside a compiled function: the result is text, which devices do not have. Call it outside, or in the
-map of a dataset."""
+TEXT_RESULT = """{name} inside a compiled function: the result is text, and text stays on the host. Call it outside, or
+in the map of a dataset."""
 
-WRONG_SHAPE = """{name}: result {place} has the shape {found}, and {expected} was expected. Inside a compiled function
-shapes are known before: give them, Tout=tf.TensorSpec({found}, {dtype})."""
+WRONG_SHAPE = """{name}: result {index} has the shape {found}. Expected {expected}. Inside a compiled function the shape
+is needed before the call: Tout=tf.TensorSpec({found}, {dtype})."""
 
 
 def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None) -> Any:
-    """Calls ``func`` with NumPy's arrays, and makes tensors of what it returns.
+    """Calls ``func`` with NumPy arrays, and converts what it returns to tensors.
 
     Inside a compiled function it is called every time the function runs, and ``Tout`` says what it returns: a dtype
-    for a single number, a `tf.TensorSpec` for an array, or a list of these. Gradients do not pass.
+    for a single number, a `tf.TensorSpec` for an array, or a list of these. It has no gradient.
 
     Args:
         func: a function of NumPy arrays.
         inp: the tensors that it is called with.
         Tout: the dtype of the result, or a list of them.
-        stateful: False if it may be called less often than the function runs.
+        stateful: False if JAX may skip or repeat calls.
         name: accepted, without effect.
     """
 
-    def called(*tensors: Any) -> Any:
+    def call_with_numpy(*tensors: Any) -> Any:
         return func(*(convert_to_tensor(tensor).numpy() for tensor in tensors))
 
-    return _called("tf.numpy_function", called, inp, Tout, stateful)
+    return _call_python("tf.numpy_function", call_with_numpy, inp, Tout, stateful)
 
 
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None) -> Any:
-    """Calls ``func`` with tensors that have numbers, and makes tensors of what it returns.
+    """Calls ``func`` with concrete tensors, and converts what it returns to tensors.
 
     Inside a compiled function it is called every time the function runs, and ``Tout`` says what it returns: a dtype
     for a single number, a `tf.TensorSpec` for an array, or a list of these.
@@ -55,61 +55,61 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None)
         Tout: the dtype of the result, or a list of them.
         name: accepted, without effect.
     """
-    return _called("tf.py_function", func, inp, Tout, True)
+    return _call_python("tf.py_function", func, inp, Tout, True)
 
 
-def _called(name: str, func: Callable[..., Any], inp: Any, outputs: Any, stateful: bool) -> Any:
+def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, stateful: bool) -> Any:
     tensors = [convert_to_tensor(each) for each in (inp if isinstance(inp, list | tuple) else [inp])]
-    many = isinstance(outputs, list | tuple)
-    specs = list(outputs) if many else [outputs]
+    is_sequence = isinstance(outputs, list | tuple)
+    specs = list(outputs) if is_sequence else [outputs]
     if not any(isinstance(tensor, jax.core.Tracer) for tensor in tensors):
-        results = _results(name, func(*tensors), specs, many)
-        made = [_made(each, spec) for each, spec in zip(results, specs, strict=True)]
-        return made if many else made[0] if made else None
+        results = _check_results(name, func(*tensors), specs, is_sequence)
+        tensors_out = [_to_tensor(each, spec) for each, spec in zip(results, specs, strict=True)]
+        return tensors_out if is_sequence else tensors_out[0] if tensors_out else None
     if is_tracing():
         raise NotImplementedError(IN_A_MAP.format(name=name))
-    structs = [_struct(name, spec) for spec in specs]
+    structs = [_result_struct(name, spec) for spec in specs]
 
-    def on_host_arrays(*arrays: Any) -> Any:
+    def call_with_host_tensors(*arrays: Any) -> Any:
         given = [to_host_tensor(array) for array in arrays]
-        found = _results(name, func(*given), specs, many)
-        return [_fitting(name, place, *pair) for place, pair in enumerate(zip(found, structs, strict=True))]
+        found = _check_results(name, func(*given), specs, is_sequence)
+        return [_check_shape(name, index, *pair) for index, pair in enumerate(zip(found, structs, strict=True))]
 
     tensors = [jax.lax.stop_gradient(tensor) for tensor in tensors]
     run = io_callback if stateful else jax.pure_callback
-    flat = list(run(on_host_arrays, structs, *tensors))
-    return flat if many else flat[0]
+    flat = list(run(call_with_host_tensors, structs, *tensors))
+    return flat if is_sequence else flat[0]
 
 
-def _results(name: str, returned: Any, specs: list[Any], many: bool) -> list[Any]:
+def _check_results(name: str, returned: Any, specs: list[Any], is_sequence: bool) -> list[Any]:
     if not specs:
         return []
-    results = list(returned) if many and isinstance(returned, list | tuple) else [returned]
+    results = list(returned) if is_sequence and isinstance(returned, list | tuple) else [returned]
     if len(results) != len(specs):
-        raise ValueError(f"{name}: Tout names {len(specs)} results, and the function returned {len(results)}.")
+        raise ValueError(f"{name}: the function returned {len(results)} results. Expected {len(specs)}, as Tout says.")
     return results
 
 
-def _made(value: Any, spec: Any) -> Any:
+def _to_tensor(value: Any, spec: Any) -> Any:
     dtype = as_dtype(spec.dtype if isinstance(spec, TensorSpec) else spec)
     if dtype == string:
         return convert_to_tensor(value, dtype)
     return as_array(value, dtype)
 
 
-def _struct(name: str, spec: Any) -> Any:
+def _result_struct(name: str, spec: Any) -> Any:
     dtype = as_dtype(spec.dtype if isinstance(spec, TensorSpec) else spec)
     if dtype == string:
-        raise NotImplementedError(TEXT.format(name=name))
+        raise NotImplementedError(TEXT_RESULT.format(name=name))
     shape = tuple(spec.shape) if isinstance(spec, TensorSpec) else ()
     return jax.ShapeDtypeStruct(shape, to_jax_dtype(dtype))
 
 
-def _fitting(name: str, place: int, value: Any, struct: Any) -> Any:
+def _check_shape(name: str, index: int, value: Any, struct: Any) -> Any:
     array = np.asarray(value, struct.dtype)
     if array.shape != struct.shape:
         dtype = as_dtype(struct.dtype)
         raise ValueError(
-            WRONG_SHAPE.format(name=name, place=place, found=array.shape, expected=struct.shape, dtype=repr(dtype))
+            WRONG_SHAPE.format(name=name, index=index, found=array.shape, expected=struct.shape, dtype=repr(dtype))
         )
     return array

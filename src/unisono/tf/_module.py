@@ -1,4 +1,4 @@
-"""`tf.Module`: an object that knows the variables in its attributes."""
+"""`tf.Module`: an object that finds the variables in its attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HIDDEN = frozenset({"_name", "_unisono_functions"})
 
 
 class Module(Group):
-    """Has the variables, modules and layers that are its attributes, also inside of lists, tuples and dicts.
+    """Collects the variables, modules and layers in its attributes, also inside lists, tuples and dicts.
 
     >>> class Dense(Module):
     ...     def __init__(self):
@@ -30,68 +30,68 @@ class Module(Group):
 
     @property
     def name(self) -> str:
-        """Its name; that of the class if none was given."""
+        """The name; by default that of the class."""
         return getattr(self, "_name", type(self).__name__.lower())
 
     @property
     def name_scope(self) -> AbstractContextManager[Any]:
-        """A context in which variables are named after this module."""
+        """A context in which names of variables start with the module's."""
         scope: AbstractContextManager[Any] = keras.name_scope(self.name)
         return scope
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A decorator for methods that make variables: they are named after the module."""
+        """Decorates a method that creates variables: their names start with the module's."""
 
-        def named(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def in_name_scope(self: Any, *args: Any, **kwargs: Any) -> Any:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
-        return named
+        return in_name_scope
 
     @property
     def variables(self) -> tuple[Any, ...]:
         """All variables, each once, in the order of the attributes' names."""
-        return tuple(_distinct(each for each in _reached(self) if isinstance(each, keras.Variable)))
+        return tuple(_deduplicate(each for each in _traverse(self) if isinstance(each, keras.Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are trained."""
+        """The trainable variables."""
         return tuple(variable for variable in self.variables if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are not."""
+        """The variables that are not trainable."""
         return tuple(variable for variable in self.variables if not variable.trainable)
 
     @property
     def submodules(self) -> tuple[Any, ...]:
-        """The modules and layers in it."""
-        return tuple(each for each in _distinct(_reached(self)) if isinstance(each, Module | keras.Layer))
+        """The nested modules and layers."""
+        return tuple(each for each in _deduplicate(_traverse(self)) if isinstance(each, Module | keras.Layer))
 
     @property
     def _objects(self) -> dict[str, Any]:  # type: ignore[override]
-        """What a checkpoint stores: the attributes in which there are variables."""
-        return {name: value for name, value in vars(self).items() if name not in _HIDDEN and _holds(value)}
+        """What a checkpoint stores: the attributes that contain variables."""
+        return {name: value for name, value in vars(self).items() if name not in _HIDDEN and _has_state(value)}
 
 
-def _holds(value: Any) -> bool:
+def _has_state(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(map(_holds, value))
+        return any(map(_has_state, value))
     if isinstance(value, dict):
-        return any(map(_holds, value.values()))
+        return any(map(_has_state, value.values()))
     kinds = keras.Variable | keras.Layer | keras.optimizers.Optimizer | keras.metrics.Metric | Module
     return isinstance(value, kinds)
 
 
-def _reached(module: Any) -> Iterator[Any]:
-    """What is in the attributes, depth first. A layer tells its variables by itself."""
+def _traverse(module: Any) -> Iterator[Any]:
+    """The variables, layers and modules in the attributes, depth first."""
     seen = {id(module)}
-    todo = list(_attributes(module))
-    while todo:
-        value = todo.pop(0)
+    stack = list(_attributes(module))
+    while stack:
+        value = stack.pop(0)
         if isinstance(value, list | tuple | dict):
-            todo[:0] = value.values() if isinstance(value, dict) else list(value)
+            stack[:0] = value.values() if isinstance(value, dict) else list(value)
         elif isinstance(value, keras.Variable | keras.Layer | Module) and id(value) not in seen:
             seen.add(id(value))
             yield value
@@ -100,7 +100,7 @@ def _reached(module: Any) -> Iterator[Any]:
                 inside = list(_attributes(value))
             elif isinstance(value, keras.Layer):
                 inside = [*value.variables, *value._layers]
-            todo[:0] = inside
+            stack[:0] = inside
 
 
 def _attributes(module: Any) -> Iterator[Any]:
@@ -109,7 +109,7 @@ def _attributes(module: Any) -> Iterator[Any]:
             yield value
 
 
-def _distinct(values: Iterator[Any]) -> Iterator[Any]:
+def _deduplicate(values: Iterator[Any]) -> Iterator[Any]:
     seen: set[int] = set()
     for value in values:
         if id(value) not in seen:

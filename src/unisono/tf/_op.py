@@ -1,4 +1,4 @@
-"""What every function of the namespace carries: `name=` is accepted, and a KerasTensor makes it part of a model."""
+"""The decorators of every function of the namespace: `name=` is accepted, KerasTensors add it to a functional model."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
 _PLAIN_TYPES: Final = frozenset({bool, int, float, str, type(None)})
 _MAX_FOLDED_SIZE: Final = 64  # numbers: shapes are that small, images are not
 
-UNKNOWN_FUNCTION = """The model applies {name!r} of unisono.tf, and there is none of that name in this version."""
+UNKNOWN_FUNCTION = """The model uses the function {name!r} of unisono.tf, which this version does not have."""
 
 
 def op(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Makes ``function`` one of the namespace.
+    """Makes ``function`` an operation of the namespace.
 
     - `name=` is accepted and dropped.
-    - With a KerasTensor among its arguments, also inside of lists and dicts, the call becomes an operation of the
-      functional model that is being made.
+    - With a KerasTensor among its arguments, also inside lists and dicts, the call becomes an operation of the
+      functional model under construction.
     - A TypeError or a ValueError is a `tf.errors.InvalidArgumentError` as well.
-    - Inside a compiled function, whole numbers that are known there, such as `tf.shape(x)`, are computed with at once:
-      the result is known too, and may be a shape.
+    - Inside a compiled function, operations on known integers such as `tf.shape(x)` are folded: their result is known
+      too, and can be used as a shape.
     """
     return _make_op(function, folds=True)
 
 
 def op_without_folding(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """:func:`op` for functions that make large arrays of small arguments, or other numbers each time."""
+    """:func:`op` for functions that create large arrays from small arguments, or random numbers."""
     return _make_op(function, folds=False)
 
 
 def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
     key = public_name(function)
     if key in _FUNCTIONS:
-        raise ValueError(f"Two functions are called {key!r}.")
+        raise ValueError(f"There are two functions named {key!r}.")
     signature = inspect.signature(function)
-    most = _most_positional(signature)
+    max_positional = _max_positional(signature)
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         kwargs.pop("name", None)
-        if most is not None and len(args) == most + 1 and isinstance(args[-1], str | None):
+        if max_positional is not None and len(args) == max_positional + 1 and isinstance(args[-1], str | None):
             args = args[:-1]
         try:
-            if not kwargs and all(map(_is_plain, args)):  # as nearly always; every microsecond counts line by line
+            if not kwargs and all(map(_is_plain, args)):  # the usual case; every microsecond counts in eager code
                 return function(*args, **kwargs)
             symbolic, known = _inspect_arguments((args, kwargs))
             if symbolic:
@@ -67,17 +67,20 @@ def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
                     return jax.tree.map(_keep_on_host, function(*args, **kwargs))
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            if type(error) not in (TypeError, ValueError):  # one that says more, as those of JAX about traced values
+            if type(error) not in (
+                TypeError,
+                ValueError,
+            ):  # a subclass with a message of its own, such as JAX's about traced values
                 raise
             raise to_argument_error(error) from None
 
-    called.__signature__ = _with_name(signature)  # type: ignore[attr-defined]
-    _FUNCTIONS[key] = called
-    return called
+    wrapper.__signature__ = _add_name_parameter(signature)  # type: ignore[attr-defined]
+    _FUNCTIONS[key] = wrapper
+    return wrapper
 
 
 def public_name(function: Callable[..., Any]) -> str:
-    """The name by which a saved model knows a function: that of its public module and its own."""
+    """The name of a function in a saved model: its public module and its own name."""
     parts = [part for part in function.__module__.split(".")[2:] if not part.startswith("_")]
     return ".".join([*parts, function.__name__])
 
@@ -88,7 +91,7 @@ class TensorFunction(keras.Operation):
 
     Args:
         function: its name without "tf.".
-        name: the operation's name. If None, one that fits.
+        name: the operation's name; if None, a unique one.
     """
 
     def __init__(self, function: str, name: str | None = None) -> None:
@@ -103,26 +106,26 @@ class TensorFunction(keras.Operation):
         return _FUNCTIONS[self._function](*args, **kwargs)
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        """The symbolic result. Keras would trace the numbers in lists, too, which are axes and shapes."""
+        """The symbolic result. Keras would also trace numbers in lists, which are axes and shapes."""
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
-        places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, keras.KerasTensor)]
+        indices = [index for index, leaf in enumerate(leaves) if isinstance(leaf, keras.KerasTensor)]
 
-        def of_tensors(*tensors: Any) -> Any:
+        def call_with(*tensors: Any) -> Any:
             given = list(leaves)
-            for place, tensor in zip(places, tensors, strict=True):
-                given[place] = tensor
+            for index, tensor in zip(indices, tensors, strict=True):
+                given[index] = tensor
             inner_args, inner_kwargs = jax.tree.unflatten(tree, given)
             return self.call(*inner_args, **inner_kwargs)
 
-        return _TensorOperation(of_tensors, self.name).infer(*(leaves[place] for place in places))
+        return _TensorOperation(call_with, self.name).infer(*(leaves[index] for index in indices))
 
     def get_config(self) -> dict[str, Any]:
-        """What a saved model keeps of it."""
+        """The configuration that a saved model stores."""
         return {"function": self._function, "name": self.name}
 
 
 class _TensorOperation(keras.Operation):
-    """A function of tensors alone, of which Keras infers the result."""
+    """A function of tensors alone, so that Keras can infer the result."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
         super().__init__(name=name)
@@ -133,12 +136,12 @@ class _TensorOperation(keras.Operation):
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is an array of JAX, or a number or text of Python: nothing to look at."""
+    """Whether it is a JAX array or a Python scalar, which needs no inspection."""
     return type(value) in _PLAIN_TYPES or isinstance(value, jax.Array)
 
 
 def _inspect_arguments(values: Any) -> tuple[bool, bool]:
-    """Whether there is a KerasTensor; whether there are known whole numbers of the host, and no array beside them."""
+    """Whether there is a KerasTensor; whether there are known integers on the host and no other array."""
     symbolic = host = other = False
     for leaf in _leaves(values):
         if isinstance(leaf, HostTensor | np.integer | np.bool_):
@@ -163,7 +166,7 @@ def _leaves(value: Any) -> Iterable[Any]:
 
 
 def _to_serializable(value: Any) -> Any:
-    """What Keras can save of the arguments: dtypes by name, everything else as it is."""
+    """The arguments as Keras can save them: dtypes by name, everything else unchanged."""
     if isinstance(value, DType):
         return value.name
     if isinstance(value, dict):
@@ -177,14 +180,14 @@ def _keep_on_host(leaf: Any) -> Any:
     return to_host_tensor(leaf) if isinstance(leaf, jax.Array) else leaf
 
 
-def _most_positional(signature: inspect.Signature) -> int | None:
+def _max_positional(signature: inspect.Signature) -> int | None:
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         return None
     return sum(kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)
 
 
-def _with_name(signature: inspect.Signature) -> inspect.Signature:
+def _add_name_parameter(signature: inspect.Signature) -> inspect.Signature:
     name = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
     parameters = list(signature.parameters.values())
     at_end = parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD

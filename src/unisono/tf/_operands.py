@@ -1,4 +1,4 @@
-"""What functions of the namespace are given, made into what JAX computes with."""
+"""Converts arguments of functions of the namespace to arrays, and to static values such as shapes and axes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jax import export
 from unisono.tf._dtypes import as_dtype, to_jax_dtype
 from unisono.tf._tensors import HostTensor, as_array, as_bytes, is_text, to_host_tensor
 
-TRACED_SHAPE = """{what} depends on the values of a tensor inside of a compiled function: {value}. There a size has to
-be known before the function runs. Use a Python number, or tf.shape(x) of a tensor whose shape is known."""
+TRACED_SHAPE = """{what} depends on the values of a tensor inside a compiled function: {value}. There a size has to be
+known before the function runs. Use a Python number, or tf.shape(x) of a tensor whose shape is known."""
 
 
 def convert_operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands. A number of Python takes the dtype of the other one, as in TensorFlow."""
+    """Converts two operands. A Python number takes the dtype of the other one, as in TensorFlow."""
     if isinstance(x, jax.Array) and isinstance(y, jax.Array):
         return x, y
     if _has_dtype(x) and not _has_dtype(y):
@@ -32,13 +32,13 @@ def convert_operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def as_floating(x: Any) -> Any:
-    """An operand of a function that has no result in whole numbers."""
+    """Converts to an array; integers become float32."""
     array = as_array(x)
     return array if jnp.issubdtype(array.dtype, jnp.inexact) else array.astype(jnp.float32)
 
 
 def static_shape(value: Any, what: str = "A shape") -> tuple[int, ...]:
-    """A shape, of numbers, arrays or a mixture, as a tuple of numbers."""
+    """A shape given as numbers, arrays or a mixture, as a tuple of ints."""
     if isinstance(value, jax.Array | np.ndarray | keras.Variable):
         return tuple(int(each) for each in np.atleast_1d(static_value(value, what)))
     if isinstance(value, list | tuple):
@@ -47,14 +47,14 @@ def static_shape(value: Any, what: str = "A shape") -> tuple[int, ...]:
 
 
 def static_int(value: Any, what: str = "A size") -> int:
-    """One number of a shape. That of a model that is being made may be of any size: it is kept as JAX writes it."""
+    """One size as an int. A symbolic dimension of a model under construction is returned unchanged."""
     if export.is_symbolic_dim(value):
         return value  # type: ignore[return-value]
     return int(static_value(value, what))
 
 
 def static_value(value: Any, what: str) -> Any:
-    """The value as a NumPy array; an error if it is only known when the compiled function runs."""
+    """The value as a NumPy array; an error if it is known only at run time of the compiled function."""
     if isinstance(value, keras.Variable):
         value = value.value
     if isinstance(value, list | tuple):
@@ -62,7 +62,7 @@ def static_value(value: Any, what: str) -> Any:
     if isinstance(value, jax.core.Tracer):
         raise ValueError(TRACED_SHAPE.format(what=what, value=value))
     if value is None:
-        raise ValueError(f"{what} is None, where a number was expected.")
+        raise ValueError(f"{what} is None. Expected a number.")
     return np.asarray(value)
 
 
@@ -86,22 +86,25 @@ def as_bytes_array(value: Any) -> np.ndarray[Any, Any]:
 
 
 def as_text_or_array(value: Any) -> Any:
-    """An operand of a function that moves values and does not look at them: text stays NumPy's."""
+    """Converts an operand of a function that only moves values: text becomes a NumPy array, numbers a JAX array."""
     return as_bytes_array(value) if is_text(value) else as_array(value)
 
 
 def wrap_host_result(value: Any) -> Any:
-    """What a function that moves values returns: NumPy's arrays become tensors of the host."""
+    """Converts the result of a function that only moves values: NumPy arrays become HostTensors."""
     return to_host_tensor(value) if isinstance(value, np.ndarray) and not isinstance(value, HostTensor) else value
 
 
 def array_module(*values: Any) -> Any:
-    """`numpy` for text, `jax.numpy` for numbers."""
+    """`numpy` for NumPy arrays (text), `jax.numpy` for others."""
     return np if any(isinstance(value, np.ndarray) for value in values) else jnp
 
 
 def convert_together(values: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Several values of one kind, with the library that moves them. Python's numbers take the dtype of the others."""
+    """Converts several values to arrays of one kind; also returns the module, `numpy` or `jax.numpy`, for them.
+
+    Python numbers take the dtype of the first value that has one.
+    """
     if any(map(is_text, values)):
         return np, [as_bytes_array(value) for value in values]
     given = [as_array(value) for value in values if _has_dtype(value)]
@@ -111,7 +114,7 @@ def convert_together(values: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def jax_dtype_or(dtype: Any, default: Any) -> np.dtype[Any]:
-    """The dtype that was asked for, or the default, as JAX has it."""
+    """The requested dtype, or the default, as JAX's dtype."""
     return to_jax_dtype(default if dtype is None else dtype)
 
 
@@ -122,7 +125,7 @@ def _has_dtype(value: Any) -> bool:
 
 
 def _match_dtype(value: Any, array: Any) -> Any:
-    """Python's numbers in the dtype of ``array``, where nothing of them is lost."""
+    """Converts Python numbers to the dtype of ``array`` where nothing is lost."""
     if type(value) is float and array.dtype.kind == "f":
         return array.dtype.type(value)
     plain = np.asarray(value)

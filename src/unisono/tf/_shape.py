@@ -11,9 +11,9 @@ import jax.export
 
 
 class TensorShape(tuple[int | None, ...]):
-    """A shape. None stands for a dimension that may vary, `TensorShape(None)` for a shape of which nothing is known.
+    """A shape. None is a dimension of unknown size, `TensorShape(None)` a shape of unknown rank.
 
-    It is a tuple: JAX, NumPy and Keras take it wherever they want a shape.
+    It is a tuple: JAX, NumPy and Keras accept it as a shape.
 
     >>> shape = TensorShape([None, 28, 28])
     >>> shape.as_list(), shape.rank, shape[1:], shape == (None, 28, 28)
@@ -45,13 +45,13 @@ class TensorShape(tuple[int | None, ...]):
         return list(self) if self._known else None
 
     def as_list(self) -> list[int | None]:
-        """The dimensions as a list; an error if nothing is known of them."""
+        """The dimensions as a list; an error if the rank is unknown."""
         if not self._known:
-            raise ValueError("as_list() of a TensorShape of which nothing is known.")
+            raise ValueError("as_list() of a TensorShape of unknown rank.")
         return list(self)
 
     def num_elements(self) -> int | None:
-        """The product of the dimensions; None if one of them is not known."""
+        """The product of the dimensions; None if one is unknown."""
         return math.prod(dim for dim in self if dim is not None) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
@@ -73,21 +73,21 @@ class TensorShape(tuple[int | None, ...]):
             raise ValueError(f"Shapes {self!r} and {TensorShape(other)!r} are not compatible.")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError if the number of dimensions is another one."""
+        """Raises ValueError if the number of dimensions differs."""
         if self.rank not in (None, rank):
             raise ValueError(f"{self!r} has {self.rank} dimensions; expected {rank}.")
 
     def assert_is_fully_defined(self) -> None:
-        """Raises ValueError if a dimension is not known."""
+        """Raises ValueError if a dimension is unknown."""
         if not self.is_fully_defined():
-            raise ValueError(f"{self!r} is not known completely.")
+            raise ValueError(f"{self!r} is not fully defined.")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape with that many dimensions; an error if it has others."""
+        """This shape with that many dimensions; an error if the number differs."""
         return self.merge_with(TensorShape([None] * rank))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What both shapes together say."""
+        """The shape with the known dimensions of both."""
         other = TensorShape(other)
         self.assert_is_compatible_with(other)
         if not (self._known and other._known):
@@ -103,7 +103,7 @@ class TensorShape(tuple[int | None, ...]):
         return self.concatenate(other)
 
     def __radd__(self, other: Any) -> Any:
-        if isinstance(other, list):  # `sizes += shape` comes here, too, and JAX goes on with a list
+        if isinstance(other, list):  # `sizes += shape` calls it, too, and JAX expects a list then
             return [*other, *self]
         return TensorShape(other).concatenate(self)
 
@@ -138,5 +138,5 @@ class TensorShape(tuple[int | None, ...]):
 
 
 def _size(dim: Any) -> Any:
-    """A number, or None, or what stands for a size that is not known while a function is exported."""
+    """An int, None, or the symbolic dimension of a function being exported."""
     return dim if dim is None or type(dim) is int or jax.export.is_symbolic_dim(dim) else int(dim)

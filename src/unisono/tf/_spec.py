@@ -1,4 +1,4 @@
-"""`tf.TensorSpec` and its kin: what a tensor looks like."""
+"""`tf.TensorSpec` and related classes: the shape, dtype and name of a tensor."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from unisono.tf._dtypes import as_dtype, float32
 from unisono.tf._shape import TensorShape
 from unisono.tf._unsupported import unsupported_class
 
-ANY_SHAPE = "TensorSpec(shape=None): a tensor has a known number of dimensions here. Write [None] * rank, say."
+UNKNOWN_RANK = "TensorSpec(shape=None): the rank of a tensor has to be known here. Write [None] * rank."
 
 
-class _Described(type):
+class _TypeSpecMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         known = data.TensorSpec | data.DatasetSpec | PerReplicaSpec
         return isinstance(instance, known) if cls is TypeSpec else type.__instancecheck__(cls, instance)
 
 
-class TypeSpec(metaclass=_Described):
-    """What `isinstance(spec, tf.TypeSpec)` asks for: the description of a tensor, of a dataset, or of a value for each
-    replica."""
+class TypeSpec(metaclass=_TypeSpecMeta):
+    """For `isinstance(spec, tf.TypeSpec)`: the spec of a tensor, of a dataset, or of a per-replica value."""
 
 
 class TensorSpec(data.TensorSpec):
-    """A shape, a dtype and perhaps a name.
+    """A shape, a dtype and an optional name.
 
     >>> TensorSpec([None, 28, 28], "float32")
     TensorSpec(shape=(None, 28, 28), dtype=tf.float32, name=None)
@@ -36,28 +35,28 @@ class TensorSpec(data.TensorSpec):
 
     def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
         if shape is None:
-            raise ValueError(ANY_SHAPE)
+            raise ValueError(UNKNOWN_RANK)
         object.__setattr__(self, "shape", TensorShape(shape))
         object.__setattr__(self, "dtype", as_dtype(dtype))
         object.__setattr__(self, "name", name)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """The same by another name."""
+        """The same spec with another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """What this tensor looks like."""
+        """The spec of this tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Whether that has this dtype, and could have this shape."""
+        """Whether the argument has this dtype and a compatible shape."""
         found = spec_or_tensor if hasattr(spec_or_tensor, "dtype") else np.asarray(spec_or_tensor)
         return self.dtype == as_dtype(found.dtype) and TensorShape(self.shape).is_compatible_with(found.shape)
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """What both shapes have in common."""
+        """The shape with the dimensions that both have in common."""
         dims = zip(self.shape, other.shape, strict=True)
         return TensorShape([one if one == two else None for one, two in dims])
 
@@ -81,15 +80,15 @@ SparseTensorSpec = unsupported_class("tf.SparseTensorSpec", _NO_SPARSE)
 
 
 def as_tf_spec(spec: Nest) -> Nest:
-    """A spec of Unisono's with the namespace's classes for leaves."""
-    return map_leaves(_leaf, spec)
+    """Converts the leaves of a spec to the namespace's classes."""
+    return map_leaves(_convert_leaf, spec)
 
 
-def _leaf(leaf: Any) -> Any:
+def _convert_leaf(leaf: Any) -> Any:
     if isinstance(leaf, data.TensorSpec):
         return TensorSpec(leaf.shape, leaf.dtype, leaf.name)
     if isinstance(leaf, data.DatasetSpec):
         return data.DatasetSpec(as_tf_spec(leaf.element_spec))
     if isinstance(leaf, PerReplicaSpec):
-        return PerReplicaSpec(*map(_leaf, leaf.specs))
+        return PerReplicaSpec(*map(_convert_leaf, leaf.specs))
     return leaf

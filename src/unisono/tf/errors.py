@@ -1,4 +1,4 @@
-"""`tf.errors`: the classes, by TensorFlow's codes. Those that mean what a Python exception means are one, too."""
+"""`tf.errors`: TensorFlow's error classes and codes. Those with a matching Python exception derive from it, too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNAUTHENTICATED: Final = 16
 
 
 class OpError(Exception):
-    """The base of all of them. ``node_def`` and ``op`` are TensorFlow's, and None here.
+    """The base class. ``node_def`` and ``op`` are part of TensorFlow's signature, and None here.
 
     >>> OpError(None, None, "the file is gone", 5).message
     'the file is gone'
@@ -45,7 +45,7 @@ class OpError(Exception):
 
 
 class _CodedError(OpError):
-    """An error whose class says its code. Only subclasses are raised."""
+    """An error whose class determines its code. Only subclasses are raised."""
 
     code: ClassVar[int]
 
@@ -57,103 +57,103 @@ class _CodedError(OpError):
 
 
 class CancelledError(_CodedError):
-    """Something was called off."""
+    """An operation was cancelled."""
 
     code = CANCELLED
 
 
 class UnknownError(_CodedError):
-    """Nobody knows more."""
+    """An error without a more specific class."""
 
     code = UNKNOWN
 
 
 class InvalidArgumentError(_CodedError, ValueError):
-    """A value does not fit."""
+    """An argument is invalid."""
 
     code = INVALID_ARGUMENT
 
 
 class DeadlineExceededError(_CodedError, TimeoutError):
-    """It took too long."""
+    """A time limit was exceeded."""
 
     code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(_CodedError, FileNotFoundError):
-    """A file or another thing is not there."""
+    """A file or another resource does not exist."""
 
     code = NOT_FOUND
 
 
 class AlreadyExistsError(_CodedError, FileExistsError):
-    """A file or another thing is there already."""
+    """A file or another resource exists already."""
 
     code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(_CodedError, PermissionError):
-    """It may not be done."""
+    """The permission is missing."""
 
     code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(_CodedError, MemoryError):
-    """There is not enough of something, mostly memory."""
+    """A resource, usually memory, is exhausted."""
 
     code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(_CodedError):
-    """Something has to happen first."""
+    """The object is not in the required state."""
 
     code = FAILED_PRECONDITION
 
 
 class AbortedError(_CodedError):
-    """It was broken off."""
+    """An operation was aborted."""
 
     code = ABORTED
 
 
 class OutOfRangeError(_CodedError, _core.OutOfRangeError):
-    """Data has ended. It is what datasets raise, once the namespace has been imported."""
+    """The end of the data. Datasets raise it once the namespace has been imported."""
 
     code = OUT_OF_RANGE
 
 
 class UnimplementedError(_CodedError, NotImplementedError):
-    """It is not there."""
+    """The operation is not implemented."""
 
     code = UNIMPLEMENTED
 
 
 class InternalError(_CodedError):
-    """Something is wrong inside."""
+    """An internal invariant is broken."""
 
     code = INTERNAL
 
 
 class UnavailableError(_CodedError, ConnectionError):
-    """Somebody cannot be reached."""
+    """A service or a peer cannot be reached."""
 
     code = UNAVAILABLE
 
 
 class DataLossError(_CodedError):
-    """Data is damaged."""
+    """Data is lost or corrupt."""
 
     code = DATA_LOSS
 
 
 class UnauthenticatedError(_CodedError):
-    """Nobody knows who asks."""
+    """The credentials are missing or invalid."""
 
     code = UNAUTHENTICATED
 
 
 class OperatorNotAllowedInGraphError(TypeError):
-    """Python asks for a value that is not there yet."""
+    """Python code needs a traced value, which is known only at run time."""
 
 
 __getattr__ = _explain_missing_names("tf.errors")

@@ -8,11 +8,11 @@ from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._unsupported import unsupported_function
 from unisono.tf.test import is_built_with_cuda, is_built_with_rocm
 
-_NO_LIBRARY = "there is no C++ library of TensorFlow here; operations of your own are written with jax.ffi or Pallas."
+_NO_LIBRARY = "there is no C++ library of TensorFlow here; write custom operations with jax.ffi or Pallas."
 
 
 def get_build_info() -> dict[str, Any]:
-    """For which hardware JAX is installed."""
+    """The hardware that the installed JAX supports."""
     return {
         "is_cuda_build": is_built_with_cuda(),
         "is_rocm_build": is_built_with_rocm(),

@@ -1,4 +1,4 @@
-"""`tf.version`: whose names these are, and who answers to them."""
+"""`tf.version`: the version of TensorFlow whose names the namespace has."""
 
 from typing import Final
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._operands import as_text_or_array, convert_operands
-from unisono.tf._print import formatted
+from unisono.tf._print import format_tensor
 from unisono.tf._tensors import is_text
 from unisono.tf.debugging._static_assertions import message_prefix
 from unisono.tf.errors import InvalidArgumentError
@@ -99,7 +99,8 @@ def check(condition: Any, reason: str, message: Any, data: Any, summarize: int) 
 
     def fail(*values: Any) -> NoReturn:
         texts = [
-            formatted(value, summarize) if isinstance(value, np.ndarray | jax.Array) else str(value) for value in values
+            format_tensor(value, summarize) if isinstance(value, np.ndarray | jax.Array) else str(value)
+            for value in values
         ]
         raise InvalidArgumentError(None, None, f"{message_prefix(message)}{reason}: {' and '.join(texts)}")
 

@@ -11,7 +11,7 @@ from unisono._src.data.files import bytes_scalar
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import op
 from unisono.tf._operands import as_bytes_array, static_value
-from unisono.tf._print import formatted
+from unisono.tf._print import format_tensor
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
 from unisono.tf.errors import InvalidArgumentError
 from unisono.tf.strings._string_arrays import build_string_array
@@ -71,7 +71,7 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     if len(pieces) != len(values) + 1:
         raise ValueError(f"tf.strings.format: {len(pieces) - 1} places for {len(values)} values in {template!r}.")
     shown = [
-        formatted(as_bytes_array(each) if is_text(each) else static_value(as_array(each), "It"), summarize)
+        format_tensor(as_bytes_array(each) if is_text(each) else static_value(as_array(each), "It"), summarize)
         for each in values
     ]
     joined = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
