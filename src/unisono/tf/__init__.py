@@ -1,4 +1,4 @@
-"""TensorFlow's names over Unisono: `import unisono.tf as tf`, and a script for `tf.distribute` runs as it is.
+"""TensorFlow's names over Unisono: with `import unisono.tf as tf` a script for `tf.distribute` runs unchanged.
 
 ```python
 import unisono.tf as tf
@@ -10,6 +10,7 @@ with strategy.scope():
 """
 
 from unisono.tf import _install  # isort: skip  (arrays get their manners before anybody makes one)
+
 
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono.tf import (
@@ -161,13 +162,6 @@ from unisono.tf._indexing import (
     unravel_index,
     where,
 )
-from unisono.tf._initializers import (
-    constant_initializer,
-    ones_initializer,
-    random_normal_initializer,
-    random_uniform_initializer,
-    zeros_initializer,
-)
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._module import Module
 from unisono.tf._print import print
@@ -245,7 +239,13 @@ from unisono.tf.math._reductions import (
     reduce_sum,
 )
 
+constant_initializer = initializers.Constant
+ones_initializer = initializers.Ones
+random_normal_initializer = initializers.RandomNormal
+random_uniform_initializer = initializers.RandomUniform
+zeros_initializer = initializers.Zeros
+
 newaxis = None
-__version__ = "2.21.0"  # whose names these are
+__version__ = "2.21.0"  # the version of TensorFlow whose names these are
 
 __getattr__ = _explain_missing_names("tf")

@@ -268,7 +268,7 @@ def _allocate_tensor_arrays(body: Any, state: list[Any]) -> list[Any]:
 
     jax.eval_shape(probe)
     return [
-        each.allocated(*shape) if isinstance(each, TensorArray) and not each.has_shape and shape is not None else each
+        each.allocate(*shape) if isinstance(each, TensorArray) and not each.has_shape and shape is not None else each
         for each, shape in zip(state, shapes, strict=True)
     ]
 

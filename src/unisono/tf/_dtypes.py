@@ -1,4 +1,4 @@
-"""`tf.float32` and the other dtypes, which NumPy and JAX take for their own."""
+"""`tf.float32` and the other dtypes, which NumPy and JAX accept as theirs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import jax
 import ml_dtypes
 import numpy as np
 
-NOT_A_DTYPE = "{value!r} is no dtype. Known are: {known}."
+NOT_A_DTYPE = "{value!r} is not a dtype. Expected one of: {known}."
 
 
 class DType:
-    """A dtype by TensorFlow's name.
+    """A dtype with TensorFlow's name and methods.
 
-    NumPy and JAX find its `dtype` and use that, so it can be passed wherever they want one, and compared with theirs.
+    NumPy and JAX use its attribute `dtype`, so it can be passed wherever they expect a dtype, and compared with theirs.
 
     >>> import numpy as np
     >>> np.zeros(2, float32).dtype == float32, float32.as_numpy_dtype, float32
@@ -37,7 +37,7 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a type of whole numbers."""
+        """Whether it is an integer type."""
         return bool(jax.numpy.issubdtype(self.dtype, np.integer))
 
     @property
@@ -52,22 +52,22 @@ class DType:
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether it is a type of whole numbers without a sign."""
+        """Whether it is an unsigned integer type."""
         return self.dtype.kind == "u"
 
     @property
     def is_numeric(self) -> bool:
-        """Whether there are numbers in it, which text and truth values are not."""
+        """Whether it is a numeric type; False for text and bool."""
         return self.is_floating or self.is_integer or self.is_complex
 
     @property
     def is_numpy_compatible(self) -> bool:
-        """True: all of them are."""
+        """Always True."""
         return True
 
     @property
     def base_dtype(self) -> DType:
-        """Itself: there are no types of references."""
+        """The dtype itself: there are no reference types."""
         return self
 
     @property
@@ -77,7 +77,7 @@ class DType:
 
     @property
     def size(self) -> int:
-        """How many bytes one number takes."""
+        """The number of bytes of one element."""
         return self.dtype.itemsize
 
     @property
@@ -87,7 +87,7 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The smallest number, that is the most negative one."""
+        """The smallest (most negative) number."""
         return _limits(self).min
 
     @property
@@ -151,14 +151,14 @@ _BY_NAME: Final = {
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The dtype that is meant by a name, a dtype of NumPy or JAX, or a Python type.
+    """Converts a name, a dtype of NumPy or JAX, or a Python type to a :class:`DType`.
 
     >>> as_dtype("float32"), as_dtype(int), as_dtype(np.dtype("uint8"))
     (tf.float32, tf.int32, tf.uint8)
     """
     if isinstance(type_value, DType):
         return type_value
-    if type_value is float or type_value is int:  # as TensorFlow: 32 bits
+    if type_value is float or type_value is int:  # 32 bits, as in TensorFlow
         return float32 if type_value is float else int32
     if isinstance(type_value, str) and type_value in _BY_NAME:
         return _BY_NAME[type_value]
@@ -174,10 +174,10 @@ def as_dtype(type_value: Any) -> DType:
 
 
 def to_jax_dtype(dtype: Any) -> np.dtype[Any]:
-    """The dtype to pass to JAX: 32 bits for 64 where JAX has no 64-bit types, without its warning."""
+    """The dtype to pass to JAX: 32 instead of 64 bits where JAX has no 64-bit types, without JAX's warning."""
     wanted = as_dtype(dtype)
     if wanted == string:
-        raise TypeError("Text cannot be computed with on devices. It stays on the host: tf.strings, or tf.data maps.")
+        raise TypeError("Devices cannot process text. Process it on the host: with tf.strings, or in tf.data maps.")
     return jax.dtypes.canonicalize_dtype(wanted.dtype)
 
 
@@ -186,4 +186,4 @@ def _limits(dtype: DType) -> Any:
         return ml_dtypes.finfo(dtype.dtype)  # type: ignore[no-untyped-call]
     if dtype.is_integer:
         return np.iinfo(dtype.dtype)
-    raise TypeError(f"{dtype!r} has no smallest and no largest number.")
+    raise TypeError(f"{dtype!r} has no minimum and maximum.")

@@ -1,4 +1,4 @@
-"""Parts of tensors by their places: gather, scatter, where, slices, sorting."""
+"""Indexing and sorting: `tf.gather`, `tf.scatter_nd`, `tf.where`, `tf.slice`, `tf.sort`, `tf.unique`."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from unisono.tf._operands import (
 )
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
-REWRITE = """{name} inside a compiled function: how many there are depends on the numbers, and sizes have to be known
-before. Use tf.where(condition, x, y) with a value for the places that do not count, or do it outside."""
+DYNAMIC_SIZE = """{name} inside a compiled function: the size of the result depends on values, and sizes have to be
+known before the function runs. Use tf.where(condition, x, y) with a neutral value for y, or call it outside."""
 
 
 class Unique(NamedTuple):
-    """The different values, and for each number which of them it is."""
+    """The distinct values, and for each element the index of its value."""
 
     y: Any
     idx: Any
 
 
 class UniqueWithCounts(NamedTuple):
-    """The different values, for each number which of them it is, and how often each is there."""
+    """The distinct values, for each element the index of its value, and the count of each value."""
 
     y: Any
     idx: Any
@@ -44,7 +44,7 @@ class UniqueWithCounts(NamedTuple):
 
 @op
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0) -> Any:
-    """The slices at these places along ``axis``; along the first dim after the batch dims if it is None.
+    """The slices at these indices along ``axis``; by default the first dim after the batch dims.
 
     >>> gather([10, 20, 30], [2, 0]).tolist()
     [30, 10]
@@ -56,79 +56,79 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
                 array, static_value(indices, "tf.gather of text: the indices"), 0 if axis is None else static_int(axis)
             )
         )
-    places = as_array(indices)
+    positions = as_array(indices)
     batch = static_int(batch_dims)
-    batch = batch + places.ndim if batch < 0 else batch
+    batch = batch + positions.ndim if batch < 0 else batch
     axis = batch if axis is None else static_int(axis) % array.ndim
 
-    def taken(part: Any, where: Any) -> Any:
+    def take(part: Any, where: Any) -> Any:
         return jnp.take(part, where, axis - batch, mode="fill", fill_value=0)
 
     for _ in range(batch):
-        taken = jax.vmap(taken)
-    return taken(array, places)
+        take = jax.vmap(take)
+    return take(array, positions)
 
 
 @op
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
-    """The slices at these places; the last dim of ``indices`` is one place."""
-    array, places = as_text_or_array(params), as_array(indices)
+    """The slices at these indices; the last dim of ``indices`` is one index."""
+    array, positions = as_text_or_array(params), as_array(indices)
     if isinstance(array, np.ndarray):
-        return wrap_host_result(np.asarray(array[tuple(np.moveaxis(np.asarray(places), -1, 0))], object))
+        return wrap_host_result(np.asarray(array[tuple(np.moveaxis(np.asarray(positions), -1, 0))], object))
 
-    def taken(part: Any, where: Any) -> Any:
+    def take(part: Any, where: Any) -> Any:
         return part[tuple(jnp.moveaxis(where, -1, 0))]
 
     for _ in range(static_int(batch_dims)):
-        taken = jax.vmap(taken)
-    return taken(array, places)
+        take = jax.vmap(take)
+    return take(array, positions)
 
 
 @op_without_folding
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    """Zeros with ``updates`` added at these places."""
+    """Zeros with ``updates`` added at these indices."""
     updates = as_array(updates)
-    return _at(jnp.zeros(static_shape(shape), updates.dtype), indices).add(updates)
+    return _index_update(jnp.zeros(static_shape(shape), updates.dtype), indices).add(updates)
 
 
 @op
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The tensor with ``updates`` in these places."""
+    """The tensor with ``updates`` at these indices."""
     array = as_array(tensor)
-    return _at(array, indices).set(as_array(updates, array.dtype))
+    return _index_update(array, indices).set(as_array(updates, array.dtype))
 
 
 @op
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The tensor with ``updates`` added at these places."""
+    """The tensor with ``updates`` added at these indices."""
     array = as_array(tensor)
-    return _at(array, indices).add(as_array(updates, array.dtype))
+    return _index_update(array, indices).add(as_array(updates, array.dtype))
 
 
 @op
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The tensor with ``updates`` subtracted at these places."""
+    """The tensor with ``updates`` subtracted at these indices."""
     array = as_array(tensor)
-    return _at(array, indices).add(-as_array(updates, array.dtype))
+    return _index_update(array, indices).add(-as_array(updates, array.dtype))
 
 
 @op
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The tensor with the larger of it and ``updates`` in these places."""
+    """The tensor with the maximum of itself and ``updates`` at these indices."""
     array = as_array(tensor)
-    return _at(array, indices).max(as_array(updates, array.dtype))
+    return _index_update(array, indices).max(as_array(updates, array.dtype))
 
 
 @op
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Any:
-    """The tensor with the smaller of it and ``updates`` in these places."""
+    """The tensor with the minimum of itself and ``updates`` at these indices."""
     array = as_array(tensor)
-    return _at(array, indices).min(as_array(updates, array.dtype))
+    return _index_update(array, indices).min(as_array(updates, array.dtype))
 
 
 @op
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """``x`` where the condition holds and ``y`` elsewhere; without these, the places where it holds.
+    """``x`` where the condition is true and ``y`` elsewhere; without both, the indices where it is true.
 
     >>> where([True, False], [1, 2], 0).tolist()
     [1, 0]
@@ -136,7 +136,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     chosen = as_array(condition)
     if x is None and y is None:
         if isinstance(chosen, jax.core.Tracer):
-            raise ValueError(REWRITE.format(name="tf.where(condition)"))
+            raise ValueError(DYNAMIC_SIZE.format(name="tf.where(condition)"))
         return jnp.asarray(np.argwhere(np.asarray(chosen)), jax_dtype_or(None, "int64"))
     if is_text(x) or is_text(y):
         _, (left, right) = convert_together([x, y])
@@ -148,7 +148,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
     """The slices where the mask is true."""
     if isinstance(mask, jax.core.Tracer):
-        raise ValueError(REWRITE.format(name="tf.boolean_mask"))
+        raise ValueError(DYNAMIC_SIZE.format(name="tf.boolean_mask"))
     array, chosen = as_text_or_array(tensor), static_value(mask, "tf.boolean_mask: the mask").astype(bool)
     before = (builtins.slice(None),) * (0 if axis is None else static_int(axis))
     return wrap_host_result(array[(*before, *np.nonzero(chosen))])
@@ -156,11 +156,11 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
 
 @op
 def slice(input_: Any, begin: Any, size: Any) -> Any:
-    """So many numbers along each dim, from ``begin`` on; -1 for all that follow."""
+    """``size`` elements along each dim, starting at ``begin``; -1 for all that follow."""
     array, lengths = as_text_or_array(input_), static_shape(size)
     lengths = tuple(
         full - first if length == -1 else length
-        for length, full, first in zip(lengths, array.shape, _begins(begin, lengths), strict=True)
+        for length, full, first in zip(lengths, array.shape, _slice_starts(begin, lengths), strict=True)
     )
     if isinstance(array, np.ndarray):
         cut = zip(static_shape(begin), lengths, strict=True)
@@ -182,7 +182,7 @@ def strided_slice(
     shrink_axis_mask: int = 0,
     var: Any = None,
 ) -> Any:
-    """`input_[begin:end:strides]`; the bits of the masks stand for dims."""
+    """`input_[begin:end:strides]`; bit ``i`` of a mask applies to dim ``i``."""
     array = as_text_or_array(input_)
     first, last = static_shape(begin), static_shape(end)
     step = static_shape(strides) if strides is not None else (1,) * len(first)
@@ -203,65 +203,65 @@ def strided_slice(
 
 @op
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
-    """In order along ``axis``."""
+    """Sorts along ``axis``."""
     ordered = jnp.sort(as_array(values), static_int(axis))
-    return jnp.flip(ordered, static_int(axis)) if _descends(direction) else ordered
+    return jnp.flip(ordered, static_int(axis)) if _is_descending(direction) else ordered
 
 
 @op
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:
-    """The places of the numbers in order along ``axis``. Equal ones keep their order."""
-    return jnp.argsort(as_array(values), static_int(axis), stable=True, descending=_descends(direction)).astype(
+    """The indices that sort along ``axis``. Equal elements keep their order."""
+    return jnp.argsort(as_array(values), static_int(axis), stable=True, descending=_is_descending(direction)).astype(
         jnp.int32
     )
 
 
 @op
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = "int32") -> Any:
-    """Where values would have to be put in, row by row, so that the rows stay in order."""
+    """The indices at which to insert values, row by row, so that the rows stay sorted."""
     ordered, wanted = convert_operands(sorted_sequence, values)
 
-    def found(row: Any, value: Any) -> Any:
+    def search(row: Any, value: Any) -> Any:
         return jnp.searchsorted(row, value, side=side)
 
     for _ in range(ordered.ndim - 1):
-        found = jax.vmap(found)
-    return found(ordered, wanted).astype(jax_dtype_or(out_type, "int32"))
+        search = jax.vmap(search)
+    return search(ordered, wanted).astype(jax_dtype_or(out_type, "int32"))
 
 
 @op
 def unique(x: Any, out_idx: Any = "int32") -> Any:
-    """The different values in the order in which they come first, and for each number which of them it is."""
-    values, places, _ = _distinct(x, "tf.unique")
-    return Unique(values, jnp.asarray(places, jax_dtype_or(out_idx, "int32")))
+    """The distinct values in order of first occurrence, and for each element the index of its value."""
+    values, positions, _ = _find_distinct(x, "tf.unique")
+    return Unique(values, jnp.asarray(positions, jax_dtype_or(out_idx, "int32")))
 
 
 @op
 def unique_with_counts(x: Any, out_idx: Any = "int32") -> Any:
-    """:func:`unique`, and how often each is there."""
-    values, places, counts = _distinct(x, "tf.unique_with_counts")
+    """:func:`unique`, and the count of each value."""
+    values, positions, counts = _find_distinct(x, "tf.unique_with_counts")
     dtype = jax_dtype_or(out_idx, "int32")
-    return UniqueWithCounts(values, jnp.asarray(places, dtype), jnp.asarray(counts, dtype))
+    return UniqueWithCounts(values, jnp.asarray(positions, dtype), jnp.asarray(counts, dtype))
 
 
 @op
 def unravel_index(indices: Any, dims: Any) -> Any:
-    """Places in a flat tensor as places in one of this shape, a row for each dim."""
+    """Converts indices of a flat tensor to indices in this shape, a row for each dim."""
     return jnp.stack(jnp.unravel_index(as_array(indices), static_shape(dims)))
 
 
 @op
 def dynamic_partition(data: Any, partitions: Any, num_partitions: Any) -> Any:
-    """The rows with each number, as a list."""
+    """The rows of each partition, as a list."""
     if isinstance(partitions, jax.core.Tracer):
-        raise ValueError(REWRITE.format(name="tf.dynamic_partition"))
-    array, numbers = as_array(data), static_value(partitions, "tf.dynamic_partition: the numbers")
+        raise ValueError(DYNAMIC_SIZE.format(name="tf.dynamic_partition"))
+    array, numbers = as_array(data), static_value(partitions, "tf.dynamic_partition: the partitions")
     return [array[np.nonzero(numbers == number)] for number in range(static_int(num_partitions))]
 
 
 @op
 def dynamic_stitch(indices: Any, data: Any) -> Any:
-    """Rows at these places, where later ones win."""
+    """Merges rows at these indices; later ones win."""
     where = [static_value(each, "tf.dynamic_stitch: the indices").reshape(-1) for each in indices]
     inner = [as_array(rows) for rows in data]
     rows = [
@@ -274,30 +274,34 @@ def dynamic_stitch(indices: Any, data: Any) -> Any:
     return stitched
 
 
-def _at(array: Any, indices: Any) -> Any:
+def _index_update(array: Any, indices: Any) -> Any:
     return array.at[tuple(jnp.moveaxis(as_array(indices), -1, 0))]
 
 
-def _begins(begin: Any, lengths: tuple[int, ...]) -> Any:
-    """Where slices begin; this has to be known only where they go to the end."""
+def _slice_starts(begin: Any, lengths: tuple[int, ...]) -> Any:
+    """Where slices begin; has to be known only if a size is -1."""
     return static_shape(begin, "tf.slice: with size -1, begin") if -1 in lengths else lengths
 
 
-def _descends(direction: str) -> bool:
+def _is_descending(direction: str) -> bool:
     if direction.upper() not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction is {direction!r}. Expected 'ASCENDING' or 'DESCENDING'.")
     return direction.upper() == "DESCENDING"
 
 
-def _distinct(x: Any, name: str) -> Any:
+def _find_distinct(x: Any, name: str) -> Any:
     array = as_text_or_array(x)
     if isinstance(array, jax.core.Tracer):
-        raise ValueError(REWRITE.format(name=name))
-    values, first, places, counts = np.unique(
+        raise ValueError(DYNAMIC_SIZE.format(name=name))
+    values, first, positions, counts = np.unique(
         np.asarray(array), return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     distinct = values[order]
-    return to_host_tensor(distinct) if array_module(array) is np else jnp.asarray(distinct), rank[places], counts[order]
+    return (
+        to_host_tensor(distinct) if array_module(array) is np else jnp.asarray(distinct),
+        rank[positions],
+        counts[order],
+    )

@@ -1,6 +1,7 @@
-"""What of TensorFlow is not available, and what to use instead: a name, or a module with all that is in it, a sentence.
+"""Names of TensorFlow that the namespace lacks, with what to use instead.
 
-Names of `tf.compat.v1` are listed without `compat.v1`. A sentence goes on after "tf.name is not available: ".
+A key is a name, or a module for everything in it. Names of `tf.compat.v1` are listed without `compat.v1`. The advice
+follows "tf.name is not available: ".
 """
 
 from __future__ import annotations
@@ -8,22 +9,22 @@ from __future__ import annotations
 from typing import Final
 
 _GRAPHS: Final = "there are no graphs and sessions; put `@tf.function` on a Python function, and call it with arrays."
-_VARIABLES: Final = "make variables with tf.Variable or in a layer; they have their values at once."
-_GLOBAL_STEP: Final = "count steps in a tf.Variable of your own, or read `optimizer.iterations`."
+_VARIABLES: Final = "create variables with tf.Variable or in a layer; they have a value as soon as they exist."
+_GLOBAL_STEP: Final = "count steps in a tf.Variable, or read `optimizer.iterations`."
 _COLLECTIONS: Final = (
-    "there are no collections; models know their variables: `model.trainable_variables`, `model.losses`."
+    "there are no collections; models have their variables: `model.trainable_variables`, `model.losses`."
 )
 _OLD_LAYERS: Final = "use the layers of tf.keras.layers: tf.keras.layers.Dense(10)(x)."
 _OLD_INPUT: Final = (
-    "queues and readers are of TensorFlow 1; read files with tf.data.Dataset and tf.data.TFRecordDataset."
+    "queues and readers belong to TensorFlow 1; read files with tf.data.Dataset and tf.data.TFRecordDataset."
 )
 _HOOKS: Final = "hooks belong to sessions; use tf.keras.callbacks.Callback with model.fit, or call from your loop."
 _RNN: Final = "use tf.keras.layers.RNN with a cell of tf.keras.layers, or tf.keras.layers.LSTM."
 _PRIVATE: Final = "it is private to TensorFlow; use the public name of what you import from there."
 _PREMADE: Final = "write the model with tf.keras.Sequential or tf.keras.Model."
-_LOCAL: Final = "Keras 3 dropped it; use tf.keras.layers.Conv2D, or a layer of your own with tf.image.extract_patches."
+_LOCAL: Final = "Keras 3 dropped it; use tf.keras.layers.Conv2D, or a custom layer with tf.image.extract_patches."
 _SIDECAR: Final = (
-    "evaluate in the training, model.fit(validation_data=...), or in a process of its own over "
+    "evaluate during training, model.fit(validation_data=...), or in a separate process over "
     "tf.train.checkpoints_iterator."
 )
 _RAGGED: Final = (
@@ -31,25 +32,25 @@ _RAGGED: Final = (
     "tf.keras.preprocessing.sequence.pad_sequences."
 )
 _SPARSE: Final = "arrays are dense; use a dense array, tf.one_hot, tf.gather or tf.scatter_nd."
-_OF_SPARSE: Final = """SparseTensor add bincount concat cross cross_hashed expand_dims eye fill_empty_rows from_dense
+_SPARSE_NAMES: Final = """SparseTensor add bincount concat cross cross_hashed expand_dims eye fill_empty_rows from_dense
 map_values mask maximum minimum placeholder reduce_max reduce_sum reorder reset_shape reshape retain sampled_addmm
 segment_mean segment_sqrt_n segment_sum slice softmax sparse_dense_matmul split to_indicator transpose"""
 _PARAMETER_SERVERS: Final = (
     "processes train in lockstep here; use tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
     "`unisono run -n 4 script.py`."
 )
-_ALL_REDUCE: Final = "XLA chooses how values are joined between devices; a way of one's own is not called."
-_TPU_TOPOLOGY: Final = "JAX knows the TPUs of the machine by itself; jax.devices() tells their places."
+_ALL_REDUCE: Final = "XLA chooses the all-reduce between devices; a custom implementation is never called."
+_TPU_TOPOLOGY: Final = "JAX finds the TPUs of the machine by itself; jax.devices() lists them with their coordinates."
 _DTENSOR: Final = (
-    "arrays are laid out by strategies, tf.distribute.MirroredStrategy() and its kin; for layouts of your own use "
+    "strategies such as tf.distribute.MirroredStrategy() decide how arrays are laid out; for custom layouts use "
     "jax.sharding and keras.distribution."
 )
-_QUANTIZED: Final = "numbers of fewer bits are not computed with here; Keras has model.quantize('int8')."
+_QUANTIZED: Final = "there is no quantized arithmetic here; Keras has model.quantize('int8')."
 _COMPILER: Final = (
     "everything is compiled by XLA already, through JAX; jax.jit(f).lower(x).as_text() shows the program."
 )
 _ESTIMATOR: Final = (
-    "estimators were taken out of TensorFlow 2.16 as well; write a Keras model and use model.fit under "
+    "TensorFlow 2.16 removed estimators, too; write a Keras model and use model.fit under "
     "tf.distribute.MirroredStrategy() or tf.distribute.MultiWorkerMirroredStrategy()."
 )
 _FEATURE_COLUMNS: Final = (
@@ -57,30 +58,28 @@ _FEATURE_COLUMNS: Final = (
     "tf.keras.layers.CategoryEncoding, tf.keras.layers.Embedding."
 )
 _FILES: Final = "read the files with tf.data.Dataset.list_files, tf.data.Dataset.map and tf.io.read_file."
-_FLAGS: Final = "it left TensorFlow with version 2; use argparse, or the package absl (`from absl import app, flags`)."
+_FLAGS: Final = "TensorFlow 2 removed it; use argparse, or the package absl (`from absl import app, flags`)."
 _LOGGING: Final = "use tf.get_logger(), or Python's logging."
-_LITE: Final = "TensorFlow alone makes models for phones; save with model.save('model.keras') and convert it there."
+_LITE: Final = "only TensorFlow creates models for phones; save with model.save('model.keras') and convert it there."
 _TYPES: Final = (
-    "types of your own are not known to functions here; pass dicts, tuples or dataclasses that JAX knows as pytrees."
+    "functions do not accept custom types; pass dicts, tuples or dataclasses that are registered with JAX as pytrees."
 )
 _COLLECTIVE_V1: Final = (
-    "use tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value) inside of strategy.run."
+    "use tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value) inside strategy.run."
 )
-_V2_SWITCH: Final = "there is one behaviour, that of TensorFlow 2; take the line out and write the script for it."
-_CONTROL_FLOW_SWITCH: Final = "there is no old and new control flow; take the line out."
+_V2_SWITCH: Final = "only TensorFlow 2's behaviour is implemented; remove the line and write the script for it."
+_CONTROL_FLOW_SWITCH: Final = "there is only one control flow; remove the line."
 _EMBEDDING: Final = "tables are ordinary variables; use tf.keras.layers.Embedding, which works under every strategy."
-_PROTOS: Final = (
-    "there are no graphs, so there is no protocol buffer of one; tf.saved_model.save keeps a compiled function."
-)
+_PROTOS: Final = "there are no graphs and no protocol buffers of graphs; tf.saved_model.save saves a compiled function."
 _SEQUENCES: Final = "use tf.train.SequenceExample.FromString in tf.numpy_function, or store Examples."
 _PILLOW: Final = "convert the files to JPEG or PNG, or read them with Pillow in tf.numpy_function."
 _PROTOBUF: Final = "use the package protobuf in tf.numpy_function."
 _SERIALIZED: Final = "arrays are dense; use tf.io.serialize_tensor."
-_FOLDER: Final = "it names a part of TensorFlow's folder of a model; tf.saved_model.save writes another one."
-_VARIANTS: Final = "datasets are Python objects; pass them as they are."
+_FOLDER: Final = "it names a part of TensorFlow's SavedModel folder; tf.saved_model.save writes a different format."
+_VARIANTS: Final = "datasets are Python objects; pass them unchanged."
 _NO_CPP: Final = "there is no C++ library of TensorFlow here."
-_TRACES: Final = "functions are traced by JAX; there are no types of traces."
-_SUMMARY_V1: Final = "summaries are written at once: tf.summary.create_file_writer(folder), then tf.summary.scalar."
+_TRACES: Final = "functions are traced by JAX; there are no trace types."
+_SUMMARY_V1: Final = "summaries are written immediately: tf.summary.create_file_writer(folder), then tf.summary.scalar."
 
 
 def _optimizer(name: str) -> str:
@@ -88,16 +87,16 @@ def _optimizer(name: str) -> str:
 
 
 MISSING_NAMES: Final[dict[str, str]] = {
-    # Modules of TensorFlow 1 and of other times.
+    # Modules of TensorFlow 1 and older.
     "tf.app": _FLAGS,
     "tf.compiler": _PRIVATE,
-    "tf.contrib": "it ended with TensorFlow 1; tf.keras.layers, tf.keras.optimizers and tf.data have what lived on.",
+    "tf.contrib": "TensorFlow 2 removed it; what was kept is in tf.keras.layers, tf.keras.optimizers and tf.data.",
     "tf.core": _PRIVATE,
     "tf.distributions": "use tensorflow_probability.substrates.jax, or tf.random.",
     "tf.estimator": _ESTIMATOR,
     "tf.feature_column": _FEATURE_COLUMNS,
     "tf.flags": _FLAGS,
-    "tf.gfile": "use tf.io.gfile; the names there are in small letters: tf.io.gfile.exists, tf.io.gfile.GFile.",
+    "tf.gfile": "use tf.io.gfile, whose names are in lower case: tf.io.gfile.exists, tf.io.gfile.GFile.",
     "tf.graph_util": _GRAPHS,
     "tf.layers": _OLD_LAYERS,
     "tf.logging": _LOGGING,
@@ -111,22 +110,22 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.audio": "read sound files with Python's wave or the package soundfile, in tf.py_function or a generator.",
     "tf.dtensor": _DTENSOR,
     "tf.experimental.dtensor": _DTENSOR,
-    "tf.experimental.tensorrt": "XLA compiles for the device that is there.",
+    "tf.experimental.tensorrt": "XLA compiles for the device in use.",
     "tf.lite": _LITE,
     "tf.mlir": _COMPILER,
     "tf.quantization": _QUANTIZED,
     "tf.queue": _OLD_INPUT,
     "tf.ragged": _RAGGED,
-    "tf.raw_ops": "the kernels of TensorFlow are not there; use the function of tf, tf.math or tf.nn that called it.",
-    "tf.sets": "use Python's sets, or numpy.intersect1d and its kin on the host.",
-    **{f"tf.sparse.{name}": _SPARSE for name in _OF_SPARSE.split()},
-    "tf.types.experimental.distributed": "ask with isinstance(value, tf.distribute.DistributedValues).",
+    "tf.raw_ops": "TensorFlow's kernels are not included; use the function of tf, tf.math or tf.nn that calls it.",
+    "tf.sets": "use Python's sets, or functions such as numpy.intersect1d on the host.",
+    **{f"tf.sparse.{name}": _SPARSE for name in _SPARSE_NAMES.split()},
+    "tf.types.experimental.distributed": "use isinstance(value, tf.distribute.DistributedValues).",
     "tf.xla": _COMPILER,
-    # Kinds of tensors and what belongs to graphs.
-    "tf.AggregationMethod": "gradients are added up by XLA; leave the argument out.",
+    # Kinds of tensors, and names that belong to graphs.
+    "tf.AggregationMethod": "XLA adds up gradients; leave out the argument.",
     "tf.ConfigProto": "use tf.config.set_visible_devices and tf.config.experimental.set_memory_growth.",
-    "tf.CriticalSection": "programs run one after the other; nothing has to be locked.",
-    "tf.DeviceSpec": "name devices by text: '/gpu:0'.",
+    "tf.CriticalSection": "programs run one after the other; no lock is needed.",
+    "tf.DeviceSpec": "write the device's name: '/gpu:0'.",
     "tf.Dimension": "dimensions are plain numbers: array.shape[0].",
     "tf.GPUOptions": "set memory with tf.config.experimental.set_memory_growth.",
     "tf.Graph": _GRAPHS,
@@ -151,7 +150,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.assign": "call the variable's method: variable.assign(value).",
     "tf.assign_add": "call the variable's method: variable.assign_add(value).",
     "tf.assign_sub": "call the variable's method: variable.assign_sub(value).",
-    "tf.colocate_with": "XLA and the strategy decide where values live; take the line out.",
+    "tf.colocate_with": "XLA and the strategy place values; remove the line.",
     "tf.container": _GRAPHS,
     "tf.control_flow_v2_enabled": _CONTROL_FLOW_SWITCH,
     "tf.diag": "use tf.linalg.diag.",
@@ -161,7 +160,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.disable_tensor_equality": _V2_SWITCH,
     "tf.disable_v2_behavior": _V2_SWITCH,
     "tf.disable_v2_tensorshape": _V2_SWITCH,
-    "tf.div": "use tf.math.divide, or tf.math.floordiv for whole numbers.",
+    "tf.div": "use tf.math.divide, or tf.math.floordiv for integers.",
     "tf.executing_eagerly_outside_functions": "use tf.executing_eagerly().",
     "tf.fixed_size_partitioner": _PARAMETER_SERVERS,
     "tf.get_collection": _COLLECTIONS,
@@ -197,12 +196,12 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.placeholder_with_default": _GRAPHS,
     "tf.py_func": "use tf.py_function or tf.numpy_function.",
     "tf.report_uninitialized_variables": _VARIABLES,
-    "tf.reset_default_graph": "there are no graphs; tf.keras.backend.clear_session() forgets the names of layers.",
+    "tf.reset_default_graph": "there are no graphs; tf.keras.backend.clear_session() resets the names of layers.",
     "tf.select": "use tf.where.",
     "tf.set_random_seed": "use tf.random.set_seed.",
     "tf.string_to_hash_bucket": "use tf.strings.to_hash_bucket_fast.",
     "tf.sub": "use tf.subtract.",
-    "tf.tables_initializer": "tables have their values at once; take the line out.",
+    "tf.tables_initializer": "tables have their values as soon as they exist; remove the line.",
     "tf.to_double": "use tf.cast(x, tf.float64).",
     "tf.to_float": "use tf.cast(x, tf.float32).",
     "tf.to_int32": "use tf.cast(x, tf.int32).",
@@ -222,7 +221,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.data.get_output_shapes": "use dataset.element_spec.",
     "tf.data.get_output_types": "use dataset.element_spec.",
     "tf.data.make_initializable_iterator": "iterate over the dataset, or use iter(dataset).",
-    "tf.distribute.get_loss_reduction": "join losses with strategy.reduce(tf.distribute.ReduceOp.SUM, loss, None).",
+    "tf.distribute.get_loss_reduction": "reduce losses with strategy.reduce(tf.distribute.ReduceOp.SUM, loss, None).",
     "tf.image.resize_area": "use tf.image.resize.",
     "tf.image.resize_bicubic": "use tf.image.resize(images, size, method='bicubic').",
     "tf.image.resize_bilinear": "use tf.image.resize.",
@@ -252,7 +251,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.summary.FileWriter": _SUMMARY_V1,
     "tf.summary.merge": _SUMMARY_V1,
     "tf.summary.merge_all": _SUMMARY_V1,
-    "tf.tpu.CrossShardOptimizer": "optimizers of Keras add up gradients over the replicas of a strategy.",
+    "tf.tpu.CrossShardOptimizer": "Keras optimizers add up gradients over the replicas of a strategy.",
     "tf.tpu.batch_parallel": "use tf.distribute.TPUStrategy and strategy.run.",
     "tf.tpu.cross_replica_sum": _COLLECTIVE_V1,
     "tf.tpu.experimental.AdagradParameters": _EMBEDDING,
@@ -294,9 +293,9 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.train.shuffle_batch": _OLD_INPUT,
     "tf.train.start_queue_runners": _OLD_INPUT,
     "tf.train.string_input_producer": _OLD_INPUT,
-    # Names of TensorFlow 2 that are left out.
+    # Names of TensorFlow 2.
     "tf.autodiff.ForwardAccumulator": "use jax.jvp.",
-    "tf.compat.forward_compatibility_horizon": "nothing is held back for older readers of graphs; take the line out.",
+    "tf.compat.forward_compatibility_horizon": "there are no graphs that older versions would read; remove the line.",
     "tf.data.IteratorSpec": "iterators are not arguments of signatures; pass the dataset, or its element_spec.",
     "tf.data.experimental.DatasetInitializer": "fill tables from lists: tf.lookup.KeyValueTensorInitializer.",
     "tf.data.experimental.Reducer": "use tf.data.Dataset.reduce, or tf.data.Dataset.group_by_window.",
@@ -308,8 +307,8 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.data.experimental.get_model_proto": "dataset.explain() says what runs where.",
     "tf.data.experimental.group_by_reducer": "use tf.data.Dataset.group_by_window, or tf.data.Dataset.reduce.",
     "tf.data.experimental.index_table_from_dataset": "use tf.keras.layers.StringLookup(vocabulary=...).",
-    "tf.data.experimental.make_saveable_from_iterator": "give the iterator itself to tf.train.Checkpoint.",
-    "tf.data.experimental.pad_to_cardinality": "nothing has to be padded: the last batch may be smaller.",
+    "tf.data.experimental.make_saveable_from_iterator": "pass the iterator itself to tf.train.Checkpoint.",
+    "tf.data.experimental.pad_to_cardinality": "no padding is needed: the last batch may be smaller.",
     "tf.data.experimental.table_from_dataset": "use tf.lookup.StaticHashTable.",
     "tf.data.experimental.to_variant": _VARIANTS,
     "tf.distribute.CrossDeviceOps.batch_reduce_implementation": _ALL_REDUCE,
@@ -342,7 +341,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.keras.backend.conv2d": "use tf.nn.conv2d.",
     "tf.keras.backend.ctc_batch_cost": "use tf.keras.losses.CTC.",
     "tf.keras.backend.ctc_decode": "use keras.ops.ctc_decode.",
-    "tf.keras.backend.experimental": "random numbers of Keras 3 are generators' already; take the line out.",
+    "tf.keras.backend.experimental": "Keras 3 always uses random generators; remove the line.",
     "tf.keras.backend.pool2d": "use tf.nn.max_pool2d or tf.nn.avg_pool2d.",
     "tf.keras.backend.rnn": _RNN,
     "tf.keras.dtensor": _DTENSOR,
@@ -361,15 +360,15 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.keras.layers.ThresholdedReLU": "use tf.keras.layers.Lambda(lambda x: x * tf.cast(x > 1.0, x.dtype)).",
     "tf.keras.layers.experimental.RandomFourierFeatures": "Keras 3 dropped it; write the layer: tf.cos(x @ w + b).",
     "tf.keras.metrics.MeanRelativeError": "use tf.keras.metrics.MeanAbsolutePercentageError.",
-    "tf.keras.metrics.MeanTensor": "keep the sum in a metric of your own, derived from tf.keras.metrics.Metric.",
+    "tf.keras.metrics.MeanTensor": "keep the sum in a custom subclass of tf.keras.metrics.Metric.",
     "tf.keras.metrics.SumOverBatchSize": "use tf.keras.metrics.Mean.",
     "tf.keras.premade": _PREMADE,
     "tf.keras.utils.SidecarEvaluator": _SIDECAR,
     "tf.keras.utils.audio_dataset_from_directory": "list the files with tf.data.Dataset.list_files, and read each in a "
-    "map with tf.numpy_function and a reader of sounds, such as scipy.io.wavfile.read.",
-    "tf.keras.utils.multi_gpu_model": "make the model under `with tf.distribute.MirroredStrategy().scope():`.",
-    "tf.keras.utils.warmstart_embedding_matrix": "make the matrix with NumPy, and pass it as weights=[matrix].",
-    "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier and its kin, or the package scikeras.",
+    "map with tf.numpy_function and an audio reader, such as scipy.io.wavfile.read.",
+    "tf.keras.utils.multi_gpu_model": "create the model under `with tf.distribute.MirroredStrategy().scope():`.",
+    "tf.keras.utils.warmstart_embedding_matrix": "build the matrix with NumPy, and pass it as weights=[matrix].",
+    "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier, or the package scikeras.",
     "tf.nn.RNNCellDeviceWrapper": _RNN,
     "tf.saved_model.ASSETS_DIRECTORY": _FOLDER,
     "tf.saved_model.ASSETS_KEY": _FOLDER,
@@ -388,7 +387,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.saved_model.SAVED_MODEL_SCHEMA_VERSION": _FOLDER,
     "tf.saved_model.VARIABLES_DIRECTORY": _FOLDER,
     "tf.saved_model.VARIABLES_FILENAME": _FOLDER,
-    "tf.saved_model.experimental": "save with tf.saved_model.save, which needs none of it.",
+    "tf.saved_model.experimental": "save with tf.saved_model.save.",
     "tf.summary.graph": "there are no graphs; tf.keras.callbacks.TensorBoard draws the layers of a model.",
     "tf.sysconfig.CXX11_ABI_FLAG": _NO_CPP,
     "tf.sysconfig.CXX_VERSION": _NO_CPP,
@@ -408,7 +407,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.types.experimental.TraceType": _TRACES,
 }
 
-# Keras has these names, and they raise when they are called: they need TensorFlow, or a package that is not Unisono's.
+# Names of Keras that raise when they are called: they need TensorFlow, or a package that Unisono does not require.
 NEED_OTHER_PACKAGES: Final[dict[str, str]] = {
     "tf.keras.callbacks.OrbaxCheckpoint": "it needs orbax-checkpoint; use tf.keras.callbacks.BackupAndRestore.",
     "tf.keras.layers.HashedCrossing": "join the columns as text in dataset.map, and use tf.keras.layers.Hashing.",
@@ -433,7 +432,7 @@ MISSING_PACKAGES: Final[dict[str, str]] = {
 
 
 def advice_for(name: str) -> str | None:
-    """What is said of the name, or of the module that it is in. None if nothing is.
+    """The advice for the name, or for the module that contains it; None if there is none.
 
     >>> advice_for("tf.compat.v1.placeholder") == advice_for("tf.placeholder")
     True

@@ -17,36 +17,36 @@ OTHER_SHAPE = "tf.make_tensor_proto: expected values of shape {shape}, got {give
 def make_tensor_proto(
     values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
 ) -> Any:
-    """A tensor as a TensorProto message.
+    """Converts a tensor to a TensorProto message.
 
     >>> make_ndarray(make_tensor_proto([[1.5, 2.5]]))
     array([[1.5, 2.5]], dtype=float32)
 
     Args:
-        values: the tensor. What is no array has the dtype that `tf.constant` gives it.
+        values: the tensor. Python values have the dtype that `tf.constant` gives them.
         dtype: another dtype.
-        shape: another shape. A single number fills it.
+        shape: another shape. A scalar fills it.
         verify_shape: whether the values must have that shape.
-        allow_broadcast: accepted: a single number fills a shape always.
+        allow_broadcast: accepted; a scalar always fills a shape.
     """
     if isinstance(values, np.ndarray | np.generic):
         array = np.asarray(values) if dtype is None else np.asarray(values).astype(as_dtype(dtype).dtype)
     else:
         array = np.asarray(convert_to_tensor(values, dtype))
     if shape is not None:
-        array = _shaped(array, tuple(int(size) for size in shape), verify_shape)
+        array = _reshape(array, tuple(int(size) for size in shape), verify_shape)
     return files.make_tensor_proto(array)
 
 
 def make_ndarray(tensor: Any) -> np.ndarray[Any, Any]:
-    """The array in a TensorProto message, whoever made it; text is an array of `bytes`."""
+    """The array in a TensorProto message; text is an array of `bytes`."""
     try:
         return files.parse_tensor(tensor.SerializeToString()).copy()
     except files.ExampleError as error:
         raise TypeError(f"tf.make_ndarray: {error}") from error
 
 
-def _shaped(array: np.ndarray[Any, Any], shape: tuple[int, ...], verify: bool) -> np.ndarray[Any, Any]:
+def _reshape(array: np.ndarray[Any, Any], shape: tuple[int, ...], verify: bool) -> np.ndarray[Any, Any]:
     if array.shape == shape:
         return array
     if verify:

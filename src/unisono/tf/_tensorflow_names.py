@@ -1,4 +1,4 @@
-"""Which names TensorFlow has, for what is said of those that are not there. The list is `_tensorflow_names.txt`."""
+"""The names that TensorFlow has, from the list in `_tensorflow_names.txt`, for messages about missing ones."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ def is_tensorflow_name(name: str) -> bool:
     >>> is_tensorflow_name("tf.math.betainc"), is_tensorflow_name("tf.math.beta_inc")
     (True, False)
     """
-    return name in _names()[0]
+    return name in _load_names()[0]
 
 
 def is_tensorflow_module(name: str) -> bool:
-    """Whether it is a module of TensorFlow 2.21, of which all names are known here.
+    """Whether TensorFlow 2.21 has a module of this name.
 
     >>> is_tensorflow_module("tf"), is_tensorflow_module("tf.data"), is_tensorflow_module("tf.data.Dataset")
     (True, True, False)
     """
-    return name in _names()[2]
+    return name in _load_names()[2]
 
 
 def is_tensorflow_1_name(name: str) -> bool:
-    """Whether `tf.compat.v1` has the name, and TensorFlow 2 has it no more.
+    """Whether only `tf.compat.v1` has the name.
 
     >>> is_tensorflow_1_name("tf.placeholder"), is_tensorflow_1_name("tf.function")
     (True, False)
     """
-    return name in _names()[1]
+    return name in _load_names()[1]
 
 
 def find_tensorflow_2_name(name: str) -> str | None:
-    """Where TensorFlow 2 has what TensorFlow 1 called so.
+    """The TensorFlow 2 name of a TensorFlow 1 name; None if it has not moved.
 
     >>> find_tensorflow_2_name("tf.log")
     'tf.math.log'
     """
-    return _names()[1].get(name)
+    return _load_names()[1].get(name)
 
 
 @functools.cache
-def _names() -> tuple[frozenset[str], dict[str, str | None], frozenset[str]]:
-    """The names of TensorFlow 2; those of TensorFlow 1 alone, with the new ones; the modules of TensorFlow 2."""
+def _load_names() -> tuple[frozenset[str], dict[str, str | None], frozenset[str]]:
+    """The names of TensorFlow 2; names of TensorFlow 1 alone, each with its new name; the modules of TensorFlow 2."""
     new: set[str] = set()
     modules: set[str] = set()
     old: dict[str, str | None] = {}

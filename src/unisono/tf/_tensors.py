@@ -1,4 +1,4 @@
-"""Tensors: JAX's arrays for numbers, NumPy's for text and for the elements of datasets."""
+"""Tensors: JAX arrays for numbers, :class:`HostTensor` for text and for elements of datasets."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from unisono._src.replicas.values import PerReplica
 from unisono.tf._dtypes import DType, as_dtype, string, to_jax_dtype
 from unisono.tf._shape import TensorShape
 
-PER_REPLICA = """A value of all replicas cannot be used as one tensor here. Use it inside the function that
-`strategy.run` calls, join it with `strategy.reduce` or `strategy.gather`, or take it apart with
+PER_REPLICA = """A per-replica value cannot be used as one tensor here. Use it inside the function that `strategy.run`
+calls, combine it with `strategy.reduce` or `strategy.gather`, or split it with
 `strategy.experimental_local_results`."""
 
 _TEXT_KINDS: Final = "OSUT"
 
 
 class HostTensor(np.ndarray[Any, Any]):
-    """An array on the host with the manners of a tensor: text, or an element of a dataset."""
+    """A NumPy array with the methods of a tensor: text, or an element of a dataset."""
 
     def __array_finalize__(self, source: Any) -> None:
         pass
@@ -33,7 +33,7 @@ class HostTensor(np.ndarray[Any, Any]):
         return TensorShape(np.ndarray.shape.__get__(self))
 
     def numpy(self) -> Any:
-        """The array, or the number if there is one only. Text becomes bytes, as TensorFlow has it."""
+        """The array, or the scalar. Text becomes bytes, as in TensorFlow."""
         plain = self.view(np.ndarray)
         return (_encode_all(plain) if plain.dtype.kind in _TEXT_KINDS else plain)[()]
 
@@ -42,11 +42,11 @@ class HostTensor(np.ndarray[Any, Any]):
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Checks that the shape is this one."""
+        """Raises ValueError if the shape is not compatible with this one."""
         self.shape.assert_is_compatible_with(shape)
 
     def ref(self) -> jax_hooks.Reference:
-        """This array as a key of a dict."""
+        """A hashable reference to this array."""
         return jax_hooks.Reference(self)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
@@ -75,14 +75,14 @@ class HostTensor(np.ndarray[Any, Any]):
         found = super().__getitem__(key)
         if isinstance(found, np.ndarray):
             return found
-        # One number or text: a tensor as well, as in TensorFlow. With `...` NumPy gives an array of it.
+        # A scalar is a tensor as well, as in TensorFlow. With `...` NumPy returns an array.
         return super().__getitem__((*key, ...) if isinstance(key, tuple) else (key, ...))
 
     def __iter__(self) -> Any:
         return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: Any) -> Any:
-        # Text may be held as bytes on one side and as Python's text on the other.
+        # One side may be bytes and the other str.
         if self.dtype.kind in _TEXT_KINDS and is_text(other):
             return to_host_tensor(np.equal(_encode_all(np.asarray(self)), _encode_all(np.asarray(other))))
         return super().__eq__(other)
@@ -105,29 +105,29 @@ class _TensorMeta(type):
 
 
 class Tensor(metaclass=_TensorMeta):
-    """What `isinstance(value, tf.Tensor)` asks for: an array of JAX, one of a traced function too, or a HostTensor.
+    """For `isinstance(value, tf.Tensor)`: a JAX array, traced or concrete, or a HostTensor.
 
-    Make one with `tf.constant` or `tf.convert_to_tensor`.
+    Create one with `tf.constant` or `tf.convert_to_tensor`.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("tf.Tensor is not made by calling it. Use tf.constant(value) or tf.convert_to_tensor(value).")
+        raise TypeError("tf.Tensor cannot be called. Use tf.constant(value) or tf.convert_to_tensor(value).")
 
 
 def to_host_tensor(value: Any) -> HostTensor:
-    """The value as an array that stays on the host."""
+    """Converts to an array that stays on the host."""
     if not isinstance(value, np.ndarray | np.generic) and is_text(value):
-        return np.asarray(value, object).view(HostTensor)  # NumPy's types of bytes lose zeros at the end
+        return np.asarray(value, object).view(HostTensor)  # NumPy's bytes dtype drops trailing zeros
     return np.asarray(value).view(HostTensor)
 
 
 def as_bytes(text: Any) -> bytes:
-    """Text as bytes, in UTF-8."""
+    """Encodes text as UTF-8."""
     return text.encode() if isinstance(text, str) else bytes(text)
 
 
 def _encode_all(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """An array of text as one of bytes."""
+    """Encodes every element of an array of text."""
     encoded = np.empty(array.shape, object)
     for index in np.ndindex(array.shape):
         encoded[index] = as_bytes(array[index])
@@ -135,7 +135,7 @@ def _encode_all(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value, or what is in its lists, is text."""
+    """Whether a value, or an element of a nested list, is text."""
     if isinstance(value, str | bytes):
         return True
     if isinstance(value, list | tuple):
@@ -144,9 +144,9 @@ def is_text(value: Any) -> bool:
 
 
 def as_array(value: Any, dtype: Any = None) -> Any:
-    """A value of numbers as a JAX array: what functions of the namespace do with their operands.
+    """Converts a numeric value to a JAX array, as functions of the namespace do with their operands.
 
-    Python's numbers become 32 bits wide, as in TensorFlow; arrays keep their dtype.
+    Python numbers become 32 bits wide, as in TensorFlow; arrays keep their dtype.
     """
     if dtype is None and isinstance(value, jax.Array):
         return value
@@ -155,7 +155,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if isinstance(value, keras.Variable):
         value = value.value
     if dtype is None and not isinstance(value, jax.Array | np.ndarray | np.generic):
-        dtype = _dtype_of_python(value)
+        dtype = _infer_dtype(value)
     if isinstance(value, list | tuple) and any(isinstance(leaf, jax.Array | keras.Variable) for leaf in _leaves(value)):
         return jnp.stack([as_array(each, dtype) for each in value])
     wanted = None if dtype is None else to_jax_dtype(dtype)
@@ -165,29 +165,29 @@ def as_array(value: Any, dtype: Any = None) -> Any:
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
-    """A tensor of these numbers or of this text; a single number fills ``shape``.
+    """Creates a tensor of numbers or text; a scalar fills ``shape``.
 
     >>> constant([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
-    made = convert_to_tensor(value, dtype)
-    if shape is None or made.shape == tuple(shape):
-        return made
-    if made.size == 1:
-        filled = np.full(tuple(shape), np.asarray(made).item()) if isinstance(made, HostTensor) else None
-        return jnp.broadcast_to(made.reshape(()), tuple(shape)) if filled is None else to_host_tensor(filled)
-    return made.reshape(tuple(shape))
+    tensor = convert_to_tensor(value, dtype)
+    if shape is None or tensor.shape == tuple(shape):
+        return tensor
+    if tensor.size == 1:
+        filled = np.full(tuple(shape), np.asarray(tensor).item()) if isinstance(tensor, HostTensor) else None
+        return jnp.broadcast_to(tensor.reshape(()), tuple(shape)) if filled is None else to_host_tensor(filled)
+    return tensor.reshape(tuple(shape))
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None, **_: Any) -> Any:
-    """The value as a tensor."""
+    """Converts a value to a tensor."""
     if (dtype is not None and as_dtype(dtype) == string) or (dtype is None and is_text(value)):
         return value if isinstance(value, HostTensor) else to_host_tensor(value)
     return as_array(value, dtype)
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether it is a tensor or a variable, not a number or an array of NumPy."""
+    """Whether it is a tensor or a variable; False for Python numbers and NumPy arrays."""
     return isinstance(x, Tensor | keras.Variable | PerReplica | keras.KerasTensor)
 
 
@@ -195,8 +195,8 @@ def _leaves(value: Any) -> list[Any]:
     return [leaf for each in value for leaf in (_leaves(each) if isinstance(each, list | tuple) else [each])]
 
 
-def _dtype_of_python(value: Any) -> DType | None:
-    """The dtype of Python's numbers: 32 bits. None if there is something among them that has its own."""
+def _infer_dtype(value: Any) -> DType | None:
+    """The dtype of Python numbers: 32 bits. None if a leaf has a dtype of its own."""
     leaves = _leaves(value) if isinstance(value, list | tuple) else [value]
     if any(isinstance(leaf, jax.Array | np.ndarray | np.generic | keras.Variable) for leaf in leaves):
         return None

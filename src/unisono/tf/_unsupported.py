@@ -1,4 +1,4 @@
-"""Classes and functions of TensorFlow that are refused in one sentence, when they are called."""
+"""Stand-ins for unsupported classes and functions of TensorFlow: calling one raises an error with advice."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, NoReturn
 
 
 class _UnsupportedClass(type):
-    """The class of classes that can be named and asked about, and not made."""
+    """The metaclass of classes that exist for `isinstance` and cannot be instantiated."""
 
-    sentence: str
+    advice: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(cls.sentence)
+        raise NotImplementedError(cls.advice)
 
     def __getattr__(cls, name: str) -> NoReturn:
-        raise AttributeError(name if name.startswith("__") else cls.sentence)
+        raise AttributeError(name if name.startswith("__") else cls.advice)
 
 
-def unsupported_class(name: str, sentence: str) -> Any:
-    """A class for `isinstance`, of which nothing is an instance; making one is a NotImplementedError.
+def unsupported_class(name: str, advice: str) -> Any:
+    """Creates a class without instances, for `isinstance`; calling it raises NotImplementedError.
 
     >>> Session = unsupported_class("tf.Session", "There are no sessions. Call functions.")
     >>> isinstance(3, Session)
@@ -28,16 +28,16 @@ def unsupported_class(name: str, sentence: str) -> Any:
     Traceback (most recent call last):
     NotImplementedError: tf.Session: There are no sessions. Call functions.
     """
-    members = {"sentence": f"{name}: {sentence}", "__doc__": f"Not supported. {sentence}", "__module__": __name__}
+    members = {"advice": f"{name}: {advice}", "__doc__": f"Not supported. {advice}", "__module__": __name__}
     return _UnsupportedClass(name.rpartition(".")[2], (), members)
 
 
-def unsupported_function(name: str, sentence: str) -> Callable[..., NoReturn]:
-    """A function that raises NotImplementedError."""
+def unsupported_function(name: str, advice: str) -> Callable[..., NoReturn]:
+    """Creates a function that raises NotImplementedError."""
 
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        raise NotImplementedError(f"{name}: {sentence}")
+    def raise_unsupported(*args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{name}: {advice}")
 
-    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
-    refuse.__doc__ = f"Not supported. {sentence}"
-    return refuse
+    raise_unsupported.__name__ = raise_unsupported.__qualname__ = name.rpartition(".")[2]
+    raise_unsupported.__doc__ = f"Not supported. {advice}"
+    return raise_unsupported

@@ -1,4 +1,4 @@
-"""`tf.Variable`: Keras's variable, made the way TensorFlow's is."""
+"""`tf.Variable`: Keras's variable with TensorFlow's constructor."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import keras
 from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._tensors import as_array
 
-UNKNOWN_SHAPE = """tf.Variable(shape={shape}): a variable has one shape here, that of its initial value, {found}.
-Make the variable as large as it becomes, or keep what grows in Python."""
+SHAPE_DIFFERS = """tf.Variable(shape={shape}): a variable has the shape of its initial value, {found}.
+Create the variable as large as it becomes, or keep what grows in Python."""
 
 NEEDS_VALUE = "tf.Variable() needs an initial value: a number, an array, or a function without arguments."
 
 
 class VariableSynchronization(enum.StrEnum):
-    """When the copies of a variable on several replicas are made one."""
+    """When the copies of a variable on several replicas are synchronized."""
 
     AUTO = "auto"
     NONE = "none"
@@ -26,7 +26,7 @@ class VariableSynchronization(enum.StrEnum):
 
 
 class VariableAggregation(enum.StrEnum):
-    """How they are made one."""
+    """How the values that replicas assign are combined."""
 
     NONE = "none"
     SUM = "sum"
@@ -34,31 +34,31 @@ class VariableAggregation(enum.StrEnum):
     ONLY_FIRST_REPLICA = "only_first_replica"
 
 
-class _VariableKinds(type(keras.Variable)):  # type: ignore[misc]
+class _VariableMeta(type(keras.Variable)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, keras.Variable)
 
 
-class Variable(keras.Variable, metaclass=_VariableKinds):
-    """A variable by TensorFlow's signature. Every variable of Keras is an instance of it.
+class Variable(keras.Variable, metaclass=_VariableMeta):
+    """A variable with TensorFlow's signature. Every Keras variable is an instance of it.
 
     >>> step = Variable(0, dtype="int32", trainable=False)
     >>> int(step.assign_add(2)), step.numpy()
     (2, np.int32(2))
 
     Args:
-        initial_value: its first value, or a function that returns it.
-        trainable: whether tapes watch it and optimizers train it. If None, yes.
+        initial_value: the initial value, or a function that returns it.
+        trainable: whether tapes watch it and optimizers train it. If None, True.
         validate_shape: accepted; the shape is always checked.
         caching_device: accepted, without effect.
         name: its name.
         variable_def: accepted, without effect.
         dtype: its dtype; if None, that of the value.
         import_scope: accepted, without effect.
-        constraint: a function of the value after each update by an optimizer.
+        constraint: a function that is applied to the value after each update by an optimizer.
         synchronization: a `tf.VariableSynchronization`.
-        aggregation: a `tf.VariableAggregation`: what becomes of the values that replicas assign.
-        shape: accepted if it is that of the value.
+        aggregation: a `tf.VariableAggregation`: how the values that replicas assign are combined.
+        shape: accepted if it is the shape of the value.
         experimental_enable_variable_lifting: accepted, without effect.
     """
 
@@ -83,7 +83,7 @@ class Variable(keras.Variable, metaclass=_VariableKinds):
         value = initial_value() if callable(initial_value) else initial_value
         value = as_array(value, dtype)
         if shape is not None and tuple(shape) != tuple(value.shape):
-            raise ValueError(UNKNOWN_SHAPE.format(shape=shape, found=tuple(value.shape)))
+            raise ValueError(SHAPE_DIFFERS.format(shape=shape, found=tuple(value.shape)))
         super().__init__(
             value,
             dtype=str(to_jax_dtype(value.dtype)),

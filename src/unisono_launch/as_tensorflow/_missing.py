@@ -28,5 +28,5 @@ def _text(name: str) -> str:
     if part in ("python", "core", "compiler") or part.startswith("_"):
         return _PRIVATE.format(name=name)
     known = importlib.import_module(f"{NAMESPACE}._missing")
-    text: str = known.describe_missing_module("tf" + name.removeprefix("tensorflow"))
+    text: str = known.describe_missing_name("tf" + name.removeprefix("tensorflow"))
     return text
