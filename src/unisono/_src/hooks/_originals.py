@@ -1,4 +1,4 @@
-"""What identifies a function, property or class of another library: its signature, a hash of its source, or its type."""
+"""What identifies an attribute of another library: its signature, a hash of its source, or its type."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def wrap(owner: Any, name: str, make: Callable[[Any], Any], *, expects: str | Se
     if _check(owner, hook) is _MISSING:
         return
     current = _static(owner, name)
-    original = current if isinstance(current, property) else getattr(owner, name)
+    original: Any = current if isinstance(current, property) else getattr(owner, name)
     replacement = make(original)
     if inspect.isfunction(replacement) and not hasattr(replacement, "__wrapped__"):
         functools.update_wrapper(replacement, original)
