@@ -1,0 +1,60 @@
+"""Pages keep pace with the source: links lead somewhere, and files that a page names exist."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    path for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md") for path in ROOT.glob(pattern)
+)
+# Where a path on a page may begin.
+FOLDERS = [ROOT / name for name in ("", "src", "src/unisono", "src/unisono/_src", "benchmarks", "tests", "tests/loops")]
+_CODE_BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*\w\.(?:py|md|toml|json|csv|sh|yaml|txt))(?:::\w+)?`")
+# Files of a user's, as an example shows them.
+_EXAMPLES = re.compile(r"^(runs|ckpt|logs|path|folder)/")
+
+
+def _text(page: Path) -> str:
+    return _CODE_BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of headings."""
+    headings = re.findall(r"^#+ +(.+)$", _text(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def _broken_links(page: Path) -> Iterator[str]:
+    for link in _LINK.findall(_text(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in _anchors(target)):
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert list(_broken_links(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    named = set(_PATH.findall(_text(page)))
+    missing = [
+        path for path in named if not _EXAMPLES.match(path) and not any((folder / path).exists() for folder in FOLDERS)
+    ]
+    assert sorted(missing) == []
+
+
+def test_the_glossary_is_short_and_every_term_names_a_file() -> None:
+    rows = [line for line in (ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
+    terms = rows[1:]  # without the header
+    assert 0 < len(terms) <= 40
+    assert [row for row in terms if "`" not in row.split("|")[-2]] == []
