@@ -1,0 +1,110 @@
+"""The contract of feeds, for every kind of input: all batches once, in order, and every position can be resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import unisono
+from unisono._src.data.feed import Feed, open_feed
+from unisono._src.devices import Placement
+from unisono.data import Dataset
+
+X = np.arange(22, dtype="float32").reshape(11, 2)
+Y = np.arange(11, dtype="int32")
+BATCH = 3
+
+
+class _Batches(keras.utils.PyDataset):
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = slice(BATCH * index, BATCH * (index + 1))
+        return X[rows], Y[rows]
+
+
+def _generate() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    yield from (_Batches()[index] for index in range(4))
+
+
+def _slices() -> Dataset:
+    return Dataset.from_tensor_slices((X, Y))
+
+
+KINDS: dict[str, Callable[[], dict[str, Any]]] = {
+    "arrays": lambda: {"x": X, "y": Y, "batch_size": BATCH},
+    "dataset over arrays": lambda: {"x": _slices().batch(BATCH)},
+    "dataset with a map": lambda: {"x": _slices().map(lambda x, y: (x * 1, y)).batch(BATCH)},
+    "dataset with a filter": lambda: {"x": _slices().filter(lambda x, y: y >= 0).batch(BATCH)},
+    "PyDataset": lambda: {"x": _Batches(workers=1)},
+    "generator": lambda: {"x": _generate()},
+}
+
+
+@pytest.fixture(params=["resident", "host"])
+def placement(request: pytest.FixtureRequest) -> Iterator[Placement]:
+    """Two replicas; data is kept on the devices, or sent in stacks."""
+    before = unisono.config.residency()
+    unisono.config.set_residency("host" if request.param == "host" else before)
+    yield unisono.MirroredStrategy(["cpu:0", "cpu:1"]).placement
+    unisono.config.set_residency(before)
+
+
+def _read(feed: Feed, most: int, limit: int | None = None) -> tuple[list[list[int]], Any]:
+    """The labels of each batch of a pass, read in chunks of at most ``most`` steps; and the position after them."""
+    found: list[list[int]] = []
+    data_pass = feed.open()
+    while limit is None or len(found) < limit:
+        chunk = data_pass.next_chunk(most if limit is None else min(most, limit - len(found)), None)
+        if chunk is None:
+            break
+        for step in range(chunk.start, chunk.start + chunk.count):
+            batch = chunk.reader.read(chunk.operands, step)
+            np.testing.assert_array_equal(np.asarray(batch[0])[:, 0], 2.0 * np.asarray(batch[1]))
+            found.append(np.asarray(batch[1]).tolist())
+    position = data_pass.position()
+    data_pass.close()
+    return found, position
+
+
+EXPECTED = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10]]
+
+
+@pytest.mark.parametrize("most", [1, 3, 100])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pass_has_every_batch_once_and_in_order(kind: str, most: int, placement: Placement) -> None:
+    feed = open_feed(**KINDS[kind](), placement=placement)
+    assert _read(feed, most)[0] == EXPECTED
+    feed.close()
+
+
+@pytest.mark.parametrize("taken", [1, 3, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_position_is_json_and_the_next_feed_continues_there(kind: str, taken: int, placement: Placement) -> None:
+    feed = open_feed(**KINDS[kind](), placement=placement)
+    before, position = _read(feed, 2, limit=taken)
+    feed.close()
+    resumed = open_feed(**KINDS[kind](), placement=placement, position=json.loads(json.dumps(position)))
+    assert before + _read(resumed, 2)[0] == EXPECTED
+    resumed.close()
+
+
+def test_the_position_of_other_data_is_refused(placement: Placement) -> None:
+    feed = open_feed(X, Y, batch_size=BATCH, placement=placement)
+    position = _read(feed, 1, limit=1)[1]
+    feed.close()
+    with pytest.raises(ValueError, match="differs from the data of the run"):
+        open_feed(X, Y, batch_size=BATCH + 1, placement=placement, position=position)
+
+
+@pytest.mark.parametrize(("kind", "exact"), [("arrays", True), ("dataset with a filter", True), ("generator", False)])
+def test_a_feed_says_whether_it_can_be_resumed_exactly(kind: str, exact: bool, placement: Placement) -> None:
+    feed = open_feed(**KINDS[kind](), placement=placement)
+    assert (feed.resume_caveat is None) == exact
+    feed.close()
