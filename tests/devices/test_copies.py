@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from unisono._src.devices import Placement
-from unisono._src.devices._shared import release_memory, share_host_memory
+from unisono._src.devices._shared_memory import release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
 

@@ -8,16 +8,16 @@ import jax.numpy as jnp
 import pytest
 
 from unisono._src.devices import has_jax_started
-from unisono._src.devices._started import check_jax_not_started
+from unisono._src.devices._startup import check_jax_not_started
 
 ASKING = """
 import jax
 from unisono._src.devices import has_jax_started
-from unisono._src.devices._started import check_not_started
+from unisono._src.devices._startup import check_jax_not_started
 
 before = jax.config.jax_num_cpu_devices
 print(has_jax_started(), has_jax_started(), jax.config.jax_num_cpu_devices == before)
-check_not_started("too late")
+check_jax_not_started("too late")
 jax.config.update("jax_num_cpu_devices", 3)  # refused once JAX has started
 print(has_jax_started(), len(jax.devices()), has_jax_started())
 """

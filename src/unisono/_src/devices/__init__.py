@@ -1,11 +1,17 @@
-"""The machine as JAX sees it: devices by name, several CPU devices, and where arrays live."""
+"""The machine as JAX sees it: devices by name, several CPU devices, and the placement of arrays on devices."""
 
-from unisono._src.devices._cpu_devices import set_cpu_devices
-from unisono._src.devices._determinism import cache_compiled_programs, deterministic, is_deterministic
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
-from unisono._src.devices._launches import LaunchQueue
-from unisono._src.devices._memory import copies_fit, residency, set_residency
+from unisono._src.devices._launch_queue import LaunchQueue
+from unisono._src.devices._memory import copies_fit
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays
-from unisono._src.devices._started import has_jax_started
-from unisono._src.devices._sync_check import set_sync_check, sync_check
+from unisono._src.devices._settings import (
+    cache_compiled_programs,
+    deterministic,
+    is_deterministic,
+    residency,
+    set_residency,
+    set_sync_check,
+    sync_check,
+)
+from unisono._src.devices._startup import check_jax_not_started, has_jax_started, set_cpu_devices

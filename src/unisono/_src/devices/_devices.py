@@ -7,23 +7,23 @@ from collections.abc import Sequence
 
 import jax
 
-from unisono._src.devices._cpu_devices import ensure_cpu_devices
+from unisono._src.devices._startup import ensure_cpu_devices
 
 _NAME = re.compile(r"(?:.*/)?(?:device:)?(?P<kind>cpu|gpu|tpu|cuda|rocm):(?P<index>\d+)", re.IGNORECASE)
-_SAME_KIND = {"cuda": "gpu", "rocm": "gpu"}
+_KIND_ALIASES = {"cuda": "gpu", "rocm": "gpu"}
 
 
 def default_devices() -> list[jax.Device]:
     """All GPUs of this process, else all TPUs, else all CPUs."""
     for kind in ("gpu", "tpu"):
-        found = _devices_of(kind)
+        found = _local_devices(kind)
         if found:
             return found
     return list(jax.local_devices(backend="cpu"))
 
 
 def all_devices() -> list[jax.Device]:
-    """The same of all processes that train together, process by process."""
+    """The devices of that kind of all processes that train together, process by process."""
     kind = default_devices()[0].platform
     return sorted(jax.devices(kind), key=lambda device: (device.process_index, device.id))
 
@@ -31,18 +31,18 @@ def all_devices() -> list[jax.Device]:
 def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
     """Turns names and JAX devices into JAX devices, each at most once.
 
-    An object that stands for a device says its name by a method ``__unisono_device__``, as paths do by ``__fspath__``.
+    An object that represents a device gives its name by a method ``__unisono_device__``, as paths do by ``__fspath__``.
     Naming several CPU devices creates them if JAX has not started yet.
     """
     if isinstance(devices, str | jax.Device):
         devices = [devices]
     if not devices:
         raise ValueError("No devices were given. Name at least one, as in ['gpu:0', 'gpu:1'], or pass None for all.")
-    wanted = [device if isinstance(device, jax.Device) else _parse(device) for device in devices]
-    cpu_count = max((1 + name[1] for name in wanted if isinstance(name, tuple) and name[0] == "cpu"), default=0)
+    requested = [device if isinstance(device, jax.Device) else _parse(device) for device in devices]
+    cpu_count = max((1 + name[1] for name in requested if isinstance(name, tuple) and name[0] == "cpu"), default=0)
     if cpu_count:
         ensure_cpu_devices(cpu_count)
-    found = [_find(*item) if isinstance(item, tuple) else item for item in wanted]
+    found = [_find(*item) if isinstance(item, tuple) else item for item in requested]
     repeated = sorted({device_name(d) for d in found if found.count(d) > 1})
     if repeated:
         raise ValueError(f"{', '.join(repeated)} named more than once in {list(devices)}. Name each device once.")
@@ -56,30 +56,30 @@ def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
 
 
 def device_name(device: jax.Device) -> str:
-    """The short name by which users and errors speak of a device: ``gpu:0``."""
-    return f"{_SAME_KIND.get(device.platform, device.platform)}:{device.id}"
+    """The short name of a device, as in errors: ``gpu:0``."""
+    return f"{_KIND_ALIASES.get(device.platform, device.platform)}:{device.id}"
 
 
 def _parse(device: object) -> tuple[str, int]:
-    naming = getattr(device, "__unisono_device__", None)
-    name = device if naming is None else naming()
+    get_name = getattr(device, "__unisono_device__", None)
+    name = device if get_name is None else get_name()
     match = _NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         raise ValueError(f"{device!r} is not a device. Write it as 'gpu:0', 'cpu:1', '/gpu:0' or a jax.Device.")
     kind = match["kind"].lower()
-    return _SAME_KIND.get(kind, kind), int(match["index"])
+    return _KIND_ALIASES.get(kind, kind), int(match["index"])
 
 
 def _find(kind: str, index: int) -> jax.Device:
-    devices = _devices_of(kind)
+    devices = _local_devices(kind)
     if index < len(devices):
         return devices[index]
     have = [device_name(d) for d in devices] or [device_name(d) for d in jax.local_devices()]
     raise ValueError(f"There is no device {kind}:{index} on this machine. It has: {', '.join(have)}.")
 
 
-def _devices_of(kind: str) -> list[jax.Device]:
+def _local_devices(kind: str) -> list[jax.Device]:
     try:
         return list(jax.local_devices(backend=kind))
-    except RuntimeError:  # JAX's way to say that this kind of device is not here
+    except RuntimeError:  # JAX raises this when the machine has no device of this kind
         return []

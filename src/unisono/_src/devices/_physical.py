@@ -1,4 +1,4 @@
-"""What the machine has, found without starting JAX: who has started it cannot have more CPU devices any more."""
+"""What the machine has, found without starting JAX: once it has started, the number of CPU devices is fixed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import jax
 
-from unisono._src.devices._started import has_jax_started
+from unisono._src.devices._startup import has_jax_started
 from unisono_launch.cluster import visible_gpus
 
 
 def num_gpus() -> int:
     """How many GPUs this process has. Before JAX has started: how many the driver shows, if JAX can use any."""
     if has_jax_started():
-        return _num_found("gpu")
+        return _count_devices("gpu")
     platforms = [name for name in (jax.config.values["jax_platforms"] or "").split(",") if name]
     allowed = not platforms or any(name in ("cuda", "gpu", "rocm") for name in platforms)
     return len(visible_gpus(os.environ)) if allowed and _has_gpu_plugin() else 0
@@ -23,11 +23,11 @@ def num_gpus() -> int:
 
 def num_cpu_devices() -> int:
     """How many CPU devices this process has, or will have."""
-    return _num_found("cpu") if has_jax_started() else max(1, jax.config.values["jax_num_cpu_devices"])
+    return _count_devices("cpu") if has_jax_started() else max(1, jax.config.values["jax_num_cpu_devices"])
 
 
 def restrict_gpus(indices: list[int]) -> None:
-    """Lets JAX see these GPUs of those that `num_gpus` counts, and no others. Only before it has started."""
+    """Makes JAX see only these of the GPUs that :func:`num_gpus` counts. Only before it has started."""
     if not indices:
         jax.config.update("jax_platforms", "cpu")
     else:
@@ -35,7 +35,7 @@ def restrict_gpus(indices: list[int]) -> None:
 
 
 def gpu_model(index: int, driver: Path = Path("/proc/driver/nvidia/gpus")) -> str | None:
-    """What the driver calls a GPU; None if it does not say."""
+    """The model name that the driver gives for a GPU; None if it gives none."""
     folders = sorted(driver.glob("*"))
     if index >= len(folders):
         return None
@@ -43,10 +43,10 @@ def gpu_model(index: int, driver: Path = Path("/proc/driver/nvidia/gpus")) -> st
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("Model:")), None)
 
 
-def _num_found(kind: str) -> int:
+def _count_devices(kind: str) -> int:
     try:
         return len(jax.local_devices(backend=kind))
-    except RuntimeError:  # JAX's way to say that this kind of device is not here
+    except RuntimeError:  # JAX raises this when the machine has no device of this kind
         return 0
 
 

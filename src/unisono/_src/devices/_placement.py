@@ -1,4 +1,4 @@
-"""Where arrays live: the answer of a strategy to 'on which devices, and how cut'."""
+"""A placement: on which devices the arrays of a strategy are, and how they are divided between them."""
 
 from __future__ import annotations
 
@@ -15,31 +15,36 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono._src.core import active_fit_facts
 from unisono._src.devices._devices import device_name
-from unisono._src.devices._shared import SharedArray, release_memory, share_host_memory
+from unisono._src.devices._shared_memory import SharedArray, release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
 _AXIS = "replica"
 
+SHARDED_OVER_PROCESSES = """{placement} shards a variable of shape {shape} over several processes, as {spec}.
+Variables can be sharded over the devices of one process only: the chief alone reads them for files and logs, and could
+not gather the other processes' shards. Replicate variables over processes: layout(shape) has to be `replicated`."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReleasableArrays:
-    """A nest of arrays, whole on every device."""
+    """A nested structure of arrays, whole on every device, whose memory can be reused."""
 
     arrays: Any
     _shared: tuple[SharedArray, ...]
 
     def release(self) -> None:
-        """Nobody reads them any more, and no program that does is in flight: others may have their memory."""
-        for copy in self._shared:
-            release_memory(copy)
+        """Lets later arrays have the memory. Nothing may read these any more, no program in flight either."""
+        for shared in self._shared:
+            release_memory(shared)
 
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """A row of devices, one replica each. Variables are copied to all, batches are cut along their rows.
+    """A row of devices, one replica each. Variables are replicated, batches are sharded along their rows.
 
-    Every question of where a value lives is answered here and nowhere else, so another layout of the
-    state (sharded, say) is another placement and no branch in the trainer.
+    How a variable is stored on the devices is decided by :meth:`layout` and read back by :meth:`fetch` (and
+    :meth:`gather` and :meth:`replica_values`, for arrays that stay on devices); the rest of the package asks these.
+    Another layout of the state, sharded for example, is a subclass that overrides :meth:`layout`.
     """
 
     mesh: Mesh
@@ -48,6 +53,8 @@ class Placement:
     def over(cls, devices: list[jax.Device]) -> Placement:
         """One replica on each of ``devices``."""
         return cls(jax.make_mesh((len(devices),), (_AXIS,), devices=devices, axis_types=(jax.sharding.AxisType.Auto,)))
+
+    # The devices.
 
     @functools.cached_property
     def devices(self) -> list[jax.Device]:
@@ -78,14 +85,16 @@ class Placement:
         """ "cpu", "gpu" or "tpu"."""
         return device_name(self.devices[0]).split(":")[0]
 
-    @functools.cached_property
-    def replicated(self) -> NamedSharding:
-        """One whole copy on every device."""
-        return NamedSharding(self.mesh, PartitionSpec())
+    # Programs over the devices.
+
+    @property
+    def axis(self) -> str:
+        """The name of the mesh axis along which the replicas are."""
+        return _AXIS
 
     @property
     def compiler_options(self) -> dict[str, bool | str]:
-        """What XLA should know about programs for these devices.
+        """XLA's options for programs over these devices.
 
         CPU replicas that have no more than a core each do not share their operations among threads: there is nothing
         to gain, and the threads that wait for work take the cores from those that have some (3 % of a step of the MLP
@@ -99,101 +108,140 @@ class Placement:
     def needs_merged_sums(self) -> bool:
         """Whether several arrays are better summed over the replicas as one.
 
-        Between processes on CPUs XLA has gloo sum one array after the other, and small ones take longest: 25 ms for the
-        nine arrays of a small network's step, of which one of the same size takes 1 ms. Elsewhere it is done in one go.
+        Between processes on CPUs XLA makes gloo sum one array after the other, and small ones take longest: 25 ms for
+        the nine arrays of a small network's step, where one array of the same size takes 1 ms. Elsewhere XLA combines
+        them.
         """
         return self.platform == "cpu" and self.spans_processes
 
-    @property
-    def axis(self) -> str:
-        """The name by which a program over the mesh speaks of the replicas."""
-        return _AXIS
+    # Layouts.
+
+    @functools.cached_property
+    def replicated(self) -> NamedSharding:
+        """One whole copy on every device."""
+        return NamedSharding(self.mesh, PartitionSpec())
 
     @functools.cached_property
     def sharded_rows(self) -> NamedSharding:
-        """An array cut along its first dimension, a part for every replica."""
+        """An array sharded along its first dimension, a shard for every replica."""
         return NamedSharding(self.mesh, PartitionSpec(_AXIS))
 
-    def local_copies(self, array: jax.Array) -> tuple[jax.Array, ...]:
-        """What each device of this process holds of ``array``, in the order of the replicas."""
-        held = {shard.device: shard.data for shard in array.addressable_shards}
-        return tuple(held[device] for device in self.devices if device in held)
-
-    def layout(self, shape: tuple[int, ...]) -> NamedSharding:
-        """How a variable of this shape is laid out."""
-        del shape
+    def layout(self, variable: Any) -> NamedSharding:
+        """How a variable is stored: ``variable`` is its shape, or anything that has one as its attribute ``shape``."""
+        del variable
         return self.replicated
 
     def row_layout(self, shape: tuple[int, ...], row_dim: int = 0) -> NamedSharding:
-        """How an array that arrives from the host is laid out: cut along ``row_dim`` if that divides evenly.
+        """How an array that arrives from the host is stored: sharded along ``row_dim`` if that divides evenly.
 
-        Rows that do not divide arrive whole on every device; :meth:`constrain_rows` cuts them inside the program.
+        Rows that do not divide arrive whole on every device; :meth:`constrain_rows` shards them inside the program.
         """
         if row_dim < len(shape) and shape[row_dim] % self.num_replicas == 0:
             return NamedSharding(self.mesh, PartitionSpec(*[None] * row_dim, _AXIS))
         return self.replicated
 
+    # From the devices.
+
+    def gather(self, array: jax.Array) -> jax.Array:
+        """``array`` as one that this process can read whole, which most are already.
+
+        One that is sharded over processes is replicated by a program: then all processes have to call this.
+        """
+        if array.is_fully_addressable or array.is_fully_replicated:
+            return array
+        return _replicate(self.replicated)(array)
+
+    def fetch(self, nest: Any) -> Any:
+        """Copies of the whole values on the host, whatever their layout: a nested structure of arrays as NumPy arrays.
+
+        All processes have to call it if the layout is sharded over them; see :meth:`gather`.
+        """
+        gathered = jax.tree.map(self.gather, nest)
+        for leaf in jax.tree.leaves(gathered):
+            leaf.copy_to_host_async()  # all transfers start before the first is waited for
+        # Copies: on CPUs np.asarray gives a view of memory that the next program may be given to write into.
+        return jax.tree.map(lambda leaf: np.array(leaf, copy=True), gathered)
+
+    def replica_values(self, array: jax.Array) -> tuple[jax.Array, ...]:
+        """The whole value of a variable as each replica of this process has it, on the replica's device."""
+        if array.is_fully_replicated:
+            return self.local_shards(array)
+        host = self.fetch(array)
+        return tuple(jax.device_put(host, device) for device in self.local_devices)
+
+    def local_shards(self, array: jax.Array) -> tuple[jax.Array, ...]:
+        """What each device of this process stores of ``array``, in the order of the replicas."""
+        stored = {shard.device: shard.data for shard in array.addressable_shards}
+        return tuple(stored[device] for device in self.devices if device in stored)
+
+    def whole_on_one_device(self, array: jax.Array) -> jax.Array:
+        """The whole value of a variable on one device. Does not wait for programs in flight if it is replicated."""
+        if array.is_fully_replicated:
+            return array.addressable_data(0)
+        placed: jax.Array = jax.device_put(self.fetch(array), self.local_devices[0])
+        return placed
+
+    # To the devices.
+
     def place_variable(self, value: Any) -> jax.Array:
         """A copy of ``value`` for a variable: never the caller's own buffer, since variables are donated."""
+        layout = self.layout(value)
         if self.spans_processes:
-            return self._cut(np.array(value), self.layout(value.shape))
+            if not layout.is_fully_replicated:
+                spec = layout.spec
+                raise NotImplementedError(
+                    SHARDED_OVER_PROCESSES.format(placement=type(self).__name__, shape=tuple(value.shape), spec=spec)
+                )
+            return self._place_same_array(np.array(value), layout)
         # device_put alone would use the caller's buffer for the copy on its device, may_alias=False or not.
-        placed: jax.Array = jax.device_put(jnp.array(value, copy=True), self.layout(value.shape))
+        placed: jax.Array = jax.device_put(jnp.array(value, copy=True), layout)
         return placed
 
     def place_rows(self, nest: Any, row_dim: int = 0) -> Any:
-        """Sends a nest of arrays to the devices, cut along ``row_dim`` where :meth:`row_layout` says so.
+        """Sends a nested structure of arrays to the devices, sharded along ``row_dim`` as :meth:`row_layout` says.
 
-        If other processes take part, all of them have the same arrays, and each sends its devices their part.
+        If other processes take part, all of them have the same arrays, and each sends its devices their shards.
         """
         facts = active_fit_facts()
         if facts is not None:
             facts.add(bytes_sent=sum(leaf.nbytes for leaf in jax.tree.leaves(nest)))
         if self.spans_processes:
-            return jax.tree.map(lambda leaf: self._cut(leaf, self.row_layout(leaf.shape, row_dim)), nest)
+            return jax.tree.map(lambda leaf: self._place_same_array(leaf, self.row_layout(leaf.shape, row_dim)), nest)
         return jax.device_put(nest, jax.tree.map(lambda leaf: self.row_layout(leaf.shape, row_dim), nest))
 
     def place_from_reader(
         self, shape: tuple[int, ...], read: Callable[[tuple[slice, ...]], Any], row_dim: int = 1
     ) -> jax.Array:
-        """An array of ``shape``, cut along ``row_dim``, of which only the parts for devices of this process are read.
+        """An array of ``shape``, sharded along ``row_dim``, of which only the shards of this process's devices are
+        read. ``read`` gets the slices of a shard in the dimensions up to ``row_dim``."""
+        shards: dict[Any, Any] = {}
 
-        ``read`` gets the part's place in the dimensions up to ``row_dim``.
-        """
-        parts: dict[Any, Any] = {}
-
-        def part(index: Any) -> Any:
-            at = index[: row_dim + 1]
-            key = tuple((each.start, each.stop) for each in at)
-            if key not in parts:
-                found = np.asarray(read(at))
-                parts[key] = found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
+        def read_shard(index: Any) -> Any:
+            slices = index[: row_dim + 1]
+            key = tuple((each.start, each.stop) for each in slices)
+            if key not in shards:
+                found = np.asarray(read(slices))
+                shards[key] = found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
                 facts = active_fit_facts()
                 if facts is not None:
-                    facts.add(bytes_sent=parts[key].nbytes)
-            return parts[key]
+                    facts.add(bytes_sent=shards[key].nbytes)
+            return shards[key]
 
-        return jax.make_array_from_callback(shape, self.row_layout(shape, row_dim), part)
+        return jax.make_array_from_callback(shape, self.row_layout(shape, row_dim), read_shard)
 
     def place_replicated(self, nest: Any) -> Any:
-        """Sends a nest of arrays to every device whole. The caller must not write into them while they are used."""
+        """Sends a nested structure of arrays to every device whole. The caller must not write into them afterwards."""
         return self.place_releasable(nest).arrays
 
     def place_releasable(self, nest: Any) -> ReleasableArrays:
-        """The same, with a way to say that they are not needed any more."""
+        """The same, with a way to release the memory when it is not needed any more."""
         if self.platform == "cpu":
             shared = jax.tree.map(lambda leaf: share_host_memory(leaf, self.replicated), nest)
             leaves, tree = jax.tree.flatten(shared)
             return ReleasableArrays(jax.tree.unflatten(tree, [leaf.array for leaf in leaves]), tuple(leaves))
         if self.spans_processes:
-            return ReleasableArrays(jax.tree.map(lambda leaf: self._cut(leaf, self.replicated), nest), ())
+            return ReleasableArrays(jax.tree.map(lambda leaf: self._place_same_array(leaf, self.replicated), nest), ())
         return ReleasableArrays(jax.tree.map(lambda leaf: upload(leaf, self.replicated), nest), ())
-
-    def _cut(self, array: Any, sharding: NamedSharding) -> jax.Array:
-        """An array that all processes have, as one array over the devices of all: each sends its own their part."""
-        host = np.asarray(array)
-        host = host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
-        return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
 
     def constrain_rows(self, batch: Any) -> Any:
         """Inside a program: the rows of ``batch`` belong to the replicas, evenly or not.
@@ -202,3 +250,14 @@ class Placement:
         """
         rows = self.sharded_rows
         return jax.tree.map(lambda leaf: jax.lax.with_sharding_constraint(leaf, rows) if leaf.ndim else leaf, batch)
+
+    def _place_same_array(self, array: Any, sharding: NamedSharding) -> jax.Array:
+        """An array that all processes have, as one array over the devices of all: each sends its devices their part."""
+        host = np.asarray(array)
+        host = host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
+        return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
+
+
+@functools.lru_cache(8)
+def _replicate(replicated: NamedSharding) -> Callable[[jax.Array], jax.Array]:
+    return jax.jit(lambda array: array, out_shardings=replicated)

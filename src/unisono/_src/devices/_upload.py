@@ -1,4 +1,4 @@
-"""Large arrays from the host to an accelerator."""
+"""Sends large arrays from the host to an accelerator with several threads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _THREADS: Final = 8
 def upload(array: Any, sharding: NamedSharding) -> jax.Array:
     """``array`` on the devices of ``sharding``.
 
-    One thread copies about 8 GB/s into the memory that the device reads from, far less than the device can take. A
-    large array is sent in parts by several threads and put together there: 10 instead of 24 ms for 188 MB.
+    One thread copies about 8 GB/s into the memory that the device reads from, far less than the device can receive. A
+    large array is sent in parts by several threads and concatenated there: 10 instead of 24 ms for 188 MB.
     """
     if isinstance(array, jax.Array) or array.nbytes < _LARGE or len(array) < _THREADS:
         placed: jax.Array = jax.device_put(array, sharding)

@@ -101,7 +101,7 @@ def _set_whole(self: Any, value: Any) -> None:
 
 
 def _values(self: Any) -> tuple[Any, ...]:
-    return tuple(part[0] for part in _placement(self).local_copies(get_replica_values(self)))
+    return tuple(part[0] for part in _placement(self).local_shards(get_replica_values(self)))
 
 
 def _placement(variable: Any) -> Placement:

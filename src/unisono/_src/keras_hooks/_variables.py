@@ -243,7 +243,7 @@ def _values(self: Any) -> tuple[Any, ...]:
             f"The variable {self.path!r} was made outside of every scope: it has a value, but no values. "
             f"Make it inside `with strategy.scope():`."
         )
-    return self._replica_values() if hasattr(self, "_replica_values") else owner.placement.local_copies(self._value)
+    return self._replica_values() if hasattr(self, "_replica_values") else owner.placement.replica_values(self._value)
 
 
 def _synchronization(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import jax
 
-from unisono._src.devices._started import check_jax_not_started
+from unisono._src.devices._startup import check_jax_not_started
 from unisono._src.processes._progress import report_failure
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
 from unisono_launch.worker import ExitCode

@@ -17,20 +17,20 @@ class BorrowedVariables:
     """Variables that are on a strategy's devices for a while."""
 
     def __init__(self) -> None:
-        self._variables: list[Any] = []
+        self._variables: list[tuple[Any, Placement]] = []
 
     def take(self, variable: Any, placement: Placement) -> None:
         """Puts it on the devices of ``placement``, in all processes with the value of the chief."""
         value = variable._value
-        there = value.committed and value.sharding.is_equivalent_to(placement.layout(value.shape), value.ndim)
+        there = value.committed and value.sharding.is_equivalent_to(placement.layout(value), value.ndim)
         if not there:  # else a fit whose callback runs this one has taken it, and still needs it
-            self._variables.append(variable)
+            self._variables.append((variable, placement))
         # Always: a process that drew for itself meanwhile, for a plot, say, would go on with seeds of its own.
         variable._value = placement.place_variable(broadcast_from_chief(value) if placement.spans_processes else value)
 
     def give_back(self) -> None:
         """Frees all of them from the devices. Does not wait for programs that are in flight."""
-        for variable in self._variables:
+        for variable, placement in self._variables:
             if not variable._value.is_deleted():  # as it is if a program that took it has failed
-                variable._value = jax_hooks.uncommit(variable._value.addressable_data(0))
+                variable._value = jax_hooks.uncommit(placement.whole_on_one_device(variable._value))
         self._variables.clear()

@@ -39,8 +39,8 @@ class EpochStart:
         return watch
 
     def _maker(self, values: list[jax.Array]) -> Callable[[], tuple[list[jax.Array], jax.Array]]:
-        host = jax.device_get(values)
+        host = self._placement.fetch(values)
         return jax.jit(
             lambda: ([jnp.asarray(value) for value in host], jnp.asarray(new_nan_guard())),
-            out_shardings=self._placement.replicated,
+            out_shardings=([self._placement.layout(value) for value in values], self._placement.replicated),
         )

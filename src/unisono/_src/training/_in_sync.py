@@ -1,4 +1,4 @@
-"""A check for the doubtful: do all devices and all processes hold the same weights?"""
+"""A consistency check: do all devices and all processes have the same weights?"""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from unisono._src.processes import all_gather_host, processes
 
 APART = """The weights are not the same everywhere. {found}
-Something was assigned on some processes or devices and not on the others: by code that runs on the chief only, say, or
-by a callback that draws random numbers."""
+Something was assigned on some processes or devices only: by code that runs on the chief alone, for example, or by a
+callback that draws random numbers."""
 
 
 def check_in_sync(model: Any) -> None:
@@ -24,19 +24,20 @@ def check_in_sync(model: Any) -> None:
     ```
     """
     variables = [*model.variables, *(model.optimizer.variables if model.optimizer else [])]
-    digests = [_digests(variable) for variable in variables]
-    for variable, of_devices in zip(variables, digests, strict=True):
-        if len(set(of_devices)) > 1:
-            raise RuntimeError(APART.format(found=f"{variable.path} differs between the devices of this process."))
-    every = all_gather_host(np.array([of_devices[0] for of_devices in digests], np.uint64))
+    digests = [_digest(variable) for variable in variables]
+    gathered = all_gather_host(np.array(digests, np.uint64))
     for number, variable in enumerate(variables):
-        if len(set(every[:, number].tolist())) > 1:
+        if len(set(gathered[:, number].tolist())) > 1:
             names = processes().names
-            other = next(index for index in range(len(names)) if every[index, number] != every[0, number])
-            raise RuntimeError(APART.format(found=f"{variable.path} is another one in {names[other]}."))
+            other = next(index for index in range(len(names)) if gathered[index, number] != gathered[0, number])
+            raise RuntimeError(APART.format(found=f"{variable.path} differs in {names[other]}."))
 
 
-def _digests(variable: Any) -> list[int]:
-    """A number for the value on each device of this process."""
-    shards = [np.asarray(shard.data) for shard in variable._value.addressable_shards]
-    return [int.from_bytes(hashlib.sha256(shard.tobytes()).digest()[:8], "little") for shard in shards]
+def _digest(variable: Any) -> int:
+    """A number for the value that this process stores; an error if its devices store different copies of one shard."""
+    digests: dict[str, bytes] = {}
+    for shard in variable._value.addressable_shards:
+        digest = hashlib.sha256(np.asarray(shard.data).tobytes()).digest()
+        if digests.setdefault(str(shard.index), digest) != digest:
+            raise RuntimeError(APART.format(found=f"{variable.path} differs between the devices of this process."))
+    return int.from_bytes(hashlib.sha256(b"".join(digests.values())).digest()[:8], "little")

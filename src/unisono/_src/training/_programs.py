@@ -161,7 +161,7 @@ def _build(
             call = _loop_call(traced, reader, shapes[1], block)
         else:
             call = _with_logs_at_the_end(traced, reader, block, view, kind)
-    carry_layout = jax.tree.map(lambda leaf: placement.layout(leaf.shape), carry)
+    carry_layout = jax.tree.map(placement.layout, carry)
     # Outputs stay where they were computed, unless other processes want them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))

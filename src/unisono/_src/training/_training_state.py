@@ -70,11 +70,13 @@ class TrainingState:
 
     def before_validation(self) -> None:
         """Remembers the seeds, which a validation may use up: if it does not come to its end it is run again."""
-        self._seeds = {
-            name: np.array(variable._value, copy=True)
-            for name, variable in self._named().items()
-            if np.issubdtype(variable._value.dtype, np.integer) and not variable.trainable
-        }
+        self._seeds = self.placement.fetch(
+            {
+                name: variable._value
+                for name, variable in self._named().items()
+                if np.issubdtype(variable._value.dtype, np.integer) and not variable.trainable
+            }
+        )
 
     def end_epoch(self, logs: Mapping[str, Any]) -> None:
         """The epoch that runs has ended with these logs."""
@@ -84,10 +86,10 @@ class TrainingState:
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Copies of all variables, on the host."""
-        named = self._named()
-        values = jax.device_get([variable._value for variable in named.values()])
-        # On CPU device_get gives views of memory that the next call will be given to write into.
-        return {name: np.array(value, copy=True) for name, value in zip(named, values, strict=True)} | self._seeds
+        fetched: dict[str, np.ndarray[Any, Any]] = self.placement.fetch(
+            {name: variable._value for name, variable in self._named().items()}
+        )
+        return fetched | self._seeds
 
     def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
         """The rest as JSON, and arrays that callbacks keep. All processes have to call it.

@@ -6,8 +6,7 @@ same number gets its parts back: sums that are taken in another order are other 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import jax
@@ -31,7 +30,11 @@ def are_parts(name: str) -> bool:
 
 def parts_of(variables: Mapping[str, Any]) -> dict[str, jax.Array]:
     """The parts of those that have some, readable on every process. All of them have to call this."""
-    return {parts_name(name): _everywhere(each) for name, each in variables.items() if is_on_read(each)}
+    return {
+        parts_name(name): _placement(each).gather(get_stored_value(each))
+        for name, each in variables.items()
+        if is_on_read(each)
+    }
 
 
 def restore_parts(name: str, variable: Any, arrays: Mapping[str, Any]) -> None:
@@ -43,18 +46,6 @@ def restore_parts(name: str, variable: Any, arrays: Mapping[str, Any]) -> None:
     set_stored_value(
         variable, jax.make_array_from_callback(host.shape, _placement(variable).sharded_rows, lambda at: host[at])
     )
-
-
-def _everywhere(variable: Any) -> jax.Array:
-    parts: jax.Array = get_stored_value(variable)
-    placement = _placement(variable)
-    # Those of other processes are not to be read here, unless a program has sent them.
-    return _copier(placement)(parts) if placement.spans_processes else parts
-
-
-@functools.lru_cache(8)
-def _copier(placement: Placement) -> Callable[[jax.Array], jax.Array]:
-    return jax.jit(lambda parts: parts, out_shardings=placement.replicated)
 
 
 def _placement(variable: Any) -> Placement:

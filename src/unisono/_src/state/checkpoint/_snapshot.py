@@ -10,7 +10,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono._src.keras_hooks import raw_value, report_data_pull
+from unisono._src.keras_hooks import get_owner, raw_value, report_data_pull
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
@@ -83,7 +83,8 @@ def _value(name: str, variable: Any) -> jax.Array:
     value = raw_value(variable)
     if value is None:
         raise ValueError(NOT_BUILT.format(path=name))
-    return value  # type: ignore[no-any-return]
+    owner = get_owner(variable)
+    return value if owner is None else owner.placement.gather(value)
 
 
 def _states(objects: Mapping[str, Any]) -> dict[str, JSON]:

@@ -99,10 +99,10 @@ class ConcreteFunction:
     def _run(self, program: Callable[..., Any], written: list[Any], arrays: list[Any]) -> Any:
         read = [keras_hooks.get_stored_value(variable) for variable in self._read]
         if self._placement is not None:
-            arrays = [self._here(array) for array in arrays]
+            arrays = [self._move(array, self._placement.replicated) for array in arrays]
             for states, indices in ((written, self._strangers_written), (read, self._strangers_read)):
                 for index in indices:
-                    states[index] = self._here(states[index])
+                    states[index] = self._move(states[index], self._placement.layout(states[index]))
         self._calls += 1
         report_progress("custom loop", self._calls)
         results, states, wholes, done = program(written, read, arrays)
@@ -114,15 +114,16 @@ class ConcreteFunction:
             _launches.add(done, 1, _IN_FLIGHT)
         return self._results.with_arrays(results)
 
-    def _here(self, operand: Any) -> Any:
-        """An array that lives on some other device is sent to all devices of the program."""
+    def _move(self, operand: Any, layout: jax.sharding.Sharding) -> Any:
+        """An array that is on other devices is sent to those of the program."""
         assert self._placement is not None
-        home = self._placement.replicated
-        if not isinstance(operand, jax.Array) or operand.sharding.device_set == home.device_set:
+        if not isinstance(operand, jax.Array) or operand.sharding.device_set == layout.device_set:
             return operand
         if self._placement.spans_processes:
             return self._placement.place_replicated(operand)
-        return jax.device_put(operand, home) if operand.committed else operand
+        # JAX itself moves an array that is committed to no device, but as a whole copy to each of them.
+        is_moved_by_jax = not operand.committed and layout.is_fully_replicated
+        return operand if is_moved_by_jax else jax.device_put(operand, layout)
 
     def _jit(self, traced: _Traced, *, donate: bool) -> Any:
         keys = [id(variable) for variable in self._written + self._read]
@@ -145,9 +146,7 @@ class ConcreteFunction:
         layouts = None
         if self._placement is not None:
             states = [
-                self._placement.sharded_rows
-                if keras_hooks.is_on_read(variable)
-                else self._placement.layout(variable.shape)
+                self._placement.sharded_rows if keras_hooks.is_on_read(variable) else self._placement.layout(variable)
                 for variable in self._written
             ]
             everywhere = self._placement.replicated

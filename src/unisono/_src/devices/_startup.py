@@ -1,4 +1,4 @@
-"""Several CPU devices in one process, without XLA:CPU's deadlock."""
+"""What is fixed once JAX has started: the number of CPU devices, and whether that moment has passed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,28 @@ from unisono._src.core import nproc_for
 
 _OPTION: Final = "jax_num_cpu_devices"
 
-TOO_LATE = """JAX has already started with {found} CPU device(s), and {wanted} are wanted.
-JAX fixes their number when its first array is made. Do one of these before that:
+TOO_LATE = """JAX has already started with {found} CPU device(s); {wanted} were requested.
+JAX fixes their number when the first array is made. Do one of these before that:
     unisono.config.set_cpu_devices({wanted})      # first line after `import unisono`
     strategy = unisono.MirroredStrategy({names})  # before any other use of JAX
 or start the program with UNISONO_CPU_DEVICES={wanted}."""
+
+
+def has_jax_started() -> bool:
+    """Whether JAX has started in this process. Does not start it."""
+    before = getattr(jax.config, _OPTION)
+    try:
+        jax.config.update(_OPTION, before + 1)  # refused once JAX has started; the same number would not be
+    except RuntimeError:
+        return True
+    jax.config.update(_OPTION, before)
+    return False
+
+
+def check_jax_not_started(message: str) -> None:
+    """Raises ``RuntimeError`` with this message if JAX has started in this process."""
+    if has_jax_started():
+        raise RuntimeError(message)
 
 
 def set_cpu_devices(count: int) -> None:
@@ -34,7 +51,7 @@ def set_cpu_devices(count: int) -> None:
         raise ValueError(f"set_cpu_devices takes a whole number of at least 1; got {count!r}.")
     nproc_before = os.environ.get("NPROC")
     if count > 1:
-        os.environ["NPROC"] = str(nproc_for(count))
+        os.environ["NPROC"] = str(nproc_for(count))  # without enough threads, XLA:CPU's collectives deadlock
     try:
         jax.config.update(_OPTION, count)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""A bound on how many compiled calls wait on the devices at once."""
+"""A bound on how many compiled calls are in flight on the devices at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jax
 
 
 class LaunchQueue:
-    """Lets few launches be in flight: enough to keep a device busy, too few to wedge XLA:CPU.
+    """The launches in flight: enough to keep a device busy, too few to deadlock XLA:CPU.
 
     JAX returns from a call before it has run. Unbounded, more than 32 calls with collectives on CPU devices
     wait for each other until the process aborts; and on any device their results pile up in memory.
@@ -24,16 +24,16 @@ class LaunchQueue:
         Waits for the oldest while more than ``limit`` are in flight; returns the steps of those waited for.
         """
         self._in_flight.append((result, steps))
-        return self._wait_until(limit)
+        return self._wait_until_at_most(limit)
 
     def drain(self) -> int:
         """Waits for all of them; returns their steps."""
-        return self._wait_until(0)
+        return self._wait_until_at_most(0)
 
-    def _wait_until(self, number: int) -> int:
-        ended = 0
-        while len(self._in_flight) > number:
+    def _wait_until_at_most(self, limit: int) -> int:
+        finished_steps = 0
+        while len(self._in_flight) > limit:
             result, steps = self._in_flight.popleft()
             jax.block_until_ready(result)
-            ended += steps
-        return ended
+            finished_steps += steps
+        return finished_steps

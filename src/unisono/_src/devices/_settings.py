@@ -1,0 +1,94 @@
+"""The process-wide settings behind `unisono.config`: determinism, residency of training data, the check of weights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+import jax
+
+from unisono._src.devices._startup import check_jax_not_started
+
+Residency = Literal["auto", "device", "host"]
+
+_DETERMINISTIC_FLAG: Final = "--xla_gpu_deterministic_ops=true"
+
+TOO_LATE = """deterministic() has to be called before JAX starts: directly after the imports, before arrays, datasets,
+strategies and models are made."""
+
+_is_deterministic = False
+_residency: Residency = "auto"
+_sync_check = False
+
+
+def deterministic() -> None:
+    """From here on, two runs of one program give the same bits, on GPUs too.
+
+    XLA then avoids GPU operations whose sums depend on the order of threads. It is not the default, since some of
+    those are faster. A training with `resume=` also caches its compiled programs in the folder of the run: XLA chooses
+    between kernels by measuring time, and a new process must not choose differently. On CPUs and TPUs nothing changes.
+
+    ```python
+    import unisono
+
+    unisono.config.deterministic()
+    ```
+    """
+    global _is_deterministic
+    check_jax_not_started(TOO_LATE)
+    if _DETERMINISTIC_FLAG not in os.environ.get("XLA_FLAGS", "").split():
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC_FLAG}".strip()
+    _is_deterministic = True
+
+
+def is_deterministic() -> bool:
+    """Whether :func:`deterministic` was called."""
+    return _is_deterministic
+
+
+def cache_compiled_programs(folder: Path) -> None:
+    """Stores compiled programs in ``folder``, where later processes find them."""
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def set_residency(where: Residency) -> None:
+    """Sets where training data that can be addressed by row is kept during ``fit``.
+
+    - ``"auto"``: on the devices if all copies take at most a quarter of their memory, else on the host.
+    - ``"device"``: always on the devices.
+    - ``"host"``: never; batches are gathered on the host and sent a few at a time.
+
+    ```python
+    unisono.config.set_residency("host")
+    ```
+    """
+    global _residency
+    if where not in get_args(Residency):
+        raise ValueError(f"Residency is one of {', '.join(map(repr, get_args(Residency)))}; got {where!r}.")
+    _residency = where
+
+
+def residency() -> Residency:
+    """What :func:`set_residency` set last; "auto" by default."""
+    return _residency
+
+
+def set_sync_check(on: bool) -> None:
+    """Compares the weights of all devices and processes after every epoch of `fit`, and raises if they differ.
+
+    It costs time and should never find anything: it is a consistency check for debugging.
+
+    ```python
+    unisono.config.set_sync_check(True)
+    ```
+    """
+    global _sync_check
+    _sync_check = bool(on)
+
+
+def sync_check() -> bool:
+    """What :func:`set_sync_check` set last; False by default."""
+    return _sync_check
