@@ -72,7 +72,7 @@ def test_what_needs_graphs_says_what_to_write_instead() -> None:
         ("@tf.function", lambda: tf.Graph()),
         ("@tf.function", lambda: tf.Operation()),
         (r"tf\.keras\.Input", lambda: tf.placeholder(tf.float32)),
-        ("Leave the call out", lambda: tf.global_variables_initializer()),
+        ("Leave out the call", lambda: tf.global_variables_initializer()),
     ):
         with pytest.raises(NotImplementedError, match=name):
             refused()

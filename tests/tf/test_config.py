@@ -1,4 +1,4 @@
-"""`tf.config`: devices and switches. What has to come before JAX starts runs in processes of its own."""
+"""`tf.config`: devices and switches. Settings that have to precede JAX's start are tested in separate processes."""
 
 import os
 import subprocess
@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import pytest
 
 import unisono.tf as tf
+from unisono._src.devices import is_deterministic
+from unisono.tf.config import _execution
 
 
 def run(program: str, **environment: str) -> str:
@@ -42,7 +44,7 @@ def test_devices_are_listed() -> None:
     assert tf.config.experimental.get_device_details(cpu) == {}
 
 
-def test_what_comes_too_late_is_a_runtime_error() -> None:
+def test_changing_devices_after_jax_has_started_is_a_runtime_error() -> None:
     jnp.zeros(1)
     (cpu,) = tf.config.list_physical_devices("CPU")
     with pytest.raises(RuntimeError, match="JAX has already started with 8 CPU"):
@@ -52,7 +54,7 @@ def test_what_comes_too_late_is_a_runtime_error() -> None:
     tf.config.experimental.set_visible_devices([cpu])
     with pytest.raises(ValueError, match="cannot be hidden"):
         tf.config.set_visible_devices([], "CPU")
-    with pytest.raises(ValueError, match="is no GPU"):
+    with pytest.raises(ValueError, match="is not a GPU"):
         tf.config.set_visible_devices(cpu, "GPU")
     gpu = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
     with pytest.raises(ValueError, match="is none of"):
@@ -65,7 +67,7 @@ def test_what_comes_too_late_is_a_runtime_error() -> None:
         tf.config.experimental.set_memory_growth(gpu, True)
     assert tf.config.experimental.get_memory_growth(gpu)
     tf.config.experimental.set_memory_growth(gpu, False)
-    with pytest.raises(ValueError, match="about GPUs"):
+    with pytest.raises(ValueError, match="expected a GPU"):
         tf.config.experimental.set_memory_growth(cpu, True)
 
 
@@ -135,7 +137,7 @@ def test_gpus_are_counted_hidden_and_chosen_before_jax_starts() -> None:
         "['/physical_device:GPU:0', '/physical_device:GPU:1'] False",
         "false True",
         "2 logical devices on /physical_device:GPU:0",
-        "memory_limit=1024 MB on /physical_device:GPU:1 is not kept",
+        "memory_limit=1024 MB on /physical_device:GPU:1 is not enforced",
         "1 True",
         "2 [LogicalDevice(name='/device:GPU:0', device_type='GPU')]",
         "cpu [] []",
@@ -143,7 +145,7 @@ def test_gpus_are_counted_hidden_and_chosen_before_jax_starts() -> None:
 
 
 @pytest.mark.slow
-def test_op_determinism_is_asked_of_xla() -> None:
+def test_op_determinism_sets_a_flag_of_xla() -> None:
     program = """
         import os
 
@@ -155,12 +157,21 @@ def test_op_determinism_is_asked_of_xla() -> None:
     assert run(program) == "True\n"
 
 
-def test_on_cpus_that_have_started_op_determinism_is_there_already() -> None:
+def test_op_determinism_after_jax_has_started_changes_nothing_on_cpus_and_is_an_error_on_gpus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     jnp.zeros(1)
+    before = os.environ.get("XLA_FLAGS")
     tf.config.experimental.enable_op_determinism()
+    assert not is_deterministic()
+    monkeypatch.setattr(_execution, "num_gpus", lambda: 1)
+    with pytest.raises(RuntimeError, match=r"deterministic\(\)"):
+        tf.config.experimental.enable_op_determinism()
+    assert not is_deterministic()
+    assert os.environ.get("XLA_FLAGS") == before
 
 
-def test_functions_run_eagerly_when_told_to() -> None:
+def test_functions_can_be_set_to_run_eagerly() -> None:
     assert not tf.config.functions_run_eagerly()
     tf.config.run_functions_eagerly(True)
     try:
@@ -170,7 +181,7 @@ def test_functions_run_eagerly_when_told_to() -> None:
     assert not tf.config.functions_run_eagerly()
 
 
-def test_switches_are_kept_and_told() -> None:
+def test_settings_without_effect_are_returned() -> None:
     tf.config.threading.set_inter_op_parallelism_threads(2)
     tf.config.threading.set_intra_op_parallelism_threads(3)
     assert tf.config.threading.get_inter_op_parallelism_threads() == 2
@@ -198,9 +209,9 @@ def test_tensor_float_32_is_a_precision_of_jax() -> None:
     assert jax.config.jax_default_matmul_precision is None
 
 
-def test_what_cannot_be_told_is_refused() -> None:
+def test_what_is_not_supported_raises() -> None:
     for question in (tf.config.experimental.get_memory_info, tf.config.experimental.get_memory_usage):
-        with pytest.raises(ValueError, match="does not tell"):
+        with pytest.raises(ValueError, match="does not report"):
             question("CPU:0")
     with pytest.raises(NotImplementedError, match="get_memory_info"):
         tf.config.experimental.reset_memory_stats("GPU:0")
@@ -229,7 +240,7 @@ def test_what_cannot_be_told_is_refused() -> None:
         (None, 0),
     ],
 )
-def test_arrays_are_made_on_the_device_or_the_nearest(name: str | None, expected: int) -> None:
+def test_arrays_are_created_on_the_device_or_the_most_similar_one(name: str | None, expected: int) -> None:
     with tf.device(name):
         assert jnp.zeros(1).device == jax.devices("cpu")[expected]
 
@@ -239,7 +250,7 @@ def test_a_device_may_be_a_logical_device() -> None:
         assert tf.constant([1.0]).device == jax.devices("cpu")[2]
 
 
-def test_devices_that_are_none_are_refused() -> None:
+def test_invalid_device_names_raise() -> None:
     with pytest.raises(ValueError, match=r"'/bla'.*not a device"), tf.device("/bla"):
         pass
     with pytest.raises(TypeError, match="not a device"), tf.device(3):
@@ -247,7 +258,7 @@ def test_devices_that_are_none_are_refused() -> None:
     assert tf.config.get_soft_device_placement()
     tf.config.set_soft_device_placement(False)
     try:
-        with pytest.raises(ValueError, match=r"no such device. There are: cpu:0, cpu:1"), tf.device("/gpu:0"):
+        with pytest.raises(ValueError, match=r"no such device. Found: cpu:0, cpu:1"), tf.device("/gpu:0"):
             pass
     finally:
         tf.config.set_soft_device_placement(True)

@@ -66,19 +66,19 @@ def test_a_loop_variable_that_changes_its_dtype_is_named():
     def wrong(n):
         return tf.while_loop(lambda i: i < n, lambda i: (tf.cast(i, tf.float32) + 0.5,), (tf.constant(0),))
 
-    with pytest.raises(ValueError, match=r"changes its dtype.*int32 before, float32 after"):
+    with pytest.raises(ValueError, match=r"changes the dtype.*from int32 to float32"):
         wrong(tf.constant(3))
 
 
-def test_a_case_of_which_nothing_holds_is_refused():
+def test_a_case_without_a_true_condition_is_an_error():
     with pytest.raises(ValueError, match="there is no default"):
         tf.case([(tf.constant(False), lambda: 1)])
 
 
-def test_two_conditions_that_hold_are_refused_where_one_may():
+def test_two_true_conditions_are_an_error_where_one_is_expected():
     pairs = [(tf.constant(True), lambda: 1), (tf.constant(True), lambda: 2)]
     assert tf.case(pairs) == 1
-    with pytest.raises(ValueError, match="2 of the conditions hold"):
+    with pytest.raises(ValueError, match="2 of the conditions are true"):
         tf.case(pairs, exclusive=True)
 
 

@@ -85,7 +85,7 @@ def test_a_tensor_spec_describes_tensors() -> None:
     assert tf.TensorSpec.from_spec(spec, name="y").name == "y"
     assert spec.most_specific_compatible_shape(tf.TensorSpec([3, 2])) == tf.TensorShape([None, 2])
     assert hash(tf.TensorSpec([2])) == hash(tf.TensorSpec((2,)))
-    with pytest.raises(ValueError, match="known number of dimensions"):
+    with pytest.raises(ValueError, match="rank of a tensor has to be known"):
         tf.TensorSpec(None)
     for refused in (tf.RaggedTensorSpec, tf.SparseTensorSpec):
         with pytest.raises(NotImplementedError, match="dense"):
@@ -234,7 +234,7 @@ def test_saved_and_cached_elements_come_back(tmp_path: Path) -> None:
     assert list(kept.as_numpy_iterator()) == expected
 
 
-def test_generators_may_tell_dtypes_alone() -> None:
+def test_generators_may_have_dtypes_alone() -> None:
     def rows() -> object:
         yield [1]
         yield [2, 3]
@@ -256,11 +256,11 @@ def test_generators_may_tell_dtypes_alone() -> None:
     assert list(signed.as_numpy_iterator()) == [0, 1, 2]
     with pytest.raises(ValueError, match="yields nothing"):
         tf.data.Dataset.from_generator(lambda: iter([]), tf.int64)
-    with pytest.raises(TypeError, match="another structure"):
+    with pytest.raises(TypeError, match="structure differs"):
         tf.data.Dataset.from_generator(lambda: iter([(1, 2, 3)]), (tf.int64, tf.int64))
 
 
-def test_what_is_not_dense_is_refused() -> None:
+def test_what_is_not_dense_is_an_error() -> None:
     class RaggedTensor:
         pass
 
@@ -279,7 +279,7 @@ def test_what_is_not_dense_is_refused() -> None:
         tf.data.experimental.rejection_resample(None)
     with pytest.raises(NotImplementedError, match="num_parallel_calls"):
         tf.data.experimental.service.distribute("parallel_epochs", "grpc://a:1")
-    with pytest.raises(NotImplementedError, match="not dropped in silence"):
+    with pytest.raises(NotImplementedError, match="not dropped silently"):
         dataset.apply(tf.data.experimental.ignore_errors())
 
 
@@ -362,7 +362,7 @@ def test_csv_files_are_read_by_column(tmp_path: Path) -> None:
     assert features["name"].tolist() == [b"Ann, the first", b"Bob"]
     rows = tf.data.experimental.CsvDataset(str(path), [tf.int64, 1.5], header=True, select_cols=[0, 1])
     assert list(rows.as_numpy_iterator()) == [(3, np.float32(0.95)), (40, np.float32(1.5))]
-    with pytest.raises(ValueError, match="the field 1 is empty"):
+    with pytest.raises(ValueError, match="field 1 is empty"):
         tf.data.experimental.CsvDataset(str(path), [tf.int64, tf.float32], header=True, select_cols=[0, 1])
     with pytest.raises(ValueError, match=r"'weight' is no column\. There are: age, height, name"):
         tf.data.experimental.make_csv_dataset(str(path), 2, label_name="weight")

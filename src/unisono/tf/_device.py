@@ -11,7 +11,7 @@ import jax
 
 from unisono._src.devices import default_devices, device_name, resolve_devices
 from unisono._src.replicas import context
-from unisono.tf.config._soft_placement import get_soft_device_placement
+from unisono.tf.config._execution import get_soft_device_placement
 
 NO_DEVICE = """tf.device({given!r}): that is not a device. Write "/CPU:0", "/GPU:1" or "/device:GPU:0"."""
 

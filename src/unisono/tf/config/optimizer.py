@@ -17,7 +17,7 @@ def set_jit(enabled: Any) -> None:
 
 
 def get_jit() -> Any:
-    """What was set; True if nothing was."""
+    """The value that was set; by default True."""
     return _jit[0]
 
 
@@ -27,7 +27,7 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """What was set."""
+    """The options that were set."""
     return dict(_options)
 
 

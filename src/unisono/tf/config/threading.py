@@ -1,4 +1,4 @@
-"""`tf.config.threading`: accepted. XLA has as many threads as there are cores; NPROC in the environment changes it."""
+"""`tf.config.threading`: accepted. XLA has a thread for each core; the environment variable NPROC changes that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """What was set; 0 if nothing was."""
+    """The value that was set; by default 0."""
     return _threads["inter"]
 
 
@@ -23,7 +23,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """What was set; 0 if nothing was."""
+    """The value that was set; by default 0."""
     return _threads["intra"]
 
 

@@ -1,4 +1,4 @@
-"""`tf.data.Dataset`: Unisono's, made the way TensorFlow's is."""
+"""`tf.data.Dataset`: Unisono's datasets with TensorFlow's dtypes, tensors and signatures."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from unisono._src.data.plans import Nest, Plan
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._spec import as_tf_spec
 from unisono.tf._unsupported import unsupported_function
-from unisono.tf.data._functions import prepared
-from unisono.tf.data._generators import are_known, signature_of_first
-from unisono.tf.data._numpy_iterator import NumpyIterator
-from unisono.tf.data._tensors import Count, as_data, as_state, presented
+from unisono.tf.data._conversions import (
+    Cardinality,
+    NumpyIterator,
+    prepare_function,
+    to_arrays,
+    to_host_tensors,
+    to_state,
+)
+from unisono.tf.data._generators import has_all_shapes, infer_signature
 
 _RAGGED = "elements are dense arrays; use padded_batch(batch_size), which pads the rows to one length."
 
 
-class _DatasetKinds(type):
+class _DatasetMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, data.Dataset) if cls is Dataset else type.__instancecheck__(cls, instance)
 
 
-class Dataset(data.Dataset, metaclass=_DatasetKinds):
+class Dataset(data.Dataset, metaclass=_DatasetMeta):
     """A dataset whose elements are tensors on the host, and whose functions may be written for TensorFlow.
 
-    Every dataset of Unisono is an instance of it; `Dataset.of` gives one of them these manners.
+    Every dataset of Unisono is an instance of it; `Dataset.of` converts one.
 
     >>> dataset = Dataset.from_tensor_slices([1.0, 2.0]).batch(2)
     >>> dataset.element_spec
@@ -37,22 +42,22 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
 
     @staticmethod
     def of(dataset: data.Dataset) -> Dataset:
-        """The same elements by these manners."""
+        """Converts a dataset of Unisono."""
         return Dataset(dataset.plan)
 
     @staticmethod
     def from_tensor_slices(tensors: Nest, name: str | None = None) -> Dataset:
-        """One element for each row. Python's numbers are of 32 bits.
+        """One element for each row. Python numbers have 32 bits.
 
         >>> [x.numpy() for x in Dataset.from_tensor_slices([1, 2])]
         [np.int32(1), np.int32(2)]
         """
-        return Dataset.of(data.Dataset.from_tensor_slices(as_data(tensors, "from_tensor_slices")))
+        return Dataset.of(data.Dataset.from_tensor_slices(to_arrays(tensors, "from_tensor_slices")))
 
     @staticmethod
     def from_tensors(tensors: Nest, name: str | None = None) -> Dataset:
         """One element: all of `tensors`."""
-        return Dataset.of(data.Dataset.from_tensors(as_data(tensors, "from_tensors")))
+        return Dataset.of(data.Dataset.from_tensors(to_arrays(tensors, "from_tensors")))
 
     @staticmethod
     def from_generator(
@@ -63,17 +68,17 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
         output_signature: Nest = None,
         name: str | None = None,
     ) -> Dataset:
-        """What a Python function yields; it is called anew for each pass.
+        """The elements that a Python function yields; it is called again for each pass.
 
-        With `output_types` alone it is called once more, for its first element: that has to tell the numbers of dims.
+        With `output_types` alone it is called once more: its first element determines the number of dims.
         """
-        function = generator if not args else lambda: generator(*presented(tuple(map(np.asarray, args))))
-        if output_types is not None and output_signature is None and not are_known(output_types, output_shapes):
-            output_signature = signature_of_first(function, output_types, output_shapes)
-        made = data.Dataset.from_generator(
+        function = generator if not args else lambda: generator(*to_host_tensors(tuple(map(np.asarray, args))))
+        if output_types is not None and output_signature is None and not has_all_shapes(output_types, output_shapes):
+            output_signature = infer_signature(function, output_types, output_shapes)
+        dataset = data.Dataset.from_generator(
             function, output_types, output_shapes, output_signature=output_signature, name=name
         )
-        return Dataset.of(made)
+        return Dataset.of(dataset)
 
     @staticmethod
     def range(*args: Any, output_type: Any = np.int64, name: str | None = None, **_: Any) -> Dataset:
@@ -82,19 +87,19 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = np.int64, name: str | None = None) -> Dataset:
-        """Numbers without end."""
+        """An infinite sequence of numbers."""
         return Dataset.of(data.Dataset.counter(start, step, as_dtype(dtype).dtype))
 
     @staticmethod
     def random(
         seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """Random numbers of 32 bits without end."""
+        """An infinite sequence of random 32-bit numbers."""
         return Dataset.of(data.Dataset.random(seed, rerandomize_each_iteration))
 
     @staticmethod
     def load(path: Any, element_spec: Nest = None, **options: Any) -> Dataset:
-        """What `save` wrote."""
+        """A dataset that `save` wrote."""
         return Dataset.of(data.Dataset.load(path, element_spec, **options))
 
     @staticmethod
@@ -106,7 +111,7 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
     def list_files(
         file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
     ) -> Dataset:
-        """The names of files that fit a pattern; in random order, unless `shuffle` is False."""
+        """The paths that match a pattern; in random order unless `shuffle` is False."""
         return Dataset.of(data.Dataset.list_files(file_pattern, shuffle, seed))
 
     @staticmethod
@@ -118,10 +123,10 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
         """Each element from a dataset drawn at random, by weight."""
-        made = data.Dataset.sample_from_datasets(
+        dataset = data.Dataset.sample_from_datasets(
             datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
         )
-        return Dataset.of(made)
+        return Dataset.of(dataset)
 
     @staticmethod
     def choose_from_datasets(
@@ -132,18 +137,18 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
 
     def scan(self, initial_state: Nest, scan_func: Callable[[Any, Any], Any], name: str | None = None) -> Dataset:
         """A map that carries a state: `scan_func(state, element)` returns `(new_state, result)`."""
-        return Dataset.of(super().scan(as_state(initial_state), scan_func))
+        return Dataset.of(super().scan(to_state(initial_state), scan_func))
 
     def reduce(self, initial_state: Nest, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Nest:
-        """`reduce_func(state, element)` over all elements; the last state.
+        """The last state of `reduce_func(state, element)` over all elements.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
         np.int64(10)
         """
-        return presented(super().reduce(as_state(initial_state), reduce_func))
+        return to_host_tensors(super().reduce(to_state(initial_state), reduce_func))
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements of a new pass, as NumPy has them.
+        """Iterates over the elements of a new pass as NumPy arrays.
 
         >>> list(Dataset.from_tensor_slices(["a", "b"]).as_numpy_iterator())
         [b'a', b'b']
@@ -156,18 +161,18 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
 
     @property
     def element_spec(self) -> Nest:
-        """The shape and dtype of each leaf of an element; None stands for a dimension that may vary."""
+        """The shape and dtype of each leaf of an element; None is a dimension that may vary."""
         return as_tf_spec(self.inferred_element_spec)
 
-    def cardinality(self, name: str | None = None) -> Count:
+    def cardinality(self, name: str | None = None) -> Cardinality:
         """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
-        return Count(super().cardinality())
+        return Cardinality(super().cardinality())
 
     ragged_batch = unsupported_function("Dataset.ragged_batch", _RAGGED)
     sparse_batch = unsupported_function("Dataset.sparse_batch", _RAGGED)
     rejection_resample = unsupported_function(
         "Dataset.rejection_resample",
-        "elements are not thrown away by class; make a dataset of each class with filter, and mix them with "
+        "elements are not dropped by class; create a dataset of each class with filter, and mix them with "
         "tf.data.Dataset.sample_from_datasets(datasets, weights).",
     )
 
@@ -176,7 +181,7 @@ class Dataset(data.Dataset, metaclass=_DatasetKinds):
         return Dataset(plan)
 
     def prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return prepared(function)
+        return prepare_function(function)
 
     def convert_spec(self, spec: Nest) -> Nest:
         return as_tf_spec(spec)

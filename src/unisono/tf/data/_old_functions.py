@@ -1,4 +1,4 @@
-"""Functions that have become methods of `Dataset`. Most of them make what `dataset.apply` takes."""
+"""Functions of `tf.data.experimental` that are methods of `Dataset` today. Most return an argument for `apply`."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from unisono import data
 from unisono._src.data.plans import Nest, flatten, unflatten
 from unisono.tf._spec import as_tf_spec
 from unisono.tf._unsupported import unsupported_function
+from unisono.tf.data._conversions import Cardinality
 from unisono.tf.data._dataset import Dataset
-from unisono.tf.data._tensors import Count
 
-Step: TypeAlias = Callable[[data.Dataset], data.Dataset]
-
-
-def _method(name: str) -> Callable[..., Step]:
-    """A function whose result, given to `apply`, calls the method of that name."""
-
-    def of_arguments(*args: Any, **kwargs: Any) -> Step:
-        def step(dataset: data.Dataset) -> data.Dataset:
-            changed: data.Dataset = getattr(dataset, name)(*args, **kwargs)
-            return changed
-
-        return step
-
-    of_arguments.__name__ = of_arguments.__qualname__ = name
-    of_arguments.__doc__ = f"For `apply`: the method `{name}`, by its older name."
-    return of_arguments
+Transformation: TypeAlias = Callable[[data.Dataset], data.Dataset]
 
 
-bucket_by_sequence_length = _method("bucket_by_sequence_length")
-enumerate_dataset = _method("enumerate")
-group_by_window = _method("group_by_window")
-scan = _method("scan")
-snapshot = _method("snapshot")
-take_while = _method("take_while")
-unbatch = _method("unbatch")
-unique = _method("unique")
+def _transformation_by_method(name: str) -> Callable[..., Transformation]:
+    """Creates a function that returns a transformation for `apply`, which calls the method of that name."""
+
+    def bind_arguments(*args: Any, **kwargs: Any) -> Transformation:
+        def transform(dataset: data.Dataset) -> data.Dataset:
+            transformed: data.Dataset = getattr(dataset, name)(*args, **kwargs)
+            return transformed
+
+        return transform
+
+    bind_arguments.__name__ = bind_arguments.__qualname__ = name
+    bind_arguments.__doc__ = f"For `apply`: calls the method `{name}`."
+    return bind_arguments
+
+
+bucket_by_sequence_length = _transformation_by_method("bucket_by_sequence_length")
+enumerate_dataset = _transformation_by_method("enumerate")
+group_by_window = _transformation_by_method("group_by_window")
+scan = _transformation_by_method("scan")
+snapshot = _transformation_by_method("snapshot")
+take_while = _transformation_by_method("take_while")
+unbatch = _transformation_by_method("unbatch")
+unique = _transformation_by_method("unique")
 
 Counter = Dataset.counter
 RandomDataset = Dataset.random
@@ -55,9 +55,9 @@ dense_to_sparse_batch = unsupported_function(
 rejection_resample = Dataset.rejection_resample
 
 
-def cardinality(dataset: data.Dataset) -> Count:
+def cardinality(dataset: data.Dataset) -> Cardinality:
     """`dataset.cardinality()`."""
-    return Count(dataset.cardinality())
+    return Cardinality(dataset.cardinality())
 
 
 def save(dataset: data.Dataset, path: Any, **options: Any) -> None:
@@ -82,7 +82,7 @@ def get_next_as_optional(iterator: Any) -> data.Optional:
 
 
 def from_list(elements: Sequence[Nest], name: str | None = None) -> Dataset:
-    """One element for each of a list, which are all alike."""
+    """One element for each item of a list; all have the same structure."""
     if not elements:
         raise ValueError("from_list: the list is empty. Pass at least one element.")
     leaves = zip(*[flatten(element) for element in elements], strict=True)
@@ -90,7 +90,7 @@ def from_list(elements: Sequence[Nest], name: str | None = None) -> Dataset:
 
 
 def at(dataset: data.Dataset, index: Any) -> Nest:
-    """The element at a place; the ones before are read."""
+    """The element at an index; the elements before it are read."""
     for element in islice(iter(dataset.skip(int(index))), 1):
         return element
     raise IndexError(f"at: there is no element {int(index)} in {dataset}.")
@@ -102,13 +102,13 @@ def map_and_batch(
     num_parallel_batches: int | None = None,
     drop_remainder: bool = False,
     num_parallel_calls: int | None = None,
-) -> Step:
+) -> Transformation:
     """For `apply`: `map(map_func).batch(batch_size)`."""
     parallel = data.AUTOTUNE if num_parallel_batches is not None else num_parallel_calls
     return lambda dataset: dataset.map(map_func, parallel).batch(batch_size, drop_remainder)
 
 
-def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None) -> Step:
+def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None) -> Transformation:
     """For `apply`: `shuffle(buffer_size, seed).repeat(count)`."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
@@ -120,27 +120,27 @@ def parallel_interleave(
     sloppy: bool | None = False,
     buffer_output_elements: int | None = None,
     prefetch_input_elements: int | None = None,
-) -> Step:
+) -> Transformation:
     """For `apply`: `interleave(map_func, cycle_length, block_length)`. The order is always the same."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, data.AUTOTUNE)
 
 
-def prefetch_to_device(device: str, buffer_size: int | None = None) -> Step:
-    """For `apply`: `prefetch`. Elements go to the devices when a strategy or a model takes them."""
+def prefetch_to_device(device: str, buffer_size: int | None = None) -> Transformation:
+    """For `apply`: `prefetch`. Elements are copied to devices when a strategy or a model reads them."""
     return lambda dataset: dataset.prefetch(data.AUTOTUNE if buffer_size is None else buffer_size)
 
 
-def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Step:
-    """For `apply`: the dataset itself. Elements go to the devices when a strategy or a model takes them."""
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """For `apply`: returns the dataset. Elements are copied to devices when a strategy or a model reads them."""
     return lambda dataset: dataset
 
 
-def ignore_errors(log_warning: bool = False) -> Step:
+def ignore_errors(log_warning: bool = False) -> Transformation:
     """Not supported. Elements whose function fails are not dropped silently; mark them, and drop them with filter."""
     return unsupported_function(
         "tf.data.experimental.ignore_errors",
-        "elements whose function fails are not dropped in silence; catch the error inside of the function, return a "
-        "mark with the element, and drop what is marked with filter.",
+        "elements whose function fails are not dropped silently; catch the error inside the function, return a "
+        "flag with the element, and drop flagged elements with filter.",
     )
 
 

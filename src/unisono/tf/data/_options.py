@@ -1,4 +1,4 @@
-"""Groups of hints about how a dataset runs. Scripts set them; they change nothing."""
+"""Option classes that scripts set and that change nothing."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import enum
 
 
 class OptimizationOptions:
-    """Takes any attribute, as `apply_default_optimizations`: datasets are always rewritten to run well."""
+    """Accepts any attribute, such as `apply_default_optimizations`: datasets are always optimized."""
 
 
 class ThreadingOptions:
-    """Takes any attribute, as `private_threadpool_size`: threads are always bounded."""
+    """Accepts any attribute, such as `private_threadpool_size`: the number of threads is always bounded."""
 
 
 class AutotuneOptions:
-    """Takes any attribute, as `ram_budget`."""
+    """Accepts any attribute, such as `ram_budget`."""
 
 
 class AutotuneAlgorithm(enum.Enum):

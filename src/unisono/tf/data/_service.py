@@ -1,22 +1,22 @@
-"""`tf.data.experimental.service`, refused: there is no data service."""
+"""`tf.data.experimental.service`, which is not supported: there is no data service."""
 
 from typing import Final
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._unsupported import unsupported_function
 
-_NAME: Final = "tf.data.experimental.service"
-_SENTENCE: Final = (
-    "datasets are read by the processes that train; start more of them with `unisono run -n 4 script.py`, or give "
-    "map num_parallel_calls=tf.data.AUTOTUNE."
+_MODULE: Final = "tf.data.experimental.service"
+_ADVICE: Final = (
+    "datasets are read by the processes that train; start more of them with `unisono run -n 4 script.py`, or pass "
+    "num_parallel_calls=tf.data.AUTOTUNE to map."
 )
 
-DispatchServer = unsupported_function(f"{_NAME}.DispatchServer", _SENTENCE)
-DispatcherConfig = unsupported_function(f"{_NAME}.DispatcherConfig", _SENTENCE)
-WorkerServer = unsupported_function(f"{_NAME}.WorkerServer", _SENTENCE)
-WorkerConfig = unsupported_function(f"{_NAME}.WorkerConfig", _SENTENCE)
-distribute = unsupported_function(f"{_NAME}.distribute", _SENTENCE)
-from_dataset_id = unsupported_function(f"{_NAME}.from_dataset_id", _SENTENCE)
-register_dataset = unsupported_function(f"{_NAME}.register_dataset", _SENTENCE)
+DispatchServer = unsupported_function(f"{_MODULE}.DispatchServer", _ADVICE)
+DispatcherConfig = unsupported_function(f"{_MODULE}.DispatcherConfig", _ADVICE)
+WorkerServer = unsupported_function(f"{_MODULE}.WorkerServer", _ADVICE)
+WorkerConfig = unsupported_function(f"{_MODULE}.WorkerConfig", _ADVICE)
+distribute = unsupported_function(f"{_MODULE}.distribute", _ADVICE)
+from_dataset_id = unsupported_function(f"{_MODULE}.from_dataset_id", _ADVICE)
+register_dataset = unsupported_function(f"{_MODULE}.register_dataset", _ADVICE)
 
-__getattr__ = _explain_missing_names(_NAME)
+__getattr__ = _explain_missing_names(_MODULE)

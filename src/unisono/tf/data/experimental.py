@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: what has moved to `tf.data.Dataset` by its older name, and what never left."""
+"""`tf.data.experimental`: older names of methods of `tf.data.Dataset`, and names that exist only here."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 
@@ -7,7 +7,7 @@ from unisono.data.experimental import DistributeOptions, assert_cardinality
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.data import _service
 from unisono.tf.data._csv import CsvDataset, make_csv_dataset
-from unisono.tf.data._examples import make_batched_features_dataset, parse_example_dataset
+from unisono.tf.data._files import TFRecordWriter, make_batched_features_dataset, parse_example_dataset
 from unisono.tf.data._old_functions import (
     Counter,
     RandomDataset,
@@ -47,7 +47,6 @@ from unisono.tf.data._options import (
     OptimizationOptions,
     ThreadingOptions,
 )
-from unisono.tf.data._record_writer import TFRecordWriter
 
 service = _service
 

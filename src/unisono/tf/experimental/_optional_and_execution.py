@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 from unisono import data
-from unisono.tf.data._tensors import as_data, presented
+from unisono.tf.data._conversions import to_arrays, to_host_tensors
 
 
 class _OptionalMeta(type):
@@ -24,7 +24,7 @@ class Optional(data.Optional, metaclass=_OptionalMeta):
     @staticmethod
     def from_value(value: Any) -> data.Optional:
         """Returns an Optional that holds ``value``."""
-        return data.Optional([presented(as_data(value, "from_value"))])
+        return data.Optional([to_host_tensors(to_arrays(value, "from_value"))])
 
     @staticmethod
     def empty(element_spec: Any) -> data.Optional:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import keras
 import numpy as np
 
-_TEXT = "tf.keras.backend.{name} belongs to graphs and sessions, which are not there. {instead}"
+_TEXT = "tf.keras.backend.{name} belongs to graphs and sessions, which are not available. {instead}"
 
 
 def _refusal(name: str, instead: str) -> NotImplementedError:

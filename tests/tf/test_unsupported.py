@@ -1,4 +1,4 @@
-"""What can be called and only raises says so in its docstring, where `unisono tf-check` reads it."""
+"""Functions that only raise say so in their docstring, where `unisono tf-check` reads it."""
 
 import ast
 import importlib
@@ -15,7 +15,7 @@ import unisono.tf as tf
 from unisono._src.tf_check._name_resolution import refusal_reason
 
 
-def test_functions_that_only_raise_begin_with_the_word_refused() -> None:
+def test_docstrings_of_functions_that_only_raise_start_with_not_supported() -> None:
     functions = dict(_public_functions())
     assert {"tf.keras.backend.placeholder", "tf.TensorArray.grad"} <= functions.keys()
     raising = {name: refusal_reason(each) for name, each in functions.items() if _only_raises(each)}
@@ -23,10 +23,10 @@ def test_functions_that_only_raise_begin_with_the_word_refused() -> None:
     assert [name for name, why in raising.items() if why is None] == []
 
 
-@pytest.mark.parametrize("refused", [tf.keras.backend.placeholder, tf.keras.models.model_from_yaml])
-def test_a_refused_function_says_what_to_use_instead(refused: FunctionType) -> None:
-    with pytest.raises((NotImplementedError, RuntimeError), match=r"(is|are) not there") as error:
-        refused("x")
+@pytest.mark.parametrize("unsupported", [tf.keras.backend.placeholder, tf.keras.models.model_from_yaml])
+def test_an_unsupported_function_says_what_to_use_instead(unsupported: FunctionType) -> None:
+    with pytest.raises((NotImplementedError, RuntimeError), match=r"(is|are) not available") as error:
+        unsupported("x")
     assert "Use " in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""Several logical devices on one physical: CPUs can be divided, GPUs cannot."""
+"""Several logical devices on one physical device: a CPU can be split, a GPU cannot."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import NamedTuple
 from unisono._src.devices import has_jax_started, set_cpu_devices
 from unisono.tf.config._devices import PhysicalDevice, list_physical_devices
 
-ONE_PER_GPU = """{number} logical devices on {name}: JAX makes one device of a GPU. To try several replicas out, use CPU
+ONE_PER_GPU = """{number} logical devices on {name}: a GPU is one device in JAX. To try several replicas, use CPU
 devices: tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [...]), or start the
 program with UNISONO_CPU_DEVICES={number} and JAX_PLATFORMS=cpu."""
 
-NO_LIMIT = """memory_limit={limit} MB on {name} is not kept: JAX takes memory as it needs it. Start the program with
-XLA_PYTHON_CLIENT_MEM_FRACTION=0.25, say, for a quarter of the memory."""
+NO_LIMIT = """memory_limit={limit} MB on {name} is not enforced: JAX allocates memory as needed. To use at most a
+quarter of the memory, start the program with XLA_PYTHON_CLIENT_MEM_FRACTION=0.25."""
 
 CPU_LIMIT = "set_logical_device_configuration: a memory_limit cannot be set on CPU devices. Leave it out."
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """What one logical device is like."""
+    """The configuration of one logical device."""
 
     memory_limit: float | None = None
     experimental_priority: int | None = None
     experimental_device_ordinal: int | None = None
 
 
-_configured: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
+_configurations: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
 
 
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration] | None
 ) -> None:
-    """Makes so many logical devices of one. Of a CPU; before JAX has started, or it is a RuntimeError.
+    """Splits the CPU into logical devices. Raises RuntimeError once JAX has started.
 
     ```python
     cpu = tf.config.list_physical_devices("CPU")[0]
@@ -53,18 +53,18 @@ def set_logical_device_configuration(
     elif len(wanted) > 1:
         raise NotImplementedError(ONE_PER_GPU.format(number=len(wanted), name=device.name))
     elif limit is not None:
-        grow_memory()
+        disable_preallocation()
         warnings.warn(NO_LIMIT.format(limit=limit, name=device.name), stacklevel=2)
-    _configured[device] = wanted
+    _configurations[device] = wanted
 
 
 def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
-    """What was set; None if nothing was."""
-    return _configured.get(device)
+    """The configuration that was set, or None."""
+    return _configurations.get(device)
 
 
-def grow_memory() -> bool:
-    """Lets JAX take memory of GPUs as it needs it. False if that is too late."""
+def disable_preallocation() -> bool:
+    """Makes JAX allocate GPU memory as needed. Returns False if JAX has started, which is too late."""
     if has_jax_started():
         return False
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
