@@ -9,7 +9,7 @@ from unisono import data
 from unisono._src.data import files
 from unisono.tf._paths import to_local_path
 from unisono.tf.data._dataset import Dataset
-from unisono.tf.io._bytes import one_byte_string
+from unisono.tf.io._bytes import to_byte_string
 
 NOT_A_DATASET = """tf.data.experimental.TFRecordWriter.write: expected a dataset of byte strings, got {kind}. To write
 single records use tf.io.TFRecordWriter(path), whose write takes bytes."""
@@ -56,7 +56,7 @@ class TFRecordWriter:
             raise TypeError(NOT_A_DATASET.format(kind=type(dataset).__name__))
         with files.TFRecordWriter(self._path, self._options) as writer:
             for element in dataset:
-                writer.write(one_byte_string(element, _WRITE_CALL))
+                writer.write(to_byte_string(element, _WRITE_CALL))
 
 
 def parse_example_dataset(

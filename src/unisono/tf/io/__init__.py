@@ -1,4 +1,4 @@
-"""`tf.io`: files, records, images and bytes. It all happens on the host: in maps of datasets, or outside functions."""
+"""`tf.io`: files, records, images and bytes. All of it runs on the host: in dataset maps, or outside functions."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.io import gfile

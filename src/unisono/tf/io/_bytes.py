@@ -1,4 +1,4 @@
-"""Byte strings: what functions of `tf.io` take and give."""
+"""Converts arguments and results of `tf.io` functions that are byte strings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from unisono.tf._tensors import HostTensor, as_bytes, to_host_tensor
 
 
-def byte_strings(value: Any, call: str) -> np.ndarray[Any, Any]:
-    """Text as an array of `bytes`; zeros at their ends are kept."""
+def to_byte_strings(value: Any, call: str) -> np.ndarray[Any, Any]:
+    """Converts text to an array of `bytes`; trailing zeros are kept."""
     if isinstance(value, str | bytes | bytearray | memoryview):
-        return _one(as_bytes(value))
+        return _scalar_array(as_bytes(value))
     given = np.asarray(value, object) if isinstance(value, list | tuple) else np.asarray(value)
     if given.dtype.kind not in "OSUT":
         raise TypeError(f"{call}: expected text or bytes, got {given.dtype} of shape {given.shape}.")
@@ -25,29 +25,31 @@ def byte_strings(value: Any, call: str) -> np.ndarray[Any, Any]:
     return found
 
 
-def one_byte_string(value: Any, call: str) -> bytes:
-    """The same of a single one."""
-    found = byte_strings(value, call)
+def to_byte_string(value: Any, call: str) -> bytes:
+    """Converts a scalar text to `bytes`."""
+    found = to_byte_strings(value, call)
     if found.ndim:
-        raise ValueError(f"{call}: expected one byte string, got an array of shape {found.shape}. Use it in a map.")
+        raise ValueError(
+            f"{call}: expected one byte string, got an array of shape {found.shape}. Call it in a dataset map."
+        )
     data: bytes = found.item()
     return data
 
 
-def each(function: Callable[[bytes], bytes], value: Any, call: str) -> HostTensor:
-    """The tensor of what ``function`` makes of every byte string."""
-    found = byte_strings(value, call)
-    made = np.empty(found.size, object)
-    made[:] = [function(data) for data in found.ravel().tolist()]
-    return to_host_tensor(made.reshape(found.shape))
+def map_byte_strings(function: Callable[[bytes], bytes], value: Any, call: str) -> HostTensor:
+    """Applies ``function`` to every byte string."""
+    found = to_byte_strings(value, call)
+    result = np.empty(found.size, object)
+    result[:] = [function(data) for data in found.ravel().tolist()]
+    return to_host_tensor(result.reshape(found.shape))
 
 
-def byte_tensor(data: bytes) -> HostTensor:
-    """A single byte string as a tensor."""
-    return to_host_tensor(_one(data))
+def to_byte_tensor(data: bytes) -> HostTensor:
+    """Converts one byte string to a scalar tensor."""
+    return to_host_tensor(_scalar_array(data))
 
 
-def _one(data: bytes) -> np.ndarray[Any, Any]:
-    made = np.empty((), object)
-    made[()] = data
-    return made
+def _scalar_array(data: bytes) -> np.ndarray[Any, Any]:
+    result = np.empty((), object)
+    result[()] = data
+    return result

@@ -1,4 +1,4 @@
-"""`decode_csv`: columns out of lines."""
+"""`tf.io.decode_csv`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype, string
 from unisono.tf._tensors import HostTensor, convert_to_tensor, to_host_tensor
-from unisono.tf.io._bytes import byte_strings
+from unisono.tf.io._bytes import to_byte_strings
 
 
 def decode_csv(
@@ -23,22 +23,22 @@ def decode_csv(
     select_cols: Sequence[int] | None = None,
     name: str | None = None,
 ) -> list[HostTensor]:
-    """A tensor for each column, in the shape of ``records``.
+    """Parses lines of CSV; returns a tensor for each column, in the shape of ``records``.
 
     >>> [column.numpy().tolist() for column in decode_csv(["1,a", "2,"], [[0], ["none"]])]
     [[1, 2], [b'a', b'none']]
 
     Args:
         records: lines.
-        record_defaults: for each column a value that stands for a missing one, whose dtype is the column's; an empty
-            tensor, or a dtype, if none may be missing.
-        field_delim: what stands between fields.
-        use_quote_delim: whether quotation marks hold a field together.
-        na_value: a text that stands for a missing value, beside the empty one.
-        select_cols: the numbers of the columns, ascending; all if None.
+        record_defaults: for each column the value of missing fields, whose dtype is the column's; an empty tensor or
+            a dtype if no field may be missing.
+        field_delim: the separator of fields.
+        use_quote_delim: whether quotation marks enclose fields.
+        na_value: another text that marks a missing field.
+        select_cols: the indices of the columns, ascending; all if None.
         name: accepted, without effect.
     """
-    lines = byte_strings(records, "tf.io.decode_csv")
+    lines = to_byte_strings(records, "tf.io.decode_csv")
     columns = [_Column(default) for default in record_defaults]
     rows = []
     for number, line in enumerate(lines.ravel().tolist()):
@@ -52,23 +52,25 @@ def decode_csv(
         if select_cols is not None:
             fields = [fields[index] for index in select_cols if index < len(fields)]
         if len(fields) != len(columns):
-            said = f"tf.io.decode_csv: expected {len(columns)} fields, got {len(fields)} in record {number}: {line!r}."
-            raise errors.InvalidArgumentError(None, None, said)
+            message = (
+                f"tf.io.decode_csv: expected {len(columns)} fields, got {len(fields)} in record {number}: {line!r}."
+            )
+            raise errors.InvalidArgumentError(None, None, message)
         pairs = enumerate(zip(columns, fields, strict=True))
-        rows.append([column.value(text, na_value, index, number) for index, (column, text) in pairs])
-    return [column.tensor([row[index] for row in rows], lines.shape) for index, column in enumerate(columns)]
+        rows.append([column.parse(text, na_value, index, number) for index, (column, text) in pairs])
+    return [column.to_tensor([row[index] for row in rows], lines.shape) for index, column in enumerate(columns)]
 
 
 class _Column:
-    """One column: its dtype, and what stands for a missing value, if anything may."""
+    """One column: its dtype, and the value of missing fields, if they are allowed."""
 
     def __init__(self, default: Any) -> None:
         required = isinstance(default, DType)
-        tensor = None if required else np.asarray(convert_to_tensor(default))
-        self._dtype = default if tensor is None else as_dtype(tensor.dtype)
-        self._default = None if tensor is None or tensor.size == 0 else tensor.ravel()[0]
+        default_array = None if required else np.asarray(convert_to_tensor(default))
+        self._dtype = default if default_array is None else as_dtype(default_array.dtype)
+        self._default = None if default_array is None or default_array.size == 0 else default_array.ravel()[0]
 
-    def value(self, text: str, na_value: str, field: int, record: int) -> Any:
+    def parse(self, text: str, na_value: str, field: int, record: int) -> Any:
         if text in ("", na_value):
             if self._default is None:
                 raise errors.InvalidArgumentError(
@@ -80,10 +82,10 @@ class _Column:
         try:
             return self._dtype.as_numpy_dtype(text)
         except (ValueError, OverflowError) as error:
-            said = f"tf.io.decode_csv: field {field} in record {record} is no {self._dtype.name}: {text!r}."
-            raise errors.InvalidArgumentError(None, None, said) from error
+            message = f"tf.io.decode_csv: field {field} in record {record} is not a valid {self._dtype.name}: {text!r}."
+            raise errors.InvalidArgumentError(None, None, message) from error
 
-    def tensor(self, values: list[Any], shape: tuple[int, ...]) -> HostTensor:
-        made = np.empty(len(values), self._dtype.dtype)
-        made[:] = values
-        return to_host_tensor(made.reshape(shape))
+    def to_tensor(self, values: list[Any], shape: tuple[int, ...]) -> HostTensor:
+        array = np.empty(len(values), self._dtype.dtype)
+        array[:] = values
+        return to_host_tensor(array.reshape(shape))

@@ -1,4 +1,4 @@
-"""`parse_example` and `parse_single_example`, on the host."""
+"""`tf.io.parse_example`, `tf.io.parse_single_example` and the classes of features."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._tensors import HostTensor, to_host_tensor
-from unisono.tf.io._bytes import byte_strings, one_byte_string
+from unisono.tf.io._bytes import to_byte_string, to_byte_strings
 
-NEEDS_ALLOW_MISSING = """tf.io.FixedLenSequenceFeature for {name!r}: allow_missing is False. Expected True: rows that
-are shorter than the longest one of the batch are filled up."""
+NEEDS_ALLOW_MISSING = """tf.io.FixedLenSequenceFeature for {name!r}: allow_missing is False. Expected True: rows
+that are shorter than the longest of the batch are padded."""
 
 
 class FixedLenFeature(files.FixedLenFeature):
-    """A feature with as many values in every record: a shape, a dtype, and what a record gets that has none."""
+    """A feature with one shape in every record. ``default_value`` is used for records without it."""
 
     def __init__(self, shape: Any, dtype: Any, default_value: Any = None) -> None:
         super().__init__(tuple(shape), as_dtype(dtype).dtype, default_value)
 
 
 class VarLenFeature(files.VarLenFeature):
-    """A feature with any number of values. They come dense: a batch is filled up with zeros or empty strings."""
+    """A feature with any number of values. Batches are dense, padded with zeros or empty strings."""
 
     def __init__(self, dtype: Any) -> None:
         super().__init__(as_dtype(dtype).dtype)
@@ -34,7 +34,7 @@ class VarLenFeature(files.VarLenFeature):
 
 @dataclass(frozen=True)
 class FixedLenSequenceFeature:
-    """A feature with any number of values, all of one shape. A batch is filled up with ``default_value``."""
+    """A feature with any number of values of one shape. Batches are padded with ``default_value``."""
 
     shape: Any
     dtype: Any
@@ -45,43 +45,43 @@ class FixedLenSequenceFeature:
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
 ) -> dict[str, HostTensor]:
-    """The features of one serialized `tf.train.Example`, by name."""
-    record = one_byte_string(serialized, "tf.io.parse_single_example")
-    parsed = _single(record, features)
+    """Parses one serialized `tf.train.Example` into a dict of features."""
+    record = to_byte_string(serialized, "tf.io.parse_single_example")
+    parsed = _parse_record(record, features)
     return {key: to_host_tensor(value) for key, value in parsed.items()}
 
 
 def parse_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
 ) -> dict[str, HostTensor]:
-    """The features of a batch of serialized `tf.train.Example`s, by name."""
-    records = byte_strings(serialized, "tf.io.parse_example")
+    """Parses a batch of serialized `tf.train.Example`s into a dict of features."""
+    records = to_byte_strings(serialized, "tf.io.parse_example")
     if records.ndim == 0:
         return parse_single_example(serialized, features)
     fixed = {key: feature for key, feature in features.items() if isinstance(feature, files.FixedLenFeature)}
-    others = {key: feature for key, feature in features.items() if key not in fixed}
-    parsed: dict[str, Any] = _checked(lambda: files.parse_example(records.tolist(), fixed)) if fixed else {}
-    if others:
-        rows = [_single(record, others) for record in records.tolist()]
-        parsed |= {key: _stacked([row[key] for row in rows], feature) for key, feature in others.items()}
+    variable = {key: feature for key, feature in features.items() if key not in fixed}
+    parsed: dict[str, Any] = _translate_errors(lambda: files.parse_example(records.tolist(), fixed)) if fixed else {}
+    if variable:
+        rows = [_parse_record(record, variable) for record in records.tolist()]
+        parsed |= {key: _stack_padded([row[key] for row in rows], feature) for key, feature in variable.items()}
     return {key: to_host_tensor(parsed[key]) for key in features}
 
 
-def _single(record: bytes, features: Mapping[str, Any]) -> dict[str, Any]:
-    asked = {key: _as_asked(key, feature) for key, feature in features.items()}
-    parsed: dict[str, Any] = _checked(lambda: files.parse_single_example(record, asked))
+def _parse_record(record: bytes, features: Mapping[str, Any]) -> dict[str, Any]:
+    parsed_as = {key: _to_parsed_feature(key, feature) for key, feature in features.items()}
+    parsed: dict[str, Any] = _translate_errors(lambda: files.parse_single_example(record, parsed_as))
     for key, feature in features.items():
         if isinstance(feature, FixedLenSequenceFeature):
             shape = tuple(feature.shape)
             size = int(np.prod(shape))
             if parsed[key].size % size:
-                said = f"tf.io.parse_example: {key!r} has {parsed[key].size} values, no whole number of {shape}."
-                raise errors.InvalidArgumentError(None, None, said)
+                message = f"tf.io.parse_example: {key!r} {parsed[key].size} values do not fill rows of shape {shape}."
+                raise errors.InvalidArgumentError(None, None, message)
             parsed[key] = parsed[key].reshape(-1, *shape)
     return parsed
 
 
-def _as_asked(name: str, feature: Any) -> Any:
+def _to_parsed_feature(name: str, feature: Any) -> Any:
     if not isinstance(feature, FixedLenSequenceFeature):
         return feature
     if not feature.allow_missing:
@@ -89,19 +89,19 @@ def _as_asked(name: str, feature: Any) -> Any:
     return VarLenFeature(feature.dtype)
 
 
-def _stacked(rows: list[Any], feature: Any) -> Any:
-    """Rows of different lengths as one array, filled up at their ends."""
+def _stack_padded(rows: list[Any], feature: Any) -> Any:
+    """Stacks rows of different lengths, padded at their ends."""
     longest = max((len(row) for row in rows), default=0)
     default = getattr(feature, "default_value", None)
     if default is None:
         default = b"" if rows and rows[0].dtype == np.dtype(object) else 0
-    made = np.full((len(rows), longest, *rows[0].shape[1:]), default, rows[0].dtype)
-    for place, row in zip(made, rows, strict=True):
-        place[: len(row)] = row
-    return made
+    stacked = np.full((len(rows), longest, *rows[0].shape[1:]), default, rows[0].dtype)
+    for target, row in zip(stacked, rows, strict=True):
+        target[: len(row)] = row
+    return stacked
 
 
-def _checked(parse: Any) -> Any:
+def _translate_errors(parse: Any) -> Any:
     try:
         return parse()
     except files.ExampleError as error:

@@ -8,38 +8,37 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data import files
-from unisono.tf._paths import to_local_path
+from unisono.tf._paths import to_local_path, translate_os_errors
 from unisono.tf._tensors import HostTensor, to_host_tensor
-from unisono.tf.io._bytes import one_byte_string
-from unisono.tf.io._errors import translated
+from unisono.tf.io._bytes import to_byte_string
 from unisono.tf.io._folders import glob
 
 
 def read_file(filename: Any, name: str | None = None) -> HostTensor:
     """All bytes of a file."""
     path = to_local_path(filename, "tf.io.read_file")
-    with translated(path):
+    with translate_os_errors(path):
         return to_host_tensor(files.read_file(path))
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
-    """Writes a file, and makes the folder for it."""
+    """Writes a file, and creates its folder."""
     path = to_local_path(filename, "tf.io.write_file")
-    with translated(path):
+    with translate_os_errors(path):
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "wb") as file:
-            file.write(one_byte_string(contents, "tf.io.write_file"))
+            file.write(to_byte_string(contents, "tf.io.write_file"))
 
 
 def matching_files(pattern: Any, name: str | None = None) -> HostTensor:
-    """The names of the files that fit a pattern, or one of several, in order."""
+    """The sorted paths that match a pattern, or one of several."""
     patterns = pattern if isinstance(pattern, list | tuple | np.ndarray) else [pattern]
     found = sorted(path.encode() for path in glob(list(np.ravel(np.asarray(patterns, object)))))
     return to_host_tensor(np.array([*found, None], object)[:-1])
 
 
 class TFRecordOptions(files.TFRecordOptions):
-    """How a file of records is written: "GZIP", "ZLIB", or "" for a plain file. The rest has no effect."""
+    """The compression of a file of records: "GZIP", "ZLIB", or "" for none. Other options have no effect."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class TFRecordOptions(files.TFRecordOptions):
 
 
 class TFRecordWriter(files.TFRecordWriter):
-    """Writes records into a local file.
+    """Writes records to a local file.
 
     Args:
         path: the file.

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from unisono.tf import errors
-from unisono.tf._paths import to_local_path
-from unisono.tf.io._errors import translated
+from unisono.tf._paths import to_local_path, translate_os_errors
 
 _MODES: Final = ("r", "w", "a", "r+", "w+", "a+")
 
 
 class GFile:
-    """A local file. Sizes and places are counted in bytes, in text files too.
+    """A local file. Sizes and positions are counted in bytes, in text files too.
 
     >>> import tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "greeting")
@@ -24,7 +23,7 @@ class GFile:
     ('hello', b'hello')
 
     Args:
-        name: its name.
+        name: the path.
         mode: "r", "w", "a", with "+" for both reading and writing, with "b" for bytes instead of text.
     """
 
@@ -36,56 +35,56 @@ class GFile:
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """The path of the file."""
         return self._name
 
     @property
     def mode(self) -> str:
-        """How it is opened."""
+        """The mode in which it is opened."""
         return self._mode
 
     def size(self) -> int:
-        """How many bytes it has."""
-        with translated(self._name):
+        """The size in bytes."""
+        with translate_os_errors(self._name):
             return os.stat(self._name).st_size
 
     def read(self, n: int = -1) -> Any:
-        """The next ``n`` bytes, as text if the file is one; all that are left if -1."""
-        return self._out(self._readable().read(n))
+        """Reads ``n`` bytes, decoded in text mode; with -1 all that are left."""
+        return self._decode(self._readable().read(n))
 
     def readline(self) -> Any:
-        """The next line, with its end; empty at the end of the file."""
-        return self._out(self._readable().readline())
+        """Reads a line with its line break; empty at the end of the file."""
+        return self._decode(self._readable().readline())
 
     def readlines(self) -> list[Any]:
-        """All lines that are left."""
-        return [self._out(line) for line in self._readable()]
+        """Reads all remaining lines."""
+        return [self._decode(line) for line in self._readable()]
 
     def write(self, file_content: str | bytes) -> None:
         """Writes text or bytes."""
         if self._mode in ("r", "rb"):
             raise errors.PermissionDeniedError(None, None, f"{self._name} was opened for reading: {self._mode!r}.")
-        self._opened().write(file_content.encode() if isinstance(file_content, str) else file_content)
+        self._open().write(file_content.encode() if isinstance(file_content, str) else file_content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Goes to a place, counted from the beginning (0), from here (1) or from the end (2)."""
+        """Sets the position, relative to the start (0), the current position (1) or the end (2)."""
         self._readable().seek(position if offset is None and position is not None else offset or 0, whence)
 
     def tell(self) -> int:
-        """Where it is."""
-        return self._opened().tell()
+        """The current position."""
+        return self._open().tell()
 
     def seekable(self) -> bool:
-        """True."""
+        """Always True."""
         return True
 
     def flush(self) -> None:
-        """Others can read what was written when this returns."""
+        """Writes buffered data to the file."""
         if self._file is not None:
             self._file.flush()
 
     def close(self) -> None:
-        """The last call."""
+        """Closes the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -109,9 +108,9 @@ class GFile:
         if hasattr(self, "_file"):
             self.close()
 
-    def _opened(self) -> BinaryIO:
+    def _open(self) -> BinaryIO:
         if self._file is None:
-            with translated(self._name):
+            with translate_os_errors(self._name):
                 self._file = open(self._name, self._mode.replace("b", "") + "b")  # type: ignore[assignment]  # noqa: SIM115
         assert self._file is not None
         return self._file
@@ -119,7 +118,7 @@ class GFile:
     def _readable(self) -> BinaryIO:
         if self._mode in ("w", "wb", "a", "ab"):
             raise errors.PermissionDeniedError(None, None, f"{self._name} was opened for writing: {self._mode!r}.")
-        return self._opened()
+        return self._open()
 
-    def _out(self, data: bytes) -> Any:
+    def _decode(self, data: bytes) -> Any:
         return data if "b" in self._mode else data.decode()

@@ -1,4 +1,4 @@
-"""Images out of bytes and into bytes, on the host."""
+"""Decodes and encodes images, on the host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype, uint8, uint16
 from unisono.tf._tensors import HostTensor, to_host_tensor
-from unisono.tf.io._bytes import byte_tensor, one_byte_string
+from unisono.tf.io._bytes import to_byte_string, to_byte_tensor
 
 
 def decode_image(
@@ -20,9 +20,9 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> HostTensor:
-    """The pixels of a JPEG, PNG, GIF or BMP file, (height, width, channels). Of an animation the first frame."""
+    """Decodes a JPEG, PNG, GIF or BMP file to (height, width, channels); of an animation the first frame."""
     try:
-        pixels = files.decode_image(one_byte_string(contents, "tf.io.decode_image"), channels or 0)
+        pixels = files.decode_image(to_byte_string(contents, "tf.io.decode_image"), channels or 0)
     except files.ImageError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
     wanted = as_dtype(dtype)
@@ -36,47 +36,47 @@ def decode_image(
 
 
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, name: str | None = None, **_: Any) -> HostTensor:
-    """The pixels of an image, (height, width, channels). How the decoder works, `dct_method` say, is its own choice."""
+    """Decodes an image to (height, width, channels). Options of the decoder such as `dct_method` have no effect."""
     if ratio != 1:
-        raise ValueError(f"tf.io.decode_jpeg: ratio is {ratio}. Decode the image whole, and use tf.image.resize.")
+        raise ValueError(f"tf.io.decode_jpeg: ratio is {ratio}. Expected 1; decode the image, and use tf.image.resize.")
     return decode_image(contents, channels)
 
 
 def decode_and_crop_jpeg(
     contents: Any, crop_window: Any, channels: int = 0, ratio: int = 1, name: str | None = None, **_: Any
 ) -> HostTensor:
-    """The part of an image that begins at (y, x) and has a height and a width: these four are ``crop_window``."""
+    """Decodes an image and crops it to ``crop_window``: y, x, height, width."""
     y, x, height, width = (int(each) for each in np.asarray(crop_window))
     pixels = np.asarray(decode_jpeg(contents, channels, ratio))
     if min(y, x) < 0 or min(height, width) < 1 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
-        said = f"tf.io.decode_and_crop_jpeg: crop_window is {(y, x, height, width)}, the image {pixels.shape[:2]}."
-        raise errors.InvalidArgumentError(None, None, said)
+        message = f"tf.io.decode_and_crop_jpeg: crop_window is {(y, x, height, width)}, the image {pixels.shape[:2]}."
+        raise errors.InvalidArgumentError(None, None, message)
     return to_host_tensor(pixels[y : y + height, x : x + width])
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = uint8, name: str | None = None) -> HostTensor:
-    """The pixels of an image, (height, width, channels)."""
+    """Decodes an image to (height, width, channels)."""
     return decode_image(contents, channels, dtype)
 
 
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> HostTensor:
-    """The pixels of an image, (height, width, channels)."""
+    """Decodes an image to (height, width, channels)."""
     return decode_image(contents, channels)
 
 
 def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | None = None, **_: Any) -> HostTensor:
-    """An image as a JPEG file: uint8 of shape (height, width, 1 or 3). The encoder chooses other options itself."""
-    return byte_tensor(files.encode_jpeg(np.asarray(image), quality))
+    """Encodes a uint8 image (height, width, 1 or 3) as JPEG. Other options of the encoder have no effect."""
+    return to_byte_tensor(files.encode_jpeg(np.asarray(image), quality))
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> HostTensor:
-    """An image as a PNG file: uint8 of shape (height, width, 1 to 4)."""
-    return byte_tensor(files.encode_png(np.asarray(image)))
+    """Encodes a uint8 image (height, width, 1 to 4) as PNG."""
+    return to_byte_tensor(files.encode_png(np.asarray(image)))
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> bool:
-    """Whether bytes begin as a JPEG file does."""
-    return one_byte_string(contents, "tf.io.is_jpeg").startswith(b"\xff\xd8\xff")
+    """Whether bytes start with a JPEG signature."""
+    return to_byte_string(contents, "tf.io.is_jpeg").startswith(b"\xff\xd8\xff")
 
 
 def extract_jpeg_shape(contents: Any, output_type: Any = "int32", name: str | None = None) -> HostTensor:

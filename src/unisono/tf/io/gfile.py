@@ -1,4 +1,4 @@
-"""`tf.io.gfile`: files and folders of this machine."""
+"""`tf.io.gfile`: local files and folders."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype, int64, string
-from unisono.tf._paths import to_local_path
+from unisono.tf._paths import to_local_path, translate_os_errors
 from unisono.tf._tensors import as_bytes, convert_to_tensor
-from unisono.tf.io._errors import translated
 
 Array = np.ndarray[Any, Any]
 
@@ -82,7 +81,7 @@ class TextFileInitializer(KeyValueTensorInitializer):
         value_index_offset: int = 0,
     ) -> None:
         path = to_local_path(filename, "tf.lookup.TextFileInitializer")
-        with translated(path), open(path, "rb") as file:
+        with translate_os_errors(path), open(path, "rb") as file:
             lines = file.read().splitlines()[:vocab_size]
         if vocab_size is not None and len(lines) < vocab_size:
             said = f"tf.lookup.TextFileInitializer: {path!r} has {len(lines)} lines, vocab_size is {vocab_size}."

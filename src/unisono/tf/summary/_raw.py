@@ -10,13 +10,13 @@ from typing import Any
 from unisono._src import keras_hooks
 from unisono._src.data.files import encode_event, message_class
 from unisono.tf._execution import name_scope
-from unisono.tf.io._bytes import one_byte_string
+from unisono.tf.io._bytes import to_byte_string
 from unisono.tf.summary._record import record_event
 
 
 def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> bool:
     """Writes a Summary message, given as its bytes, to the default writer. Returns whether there is one."""
-    raw = one_byte_string(tensor, "tf.summary.experimental.write_raw_pb")
+    raw = to_byte_string(tensor, "tf.summary.experimental.write_raw_pb")
     summary = message_class("Summary").FromString(raw)
     return record_event("write_raw_pb", [], lambda step: encode_event(summary, step, time.time()), step)
 

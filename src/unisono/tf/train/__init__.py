@@ -14,12 +14,16 @@ from unisono._src.data.files import (
 from unisono._src.state.checkpoint import checkpoints_iterator, latest_checkpoint
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.train import experimental
-from unisono.tf.train._checkpoint import Checkpoint
-from unisono.tf.train._checkpoint_state import CheckpointOptions, get_checkpoint_state
-from unisono.tf.train._cluster import ClusterDef, ClusterSpec, JobDef, ServerDef
-from unisono.tf.train._manager import CheckpointManager
+from unisono.tf.train._checkpoint import (
+    Checkpoint,
+    CheckpointManager,
+    CheckpointOptions,
+    CheckpointView,
+    TrackableView,
+    get_checkpoint_state,
+)
+from unisono.tf.train._cluster import ClusterDef, ClusterSpec, Coordinator, JobDef, ServerDef
 from unisono.tf.train._moving_average import ExponentialMovingAverage
 from unisono.tf.train._reader import list_variables, load_checkpoint, load_variable
-from unisono.tf.train._refused import CheckpointView, Coordinator, TrackableView
 
 __getattr__ = _explain_missing_names("tf.train")

@@ -1,4 +1,4 @@
-"""Clusters by TensorFlow's messages: jobs, and the addresses of their tasks."""
+"""`tf.train.ClusterSpec` and the messages that describe a cluster: jobs, and the addresses of their tasks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unisono import cluster_resolver
+from unisono.tf._unsupported import unsupported_class
 
 
 @dataclass
@@ -19,7 +20,7 @@ class JobDef:
 
 @dataclass
 class ClusterDef:
-    """Jobs."""
+    """The jobs of a cluster."""
 
     job: list[JobDef] = field(default_factory=list)
 
@@ -45,6 +46,11 @@ class ClusterSpec(cluster_resolver.ClusterSpec):
         super().__init__({job.name: job.tasks for job in cluster.job} if isinstance(cluster, ClusterDef) else cluster)
 
     def as_cluster_def(self) -> ClusterDef:
-        """The same as a message."""
+        """Converts to a message."""
         tasks = {job: {index: self.task_address(job, index) for index in self.task_indices(job)} for job in self.jobs}
         return ClusterDef([JobDef(job, tasks[job]) for job in sorted(tasks)])
+
+
+Coordinator = unsupported_class(
+    "tf.train.Coordinator", "there are no queues with threads to stop; use Python's threading.Event."
+)

@@ -1,4 +1,4 @@
-"""`tf.train.ExponentialMovingAverage`: averages of variables that follow them."""
+"""`tf.train.ExponentialMovingAverage`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import jax.numpy as jnp
 import keras
 
-NO_VARIABLES = """ExponentialMovingAverage.apply: expected variables, got {given!r}. Averages of other tensors are not
-kept: assign them to a tf.Variable first."""
+NOT_A_VARIABLE = """ExponentialMovingAverage.apply: expected variables, got {given!r}. Averages of other tensors are
+not supported: assign them to a tf.Variable first."""
 
-NO_DEBIAS = """ExponentialMovingAverage(zero_debias=True) is for averages of tensors that begin with 0; those of
-variables begin with the value of the variable. Leave it out."""
+NO_DEBIAS = """ExponentialMovingAverage(zero_debias=True) is for averages of tensors, which start at 0; averages
+of variables start at the variable's value. Leave it out."""
 
 
 class ExponentialMovingAverage:
-    """Averages of variables: each `apply` moves them towards the variables by 1 - decay.
+    """Keeps averages of variables; each `apply` moves them towards the variables by 1 - decay.
 
     >>> variable = keras.Variable(1.0)
     >>> averages = ExponentialMovingAverage(decay=0.5)
@@ -27,10 +27,10 @@ class ExponentialMovingAverage:
     2.0
 
     Args:
-        decay: how much of an average stays in one `apply`.
-        num_updates: a count of steps; at the beginning less stays: at most (1 + n) / (10 + n).
+        decay: the fraction of an average that one `apply` keeps.
+        num_updates: the number of steps n; limits the decay to (1 + n) / (10 + n) at the start.
         zero_debias: must be False.
-        name: what the names of the averages end with.
+        name: the suffix of the averages' names.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self) -> str:
-        """What the names of the averages end with."""
+        """The suffix of the averages' names."""
         return self._name
 
     @property
@@ -56,20 +56,20 @@ class ExponentialMovingAverage:
         return [average for _, average in self._averages.values()]
 
     def apply(self, var_list: Sequence[Any] | None = None) -> None:
-        """Moves the averages. Those of variables that have none begin with their values."""
+        """Updates the averages. A new average starts with the value of its variable."""
         decay = self._current_decay()
         for variable in var_list or ():
             if not isinstance(variable, keras.Variable):
-                raise TypeError(NO_VARIABLES.format(given=variable))
+                raise TypeError(NOT_A_VARIABLE.format(given=variable))
             known = self._averages.get(id(variable))
             if known is None:
-                self._averages[id(variable)] = (variable, self._made(variable))
+                self._averages[id(variable)] = (variable, self._create_average(variable))
             else:
                 average = known[1]
                 average.assign(average.value - (1 - decay) * (average.value - variable.value))
 
     def average(self, var: Any) -> Any:
-        """The variable that holds the average of ``var``; None if there is none."""
+        """The variable with the average of ``var``; None if there is none."""
         return self._averages.get(id(var), (None, None))[1]
 
     def average_name(self, var: Any) -> str:
@@ -81,8 +81,8 @@ class ExponentialMovingAverage:
         variables = [variable for variable, _ in self._averages.values()]
         return {self.average_name(each): each for each in [*variables, *(moving_avg_variables or ())]}
 
-    def _made(self, variable: Any) -> Any:
-        # From a function: inside of a traced function the value is not there yet, and the array of the variable is.
+    def _create_average(self, variable: Any) -> Any:
+        # An initializer function, since in a traced function the value is a tracer.
         return keras.Variable(
             lambda shape, dtype: jnp.array(variable.value, dtype),
             shape=variable.shape,

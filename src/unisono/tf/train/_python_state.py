@@ -1,4 +1,4 @@
-"""`tf.train.experimental.PythonState`: an object of Python's that is stored with a checkpoint."""
+"""`tf.train.experimental.PythonState`: a Python object that is stored in checkpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 
 class PythonState(ABC):
-    """An object that writes itself as text or bytes, and reads that again.
+    """An object that serializes itself as text or bytes.
 
     >>> class Words(PythonState):
     ...     def __init__(self):
@@ -24,17 +24,17 @@ class PythonState(ABC):
 
     @abstractmethod
     def serialize(self) -> str | bytes:
-        """All that is to be stored."""
+        """The state to store."""
 
     @abstractmethod
     def deserialize(self, string_value: str | bytes) -> None:
-        """Becomes what was stored."""
+        """Restores the state."""
 
     def get_state(self) -> dict[str, str]:
-        """What a checkpoint stores."""
+        """The state as JSON, for a checkpoint."""
         value = self.serialize()
         return {"text": value} if isinstance(value, str) else {"base64": base64.b64encode(value).decode()}
 
     def set_state(self, state: dict[str, str]) -> None:
-        """Becomes what a checkpoint has stored."""
+        """Restores the state from a checkpoint."""
         self.deserialize(state["text"] if "text" in state else base64.b64decode(state["base64"]))

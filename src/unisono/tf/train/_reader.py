@@ -1,4 +1,4 @@
-"""Looking into a checkpoint without the objects that it is of."""
+"""Reads arrays of a checkpoint without the objects that were saved: `tf.train.load_checkpoint` and related ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from unisono._src.state.store import is_committed, load
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf.errors import NotFoundError
 
-_TENSORFLOWS: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
+_TENSORFLOW_SUFFIX: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 
-NOT_A_CHECKPOINT = "There is no checkpoint at {path!r}, and none in a folder of that name."
-NO_SUCH_TENSOR = "There is no {name!r} in the checkpoint {path!r}. It holds: {known}."
+NOT_A_CHECKPOINT = "{path!r} is neither a checkpoint nor a folder with checkpoints."
+NO_SUCH_TENSOR = "There is no {name!r} in the checkpoint {path!r}. Expected one of: {known}."
 
 
 class CheckpointReader:
     """The arrays of a checkpoint, by name. Names are Unisono's: "net/dense/kernel".
 
-    Where one is asked for, TensorFlow's name is good as well: "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE".
+    Methods also accept TensorFlow's names: "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE".
     """
 
     def __init__(self, path: str) -> None:
@@ -30,19 +30,19 @@ class CheckpointReader:
         self._names = names_by_attributes(stored.state)
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shape of each."""
+        """The shape of each array."""
         return {name: list(array.shape) for name, array in self._arrays.items()}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
-        """The dtype of each."""
+        """The dtype of each array."""
         return {name: as_dtype(array.dtype) for name, array in self._arrays.items()}
 
     def has_tensor(self, name: str) -> bool:
-        """Whether there is one of that name."""
+        """Whether there is an array of that name."""
         return self._stored_name(name) in self._arrays
 
     def get_tensor(self, name: str) -> np.ndarray[Any, Any]:
-        """The one of that name."""
+        """The array of that name."""
         stored_name = self._stored_name(name)
         if stored_name not in self._arrays:
             known = ", ".join(self._arrays) or "nothing"
@@ -50,12 +50,12 @@ class CheckpointReader:
         return self._arrays[stored_name]
 
     def debug_string(self) -> str:
-        """All of them, one a line."""
+        """A line for each array: name, dtype and shape."""
         lines = [f"{name} ({array.dtype}) {list(array.shape)}" for name, array in self._arrays.items()]
         return "\n".join(lines)
 
     def _stored_name(self, name: str) -> str:
-        path = name.removesuffix(_TENSORFLOWS)
+        path = name.removesuffix(_TENSORFLOW_SUFFIX)
         return name if name in self._arrays else self._names.get(path, path)
 
 
@@ -69,7 +69,7 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
 
 
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
-    """Names and shapes, by name."""
+    """Names and shapes, sorted by name."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 

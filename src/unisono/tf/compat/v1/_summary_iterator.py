@@ -8,9 +8,8 @@ from typing import Any
 from unisono._src.data import files
 from unisono._src.data.files import message_class
 from unisono.tf import errors
-from unisono.tf._paths import to_local_path
+from unisono.tf._paths import to_local_path, translate_os_errors
 from unisono.tf._tensor_proto import make_tensor_proto
-from unisono.tf.io._errors import translated
 
 
 def summary_iterator(path: Any) -> Iterator[Any]:
@@ -22,7 +21,7 @@ def summary_iterator(path: Any) -> Iterator[Any]:
     file = to_local_path(path, "tf.compat.v1.train.summary_iterator")
     event = message_class("Event")
     try:
-        with translated(file):
+        with translate_os_errors(file):
             for payload, _ in files.RecordFile(file).read():
                 yield _add_tensors(event.FromString(payload))
     except files.RecordError as error:
