@@ -64,7 +64,7 @@ def test_csv_logger_writes_one_line_an_epoch(make_model: Make, xy: XY, tmp_path:
     assert len((tmp_path / "log.csv").read_text().splitlines()) == 4
 
 
-def test_backup_and_restore_goes_on_with_the_next_epoch(make_model: Make, xy: XY, tmp_path: Path) -> None:
+def test_backup_and_restore_resumes_with_the_next_epoch(make_model: Make, xy: XY, tmp_path: Path) -> None:
     class Crash(keras.callbacks.Callback):
         def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
             if epoch == 2:
@@ -85,11 +85,20 @@ def test_backup_and_restore_goes_on_with_the_next_epoch(make_model: Make, xy: XY
     assert history.epoch == [0, 1, 2, 3]
 
 
-def test_swapping_averaged_weights_in_and_out_works(make_model: Make, xy: XY) -> None:
-    model = make_model(optimizer=keras.optimizers.Adam(use_ema=True))
-    model.fit(
-        *xy, epochs=2, validation_data=xy, callbacks=[keras.callbacks.SwapEMAWeights(swap_on_epoch=True)], verbose=0
-    )
+def test_swapped_averaged_weights_are_those_that_are_validated_and_those_that_stay(make_model: Make, xy: XY) -> None:
+    def train(epochs: int, **arguments: Any) -> Any:
+        model = make_model(optimizer=keras.optimizers.Adam(0.1, use_ema=True, ema_momentum=0.5))
+        model.fit(*xy, batch_size=8, epochs=epochs, shuffle=False, verbose=0, **arguments)
+        return model
+
+    swapped = train(2, validation_data=xy, callbacks=[keras.callbacks.SwapEMAWeights(swap_on_epoch=True)])
+    # Without the callback the averages become the weights at the end of `fit`.
+    averaged = [train(1), train(2)]
+    losses = [model.evaluate(*xy, verbose=0, return_dict=True)["loss"] for model in averaged]
+    assert losses[0] != losses[1]
+    np.testing.assert_allclose(swapped.history.history["val_loss"], losses, rtol=1e-6)
+    for one, other in zip(swapped.get_weights(), averaged[1].get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_a_ready_callback_list_is_used_as_it_is(make_model: Make, xy: XY) -> None:

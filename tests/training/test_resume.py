@@ -115,9 +115,9 @@ def assert_same(first: Any, second: Any) -> None:
 @pytest.fixture(autouse=True)
 def new_process() -> Iterator[Callable[[], None]]:
     """Forgets how many trainings this process has made, as another one would not know."""
-    resume_module._ended.clear()
-    yield resume_module._ended.clear
-    resume_module._ended.clear()
+    resume_module._finished.clear()
+    yield resume_module._finished.clear
+    resume_module._finished.clear()
 
 
 # Of the interruptions between steps, those that are tried by default.
@@ -250,7 +250,36 @@ def test_no_step_before_the_last_save_runs_again(tmp_path: Path, new_process: Ca
     assert len(seen) == before + 18 - 8
 
 
-def test_training_that_has_ended_is_not_run_again(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_the_beginning_of_an_epoch_sees_the_restored_weights_and_changes_nothing_when_it_is_repeated(
+    tmp_path: Path, new_process: Callable[[], None]
+) -> None:
+    kernels: list[np.ndarray[Any, Any]] = []
+
+    class Decay(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            kernels.append(np.array(self.model.layers[0].kernel))
+            self.model.optimizer.learning_rate.assign(self.model.optimizer.learning_rate * 0.5)
+
+    class LastKernel(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            self.kernel = np.array(self.model.layers[0].kernel)
+
+    resume, last = Resume(tmp_path / "run", policy=EverySteps(1)), LastKernel()
+    whole, again = new_model(), new_model()
+    seed()
+    whole.fit(**arrays(), epochs=2, verbose=0, callbacks=[Decay()])
+    seed()
+    with pytest.raises(InterruptedHereError):
+        new_model().fit(**arrays(), epochs=2, verbose=0, resume=resume, callbacks=[Decay(), Interrupt(9), last])
+    new_process()
+    kernels.clear()
+    again.fit(**arrays(), epochs=2, verbose=0, resume=resume, callbacks=[Decay()])
+    assert len(kernels) == 1  # the second epoch, which had begun
+    np.testing.assert_array_equal(kernels[0], last.kernel)
+    assert_same(whole, again)
+
+
+def test_training_that_has_finished_is_not_run_again(tmp_path: Path, new_process: Callable[[], None]) -> None:
     first, second = new_model(), new_model()
     seed()
     first.fit(**arrays(), epochs=2, verbose=0, resume=tmp_path / "run")
@@ -402,7 +431,7 @@ def test_another_model_is_refused_with_its_variables(tmp_path: Path, new_process
     new_model().fit(X, Y, batch_size=8, verbose=0, resume=tmp_path / "run")
     new_process()
     other = new_model(optimizer="sgd")
-    with pytest.raises(ValueError, match=r"(?s)other variables.*momentum was saved, and is not there now"):
+    with pytest.raises(ValueError, match=r"(?s)variables differ.*momentum was saved, and is not there now"):
         other.fit(X, Y, batch_size=8, epochs=2, verbose=0, resume=tmp_path / "run")
 
 
@@ -504,7 +533,7 @@ def test_another_number_of_steps_is_refused_at_once(name: str, tmp_path: Path, n
     arguments = {"epochs": 2, "verbose": 0, "validation_data": (X, Y), "validation_batch_size": 8}
     new_model().fit(**arrays(), **arguments, resume=tmp_path / "run")
     new_process()
-    with pytest.raises(ValueError, match=f"{name} was None in the run that goes on, and is 2 now"):
+    with pytest.raises(ValueError, match=f"{name} was None in the run that is resumed, and is 2 now"):
         new_model().fit(**arrays(), **arguments | {"epochs": 3, name: 2}, resume=tmp_path / "run")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unisono._src.state.checkpoint import newest_of_each_mark
+from unisono._src.state.checkpoint._retention import newest_of_each_mark
 from unisono.checkpoint import AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy
 
 

@@ -114,7 +114,7 @@ def test_a_commit_that_was_started_is_finished_at_exit(tmp_path, child, end):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == {"": 0, "sys.exit(3)": 3}.get(end, 1)
     assert ("the training failed" in errors) == end.startswith("raise")
-    good, bad = CheckpointSeries(tmp_path / "ckpt").newest_good()
+    good, bad = CheckpointSeries(tmp_path / "ckpt").load_newest_good()
     assert good is not None
     assert (good.step, bad) == (5, [])
 

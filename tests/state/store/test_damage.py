@@ -122,7 +122,7 @@ def test_something_else_in_the_place_of_a_file_is_noticed(series, tmp_path, name
             path.touch()
     with pytest.raises(BadCheckpoint):
         load(series.path(2))
-    good, _ = series.newest_good()
+    good, _ = series.load_newest_good()
     assert good is not None
     assert good.step == 1
 
@@ -144,7 +144,7 @@ def test_other_files_in_the_folder_are_not_read(series):
 @pytest.mark.parametrize("name", FILES)
 def test_the_newest_good_one_is_used_and_the_bad_one_is_named(series, name):
     os.truncate(series.path(2) / name, 20)
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is not None
     assert good.step == 1
     assert good.state["epoch"] == 1

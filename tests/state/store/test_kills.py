@@ -35,7 +35,7 @@ def assert_all_is_well(series: CheckpointSeries) -> None:
         stored = load(series.folder / name)
         assert stored.state == stored.step
         assert (stored.arrays["x"] == stored.step).all()
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert bad == []
     if series.steps():
         assert good is not None
@@ -177,7 +177,7 @@ def die(*arguments, **options):
         stored = load(series.folder / name)
         assert stored.state == stored.step
     # The next one finds nothing in its way, and clears up.
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is not None
     assert (good.step, bad) == (expected[0][-1], [])
     assert (series.steps(), len(load(series.path(2)).arrays["x"])) == expected

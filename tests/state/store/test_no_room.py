@@ -34,7 +34,7 @@ def test_a_full_disk_is_explained_and_loses_nothing(tmp_path, mount):
         assert isinstance(caught.value.__cause__, OSError)
         assert caught.value.__cause__.errno == errno.ENOSPC
         assert listing(disk) == before
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is not None
     assert (good.step, bad) == (1, [])
     commit(series.path(2), arrays={"x": np.ones(60_000, np.uint8)}, step=2)
@@ -104,7 +104,7 @@ def test_a_read_only_disk_is_explained(tmp_path, mount):
         commit(disk / "new" / "step-1", arrays={})
     with pytest.raises(CheckpointError, match="step-1' could not be deleted: Read-only file system"):
         series.prune(1)
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is not None
     assert (good.step, bad) == (2, [])
 
@@ -126,7 +126,7 @@ for deed in (
         deed()
     except CheckpointError as error:
         print(type(error.__cause__).__name__, error)
-print(series.steps(), series.newest_good()[0].step)
+print(series.steps(), series.load_newest_good()[0].step)
 """
 
 
@@ -153,7 +153,7 @@ for step in (1, 2):
 os.chmod(series.path(2) / sys.argv[2], 0)
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
-good, bad = series.newest_good()
+good, bad = series.load_newest_good()
 print(good.step, bad[0].reason)
 """
 

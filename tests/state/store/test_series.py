@@ -29,7 +29,7 @@ def test_steps_are_numbers_in_order_and_read_from_the_disk(series):
 def test_a_folder_that_is_not_there_has_no_steps(tmp_path):
     series = CheckpointSeries(tmp_path / "nothing")
     assert series.steps() == []
-    assert series.newest_good() == (None, [])
+    assert series.load_newest_good() == (None, [])
     series.prune(1)
     assert os.listdir(tmp_path) == []
 
@@ -75,7 +75,7 @@ def test_what_has_no_manifest_is_not_there(series):
 def test_the_newest_good_one_comes_with_what_is_wrong_with_the_newer_ones(series):
     os.truncate(series.path(10) / "arrays.safetensors", 3)
     os.unlink(series.path(9) / "state.json")
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is not None
     assert good.step == 2
     assert [(error.folder.name, error.reason) for error in bad] == [
@@ -87,7 +87,7 @@ def test_the_newest_good_one_comes_with_what_is_wrong_with_the_newer_ones(series
 def test_no_good_one_is_none_and_all_reasons(series):
     for step in series.steps():
         (series.path(step) / "manifest.json").write_text("{}")
-    good, bad = series.newest_good()
+    good, bad = series.load_newest_good()
     assert good is None
     assert len(bad) == 4
 
@@ -119,7 +119,7 @@ def test_to_keep_none_is_refused(series, keep):
 def test_good_ones_are_not_given_up_for_those_that_are_incomplete(series, name):
     os.truncate(series.path(10) / name, 3)
     series.prune(1)
-    good, _ = series.newest_good()
+    good, _ = series.load_newest_good()
     assert good is not None
     assert good.step == 9
     assert series.steps() == [9, 10]

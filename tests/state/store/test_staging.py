@@ -240,7 +240,7 @@ for step in range(40):
         assert job.returncode == 0
     for name in jobs:
         assert CheckpointSeries(folder, name).steps() == [38, 39]
-        assert CheckpointSeries(folder, name).newest_good()[1] == []
+        assert CheckpointSeries(folder, name).load_newest_good()[1] == []
     assert load(folder / "shared").state in jobs
     assert len(os.listdir(folder)) == 7
     assert os.listdir(folder.parent) == ["ckpt"]

@@ -1,7 +1,7 @@
-"""The random generator of the process, which a strategy has only while it trains.
+"""The random generator of the process, which a strategy borrows while it trains.
 
-It draws for everybody who gave no seed, inside of steps and outside. So it belongs to no strategy: it goes to the
-devices for one `fit`, and is bound to none afterwards, so that what it draws meets arrays of any device.
+It draws for all code that gave no seed, inside of steps and outside. So it belongs to no strategy: it goes to the
+devices for one `fit`, and is bound to none afterwards, so that what it draws can be combined with arrays of any device.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from unisono._src.processes import broadcast_from_chief
 
 
 class BorrowedVariables:
-    """Variables that are on a strategy's devices for a while."""
+    """Variables that are on a strategy's devices for one call of `fit`, `evaluate` or `predict`."""
 
     def __init__(self) -> None:
         self._variables: list[tuple[Any, Placement]] = []
 
-    def take(self, variable: Any, placement: Placement) -> None:
+    def borrow(self, variable: Any, placement: Placement) -> None:
         """Puts it on the devices of ``placement``, in all processes with the value of the chief."""
         value = variable._value
-        there = value.committed and value.sharding.is_equivalent_to(placement.layout(value), value.ndim)
-        if not there:  # else a fit whose callback runs this one has taken it, and still needs it
+        is_there = value.committed and value.sharding.is_equivalent_to(placement.layout(value), value.ndim)
+        if not is_there:  # else an outer fit, whose callback runs this one, has borrowed it and still needs it
             self._variables.append((variable, placement))
-        # Always: a process that drew for itself meanwhile, for a plot, say, would go on with seeds of its own.
+        # Always: a process that drew alone meanwhile, for a plot, say, would continue with different seeds.
         variable._value = placement.place_variable(broadcast_from_chief(value) if placement.spans_processes else value)
 
     def give_back(self) -> None:
-        """Frees all of them from the devices. Does not wait for programs that are in flight."""
+        """Unbinds all of them from the devices. Does not wait for programs that are in flight."""
         for variable, placement in self._variables:
             if not variable._value.is_deleted():  # as it is if a program that took it has failed
                 variable._value = jax_hooks.uncommit(placement.whole_on_one_device(variable._value))

@@ -1,8 +1,8 @@
-"""Steps that a user wrote in TensorFlow's signature, `train_step(self, data)`, as pure functions of the state.
+"""Custom steps in TensorFlow's signature, `train_step(self, data)`, as pure functions of the state.
 
-Such a step reads and assigns variables as it likes: with a `GradientTape`, one optimizer or two, metrics of its own.
-Before the first call it is traced once to see which variables these are (:func:`explore`); layers, optimizers and
-metrics make theirs meanwhile. They are the state that goes into the compiled program and comes out of it.
+Such a step reads and assigns any variables: with a `GradientTape`, one optimizer or two, metrics that it made.
+Before the first call it is traced once to see which variables these are (:func:`trace_used_variables`); layers,
+optimizers and metrics make theirs meanwhile. They are the state that goes into the compiled program and comes out.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from unisono._src.tracing.functions import check_trace
 NEW_EVERY_TIME = """{step} makes the variable {name!r} whenever it is called. A step is compiled once, so its variables
 have to be made once: in __init__ or build, or on its first call only."""
 
-UNKNOWN = """{step} uses the variable {name!r} for this batch, and did not use it for the first one. Which variables a
-step uses must not depend on the batch; read it in both cases."""
+NOT_TRACED = """{step} uses the variable {name!r} for this batch, and did not use it for the first one.
+Which variables a step uses must not depend on the batch; read it in both cases."""
 
-PULLED = "{step} asks a dataset for its next element. The batch is what it is given: use `data`."
+READS_DATASET = "{step} asks a dataset for its next element. The batch is what it is given: use `data`."
 
 NO_LOGS = """{step} returned {what}. Expected is a dict of logs, whose values are numbers:
     return {{"loss": loss}}"""
 
-LOOKS_AT_VALUES = """resume=...: {step} runs line by line (run_eagerly=True or jit_compile=False) and looks at values.
-So nobody can tell which variables it will use, and a training that was killed could not go on. Leave these settings
-out, or leave `resume` out."""
+NEEDS_VALUES = """resume=...: {step} runs eagerly (run_eagerly=True or jit_compile=False) and needs the values of its
+tensors. So the variables that it will use are not known before it runs, and a training that was killed could not be
+resumed. Leave these settings out, or leave `resume` out."""
 
 _ATTRIBUTE = "_unisono_step_variables"
 
 
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+def _identity(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-step_converter: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Override(_as_it_is)
-"""What is called in place of a user's step."""
+step_converter: Final[Override[Callable[[Callable[..., Any]], Callable[..., Any]]]] = Override(_identity)
+"""Converts a custom step before it is called."""
 
 
 def has_tf_style_step(model: Any, kind: str) -> bool:
-    """Whether the model's step of this kind is a user's, in TensorFlow's signature."""
+    """Whether the model's step of this kind is a custom step in TensorFlow's signature."""
     return keras_hooks.has_tf_signature(model, f"{kind}_step")
 
 
@@ -56,38 +56,38 @@ def forget_steps(model: Any) -> None:
     object.__setattr__(model, _ATTRIBUTE, {})
 
 
-def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, kept: bool) -> None:
+def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, resumable: bool) -> None:
     """Traces the step, so that all variables are there and those it uses are known. Once for a model.
 
-    A step that runs line by line reads and writes the variables themselves; it is traced only if its training is
-    ``kept``, since then they have to be known before it goes on.
+    A step that runs eagerly reads and writes the variables themselves; it is traced only if its training is
+    ``resumable``, since then they have to be known before the run is restored.
     """
-    known = _known(model)
-    line_by_line = not keras_hooks.is_traced(model)
-    if known.get(kind) or (kind in known and not (line_by_line and kept)):
+    known = _known_variables(model)
+    is_eager = not keras_hooks.is_traced(model)
+    if known.get(kind) or (kind in known and not (is_eager and resumable)):
         return
-    if line_by_line and not kept:
+    if is_eager and not resumable:
         known[kind] = []
         return
-    scopes: list[_Exploring] = []
+    scopes: list[_RecordingScope] = []
 
     def traced(batch: Any) -> Any:
-        with _Exploring(f"{kind}_step") as scope:
+        with _RecordingScope(f"{kind}_step") as scope:
             result = _call(model, kind, batch)
         scopes.append(scope)
         return result
 
     strategy = keras_hooks.get_owner(model)
     assert strategy is not None, "only models of a strategy are trained here"
-    explained = _explained(kind) if line_by_line else contextlib.nullcontext()
+    explained = _explain_concretization(kind) if is_eager else contextlib.nullcontext()
     with context.run_as(Replica(strategy, axis=None)), explained:
         jax.eval_shape(traced, batch_spec)
     known[kind] = list(scopes[-1].used.values())
 
 
 def used_variables(model: Any, kind: str) -> list[Any]:
-    """What the step was seen to use."""
-    return _known(model)[kind]
+    """The variables that the step used when it was traced."""
+    return _known_variables(model)[kind]
 
 
 def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -100,7 +100,7 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
 
     def step(state: Any, batch: Any) -> tuple[Any, Any]:
         values = [value for group in state for value in group]
-        with _Known(f"{kind}_step", variables, values) as scope:
+        with _StateScope(f"{kind}_step", variables, values) as scope:
             result = _call(model, kind, batch)
         return result, tuple([scope.read(variable) for variable in group] for group in groups)
 
@@ -120,7 +120,7 @@ def _outputs(nest: Any) -> Any:
 
 
 def _logs(result: Any, step: str) -> dict[str, jax.Array]:
-    """One dict of arrays: metrics that are several, as those given to `compile` are, give a dict each."""
+    """One flat dict of arrays: several metrics, as those given to `compile`, give a dict each."""
     if result is None:
         return {}
     if not isinstance(result, dict):
@@ -137,22 +137,22 @@ def _logs(result: Any, step: str) -> dict[str, jax.Array]:
 
 
 @contextlib.contextmanager
-def _explained(kind: str) -> Iterator[None]:
+def _explain_concretization(kind: str) -> Iterator[None]:
     try:
         yield
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError) as error:
-        raise ValueError(LOOKS_AT_VALUES.format(step=f"{kind}_step")) from error
+        raise ValueError(NEEDS_VALUES.format(step=f"{kind}_step")) from error
 
 
-def _known(model: Any) -> dict[str, list[Any]]:
+def _known_variables(model: Any) -> dict[str, list[Any]]:
     if not hasattr(model, _ATTRIBUTE):
         forget_steps(model)
     known: dict[str, list[Any]] = getattr(model, _ATTRIBUTE)
     return known
 
 
-class _Exploring(keras_hooks.StateScope):
-    """Variables have the values that they have; assignments are forgotten when the scope ends.
+class _RecordingScope(keras_hooks.StateScope):
+    """Records which variables are used. They have their present values; assignments end with the scope.
 
     Attributes:
         used: the variables that were read or written, by identity.
@@ -181,18 +181,18 @@ class _Exploring(keras_hooks.StateScope):
         pass
 
     def pulled(self) -> None:
-        raise RuntimeError(PULLED.format(step=self._step))
+        raise RuntimeError(READS_DATASET.format(step=self._step))
 
 
-class _Known(_Exploring):
-    """Variables have the values of the state."""
+class _StateScope(_RecordingScope):
+    """Variables have the values of the state that the step is given."""
 
     def __init__(self, step: str, variables: list[Any], values: list[Any]) -> None:
         super().__init__(step)
         self._state = {id(variable): value for variable, value in zip(variables, values, strict=True)}
 
     def _first(self, variable: Any) -> Any:
-        raise ValueError(UNKNOWN.format(step=self._step, name=variable.path))
+        raise ValueError(NOT_TRACED.format(step=self._step, name=variable.path))
 
     def made(self, variable: Any) -> None:
         raise ValueError(NEW_EVERY_TIME.format(step=self._step, name=variable.path))

@@ -1,6 +1,6 @@
-"""Where in the data training stands: epochs cut out of passes.
+"""The position of training in its data: epochs cut out of passes.
 
-Without `steps_per_epoch` an epoch is a pass. With it, an epoch is that many steps and the next one goes on where it
+Without `steps_per_epoch` an epoch is a pass. With it, an epoch is that many steps and the next one continues where it
 ended; a new pass begins when one is used up at the end of an epoch. As in Keras, an epoch that finds the data used
 up half-way ends early, with a warning.
 """
@@ -26,44 +26,43 @@ Use {name}<={batches}, a smaller batch, or `.repeat()` on the dataset."""
 INFINITE = """The data has no end, so `{name}` must say how many steps make an epoch.
 Pass {name}=..., or leave `.repeat()` out."""
 
-
-OTHER_STEPS = """{name} was {there} in the run that goes on, and is {here} now.
-Go on with {name}={there}, or begin a new run in another folder."""
+OTHER_STEPS = """{name} was {there} in the run that is resumed, and is {here} now.
+Resume with {name}={there}, or begin a new run in another folder."""
 
 
 class EpochCursor:
-    """Hands out the windows of one epoch after the other.
+    """Gives the chunks of steps of one epoch after the other.
 
     Args:
         feed: the data.
         steps: steps per epoch, None for whole passes.
         name: what the user calls ``steps``, for errors.
-        place: where the cursor of an earlier run stood; the feed was opened at the same place.
+        position: that of the cursor of an earlier run; the feed was opened at the same position.
     """
 
-    def __init__(self, feed: Feed, steps: int | None, name: str, place: State = None):
-        problem = _problem(feed, steps, name, place)
+    def __init__(self, feed: Feed, steps: int | None, name: str, position: State = None):
+        problem = _find_problem(feed, steps, name, position)
         if problem is not None:
             feed.close()
             raise ValueError(problem)
         self.feed = feed
         self._steps = steps
         self._pass: DataPass | None = None
-        self._last_place: State = None
+        self._last_position: State = None
         self._seen_in_pass = 0
         self._seen_in_epoch = 0
         self._epoch_is_over = False
-        self._passes = 0
+        self._num_passes = 0
         self._batches_given = 0
         self._thread: ThreadPoolExecutor | None = None
         self._next_pass: Future[DataPass] | None = None
-        if place is not None:
+        if position is not None:
             self._open_pass()
-            self._seen_in_pass = place["seen_in_pass"]
-            self._seen_in_epoch, self._epoch_is_over = place["seen_in_epoch"], place["epoch_is_over"]
-            if place["ended"]:
+            self._seen_in_pass = position["seen_in_pass"]
+            self._seen_in_epoch, self._epoch_is_over = position["seen_in_epoch"], position["epoch_is_over"]
+            if position["ended"]:
                 self._end_pass()
-                self._passes = 0  # those of the earlier run
+                self._num_passes = 0  # those of the earlier run
 
     @property
     def steps_per_epoch(self) -> int | None:
@@ -76,16 +75,16 @@ class EpochCursor:
         return self.feed.batch_spec
 
     @property
-    def position(self) -> int:
-        """Steps handed out in this epoch."""
+    def steps_in_epoch(self) -> int:
+        """Steps given in this epoch so far."""
         return self._seen_in_epoch
 
-    def place(self) -> State:
-        """Where the data stands, as JSON: that of the feed, and what was counted."""
-        if self._last_place is None:
+    def position(self) -> State:
+        """The position as JSON: that of the feed, and what was counted."""
+        if self._last_position is None:
             self._open_pass()
         return {
-            "feed": self._last_place if self._pass is None else self._pass.position(),
+            "feed": self._last_position if self._pass is None else self._pass.position(),
             "ended": self._pass is None,
             "steps": self._steps,
             "seen_in_pass": self._seen_in_pass,
@@ -93,12 +92,12 @@ class EpochCursor:
             "epoch_is_over": self._epoch_is_over,
         }
 
-    def begin_epoch(self, *, another_follows: bool = False, within: bool = False) -> None:
-        """The next window is the first of a new epoch. The pass of the epoch after it is prepared meanwhile.
+    def begin_epoch(self, *, another_follows: bool = False, mid_epoch: bool = False) -> None:
+        """The next chunk is the first of a new epoch. The pass of the epoch after it is prepared meanwhile.
 
-        ``within``: the epoch has begun in an earlier run, and goes on.
+        ``mid_epoch``: an earlier run began the epoch, and it continues.
         """
-        if not within:
+        if not mid_epoch:
             self._seen_in_epoch, self._epoch_is_over = 0, False
             used_up = self.feed.num_batches is not None and self._seen_in_pass >= self.feed.num_batches
             if self._seen_in_pass and (self._steps is None or used_up):
@@ -108,24 +107,24 @@ class EpochCursor:
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
             self._next_pass = self._thread.submit(self.feed.open)
 
-    def window(self, most: int) -> StepChunk | None:
+    def next_chunk(self, most: int) -> StepChunk | None:
         """The next steps of this epoch, at most ``most``; None at its end."""
-        ahead = None if self._steps is None else self._steps - self._seen_in_epoch
-        if ahead == 0 or self._epoch_is_over:
+        left = None if self._steps is None else self._steps - self._seen_in_epoch
+        if left == 0 or self._epoch_is_over:
             return None
-        window = self._open_pass().next_chunk(most if ahead is None else min(most, ahead), ahead)
-        if window is None and self.feed.is_endless:
+        chunk = self._open_pass().next_chunk(most if left is None else min(most, left), left)
+        if chunk is None and self.feed.is_endless:
             self._end_pass()
-            window = self._open_pass().next_chunk(min(most, ahead or most), ahead)
-        if window is None:
-            self._ran_out()
+            chunk = self._open_pass().next_chunk(min(most, left or most), left)
+        if chunk is None:
+            self._end_early()
             return None
-        self._seen_in_epoch += window.count
-        self._seen_in_pass += window.count
-        return window
+        self._seen_in_epoch += chunk.count
+        self._seen_in_pass += chunk.count
+        return chunk
 
     def close(self) -> None:
-        """Gives back what the current pass and the feed hold."""
+        """Releases what the current pass and the feed hold."""
         if self._pass is not None:
             self._pass.close()
             self._pass = None
@@ -136,33 +135,33 @@ class EpochCursor:
 
     def _open_pass(self) -> DataPass:
         if self._pass is None:
-            if self._passes and not self.feed.is_restartable:
+            if self._num_passes and not self.feed.is_restartable:
                 raise ValueError(EXHAUSTED.format(batches=self._batches_given))
             prepared, self._next_pass = self._next_pass, None
             self._pass = self.feed.open() if prepared is None else prepared.result()
-            self._passes += 1
+            self._num_passes += 1
         return self._pass
 
     def _end_pass(self) -> None:
         if self._pass is not None:
-            self._last_place = self._pass.position()
+            self._last_position = self._pass.position()
             self._pass.close()
             self._batches_given = self._seen_in_pass
             self._pass, self._seen_in_pass = None, 0
 
-    def _ran_out(self) -> None:
+    def _end_early(self) -> None:
         self._epoch_is_over = True
         self._end_pass()
         if self._steps is not None:
             warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)
 
 
-def _problem(feed: Feed, steps: int | None, name: str, place: State) -> str | None:
+def _find_problem(feed: Feed, steps: int | None, name: str, position: State) -> str | None:
     """Why the feed cannot give epochs of so many steps."""
     if steps is not None and steps < 1:
         return f"{name} is a whole number of at least 1; got {steps!r}."
-    if place is not None and place["steps"] != steps:
-        return OTHER_STEPS.format(name=name, there=place["steps"], here=steps)
+    if position is not None and position["steps"] != steps:
+        return OTHER_STEPS.format(name=name, there=position["steps"], here=steps)
     if steps is None and feed.is_endless:
         return INFINITE.format(name=name)
     if steps is not None and feed.num_batches is not None and steps > feed.num_batches:

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from unisono._src import keras_hooks
+from unisono._src.core import measure
 from unisono._src.data.feed import Feed
 from unisono._src.data.plans import State
-from unisono._src.training._built import build
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop, fetch
 from unisono._src.training._model_call import ModelCall
 from unisono._src.training._programs import epoch_start_for
-from unisono._src.training._step_variables import step_variables
 from unisono._src.training.callbacks import replace_stock_callbacks
 
 
@@ -22,61 +21,64 @@ class Evaluation:
     """Evaluates a model on a feed, once or after every epoch.
 
     Args:
-        session: the model.
+        call: the model.
         feed: the data.
         steps: how many batches; None for all.
         name: what the user calls ``steps``.
-        place: where the evaluations of an earlier run had come; the feed was opened there.
+        position: that of an earlier run's evaluations in the data; the feed was opened there.
     """
 
-    def __init__(self, session: ModelCall, feed: Feed, steps: int | None, name: str, place: State = None):
-        self._session = session
+    def __init__(self, call: ModelCall, feed: Feed, steps: int | None, name: str, position: State = None):
+        self._call = call
         self.feed = feed
         self._steps = steps
         self._name = name
-        self._cursor: EpochCursor | None = EpochCursor(feed, steps, name, place)
-        self._place = place if place is not None and place["ended"] else None
+        self._cursor: EpochCursor | None = EpochCursor(feed, steps, name, position)
+        self._position = position if position is not None and position["ended"] else None
         self.num_steps = self._cursor.steps_per_epoch
 
-    def place(self) -> State:
-        """How far evaluations have come in the data: where the last one that ended left it, or the first begins."""
-        if self._place is None:
+    def position(self) -> State:
+        """Where the last finished evaluation left the data, or where the first one begins."""
+        if self._position is None:
             assert self._cursor is not None  # until the first one begins
-            return self._cursor.place()
-        return self._place
+            return self._cursor.position()
+        return self._position
 
     def close(self) -> None:
-        """Gives the data back, for an evaluation that may never have run."""
+        """Releases the data, also of an evaluation that never ran."""
         if self._cursor is not None:
             self._cursor.close()
         self.feed.close()
 
-    def run(self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, watch: None) -> dict[str, Any]:
+    def run(
+        self, callbacks: Any, after_call: Callable[[Any, Any], None] = lambda logs, nan_guard: None
+    ) -> dict[str, Any]:
         """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
-        model = self._session.model
-        build(model, "test", self.feed.batch_spec)
+        call, model = self._call, self._call.model
+        call.build("test", self.feed.batch_spec)
         model.stop_evaluating = False
-        callbacks.on_test_begin()
-        epoch_start_for(model, self._session.placement)()
-        variables = step_variables(model, "test")
-        self._session.adopt(variables)
-        pace = self._session.pace(callbacks, "test", self.feed.batch_spec)
-        loop = Loop(model, "test", self._session.placement, variables, pace)
+        with measure("callback_seconds"):
+            callbacks.on_test_begin()
+        epoch_start_for(model, call.placement)()
+        variables = call.place_variables("test")
+        pace = call.pace(callbacks, "test", self.feed.batch_spec)
+        loop = Loop(model, "test", call.placement, variables, pace)
         cursor, self._cursor = self._cursor or EpochCursor(self.feed, self._steps, self._name), None
-        if self._place is None:
-            self._place = cursor.place()  # a first one that is left is begun again from here
+        if self._position is None:
+            self._position = cursor.position()  # a first evaluation that is interrupted begins again here
         try:
-            logs, _ = loop.epoch(
+            logs, _ = loop.run_epoch(
                 cursor,
                 hooks=keras_hooks.batch_hooks(callbacks, "test"),
-                stopped=lambda: model.stop_evaluating,
+                is_stopped=lambda: model.stop_evaluating,
                 after_call=after_call,
             )
-            self._place = cursor.place() | {"ended": True}
+            self._position = cursor.position() | {"ended": True}
         finally:
             cursor.close()
         logs = keras_hooks.pythonify(fetch(logs or {}))
-        callbacks.on_test_end(logs)
+        with measure("callback_seconds"):
+            callbacks.on_test_end(logs)
         return logs
 
 
@@ -96,10 +98,10 @@ def evaluate(
     """Evaluates; arguments and result are Keras's."""
     if unknown:
         raise TypeError(f"evaluate() got unexpected arguments: {', '.join(sorted(unknown))}.")
-    session = ModelCall.of(model, "evaluate")
-    with session.entered():
-        feed = open_model_feed(session, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
-        evaluation = Evaluation(session, feed, steps, "steps")
+    call = ModelCall.of(model, "evaluate")
+    with call.enter_strategy():
+        feed = open_model_feed(call, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
+        evaluation = Evaluation(call, feed, steps, "steps")
         callbacks = keras_hooks.make_callback_list(
             replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
         )

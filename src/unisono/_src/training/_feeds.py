@@ -1,4 +1,4 @@
-"""The feed of a model: as `open_feed` makes it, and for models that take text behind the layers that read it."""
+"""The feed of a model. For a model that takes text, the layers that read text run on the host, before the feed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_ROWS = "batches of text come from arrays or a Dataset here, not from {kind}"
 
 
 def open_model_feed(
-    session: ModelCall,
+    call: ModelCall,
     x: Any,
     y: Any = None,
     *,
@@ -29,15 +29,15 @@ def open_model_feed(
     **options: Any,
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept, for this model."""
-    read = text_reader_for(session.model, x, trains)
+    read = text_reader_for(call.model, x, trains)
     if read is not None:
-        x = _read(read, _as_dataset(x, y, sample_weight, batch_size, shuffle))
+        x = _map_text(read, _to_dataset(x, y, sample_weight, batch_size, shuffle))
         y = sample_weight = batch_size = None
         shuffle = False
     return open_feed(
-        session.shared(x),
+        call.distribute(x),
         y,
-        placement=session.placement,
+        placement=call.placement,
         sample_weight=sample_weight,
         batch_size=batch_size,
         shuffle=shuffle,
@@ -46,34 +46,34 @@ def open_model_feed(
 
 
 def text_reader_for(model: Any, x: Any, trains: bool) -> Callable[[Any], Any] | None:
-    """What makes numbers of the text in ``x``; None for models that take numbers."""
+    """The function that turns the text in ``x`` into numbers; None for models that take numbers."""
     return keras_hooks.host_part(model, lambda: _spec_of(x), trains)
 
 
 _Datasets = weakref.WeakKeyDictionary[Dataset, tuple[Callable[[Any], Any], Dataset]]
-_READ: _Datasets = weakref.WeakKeyDictionary()
+_MAPPED: _Datasets = weakref.WeakKeyDictionary()
 
 
-def _read(read: Callable[[Any], Any], dataset: Dataset) -> Dataset:
-    """The dataset with numbers instead of text; the same object each time, so that its passes go on counting."""
+def _map_text(read: Callable[[Any], Any], dataset: Dataset) -> Dataset:
+    """The dataset with numbers instead of text; the same object each time, so that it continues to count its passes."""
 
     def read_text(*batch: Any) -> Any:
         x = read(batch[0])
         return (x, *batch[1:]) if len(batch) > 1 else x
 
-    if dataset not in _READ or _READ[dataset][0] is not read:
-        _READ[dataset] = read, Dataset(dataset.plan).map(read_text)
-    return _READ[dataset][1]
+    if dataset not in _MAPPED or _MAPPED[dataset][0] is not read:
+        _MAPPED[dataset] = read, Dataset(dataset.plan).map(read_text)
+    return _MAPPED[dataset][1]
 
 
-def _as_dataset(x: Any, y: Any, sample_weight: Any, batch_size: int | None, shuffle: bool | Literal["batch"]) -> Any:
+def _to_dataset(x: Any, y: Any, sample_weight: Any, batch_size: int | None, shuffle: bool | Literal["batch"]) -> Any:
     x = getattr(x, "global_batches", x)
     if isinstance(x, Dataset):
         return x
     if isinstance(x, keras.utils.PyDataset) or not _is_rows(x):
         raise TypeError(keras_hooks.TEXT_ON_HOST.format(why=NOT_ROWS.format(kind=type(x).__name__)))
     given = (x,) if y is None else (x, y) if sample_weight is None else (x, y, sample_weight)
-    rows = Dataset.from_tensor_slices(_arrays(given))
+    rows = Dataset.from_tensor_slices(_to_arrays(given))
     rows = rows.shuffle(rows.cardinality()) if shuffle is True else rows
     batches = rows.batch(batch_size or 32)
     return batches.shuffle(batches.cardinality()) if shuffle == "batch" else batches
@@ -83,14 +83,14 @@ def _is_rows(x: Any) -> bool:
     return all(hasattr(leaf, "__array__") or keras_hooks.is_text(leaf) for leaf in keras.tree.flatten(x))
 
 
-def _arrays(nest: Any) -> Any:
+def _to_arrays(nest: Any) -> Any:
     """Arrays instead of lists and frames, tuples instead of lists of arrays."""
     if isinstance(nest, dict):
-        return {name: _arrays(part) for name, part in nest.items()}
+        return {name: _to_arrays(part) for name, part in nest.items()}
     if isinstance(nest, list | tuple) and nest and all(hasattr(part, "__array__") for part in nest):
-        return tuple(map(_arrays, nest))
+        return tuple(map(_to_arrays, nest))
     if isinstance(nest, tuple):
-        return tuple(map(_arrays, nest))
+        return tuple(map(_to_arrays, nest))
     array = np.asarray(nest, object) if isinstance(nest, list) and keras_hooks.is_text(nest[0]) else np.asarray(nest)
     return array.astype("float32") if array.dtype == np.float64 else array
 
@@ -99,4 +99,4 @@ def _spec_of(x: Any) -> Any:
     x = getattr(x, "global_batches", x)
     if isinstance(x, Dataset):
         return keras_hooks.unpack(x.inferred_element_spec)[0]
-    return _arrays(x) if _is_rows(x) else None
+    return _to_arrays(x) if _is_rows(x) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from unisono._src.processes import all_gather_host, processes
 
-APART = """The weights are not the same everywhere. {found}
+OUT_OF_SYNC = """The weights are not the same everywhere. {found}
 Something was assigned on some processes or devices only: by code that runs on the chief alone, for example, or by a
 callback that draws random numbers."""
 
@@ -30,7 +30,7 @@ def check_in_sync(model: Any) -> None:
         if len(set(gathered[:, number].tolist())) > 1:
             names = processes().names
             other = next(index for index in range(len(names)) if gathered[index, number] != gathered[0, number])
-            raise RuntimeError(APART.format(found=f"{variable.path} differs in {names[other]}."))
+            raise RuntimeError(OUT_OF_SYNC.format(found=f"{variable.path} differs in {names[other]}."))
 
 
 def _digest(variable: Any) -> int:
@@ -39,5 +39,7 @@ def _digest(variable: Any) -> int:
     for shard in variable._value.addressable_shards:
         digest = hashlib.sha256(np.asarray(shard.data).tobytes()).digest()
         if digests.setdefault(str(shard.index), digest) != digest:
-            raise RuntimeError(APART.format(found=f"{variable.path} differs between the devices of this process."))
+            raise RuntimeError(
+                OUT_OF_SYNC.format(found=f"{variable.path} differs between the devices of this process.")
+            )
     return int.from_bytes(hashlib.sha256(b"".join(digests.values())).digest()[:8], "little")

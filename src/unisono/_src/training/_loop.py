@@ -1,24 +1,25 @@
-"""The loop: windows in, compiled calls out, callbacks at the boundaries of calls. The same for fit and evaluate.
+"""The loop that runs chunks of steps, the same for `fit`, `evaluate` and `predict`:
 
 ```
-for each call:
-    window  = the next K steps of the epoch
-    state   = the arrays of the model's variables
-    state, logs = program(state, window)         # returns before it has run
-    variables = state
-    callbacks(last step of the call, logs)       # in Keras's threads unless a callback wants to be waited for
+for each chunk of the epoch:                     # run_epoch
+    callbacks(first step of the chunk)
+    for each call that the chunk needs:          # run_chunk; a loop program needs one
+        state = the arrays of the model's variables
+        state, logs = program(state, chunk)      # returns before it has run
+        variables = state
+    callbacks(last step of the chunk, logs)      # in Keras's threads unless a callback wants to be waited for
 ```
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jax
 
+from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import StepChunk
 from unisono._src.devices import LaunchQueue, Placement
 from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
@@ -29,13 +30,27 @@ from unisono._src.training._programs import program_for
 from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind
 
-# A loop keeps the device busy for long; single steps are short, so more of them have to wait in line.
+# A loop keeps the device busy for long; single steps are short, so more of them have to be queued.
 _LOOPS_IN_FLIGHT: Final = 2
 _STEPS_IN_FLIGHT: Final = 8
 
 
+class CallResult(NamedTuple):
+    """What one compiled call returned; the arrays may not be computed yet.
+
+    Attributes:
+        result: the logs of its last step; for "predict" the outputs of all its steps, stacked.
+        nan_guard: for "train", see `_steps.py`; else None.
+        num_steps: how many steps it ran.
+    """
+
+    result: Any
+    nan_guard: Any
+    num_steps: int
+
+
 class Loop:
-    """Runs windows for one model and one kind of step.
+    """Runs chunks of steps for one model and one kind of step.
 
     Args:
         model: the model.
@@ -43,8 +58,8 @@ class Loop:
         placement: its devices.
         variables: what the step reads and writes.
         pace: how many steps per call.
-        grids: where a call has to end.
-        done: steps that were run before, by an earlier run that goes on here.
+        grids: the steps at which a call has to end.
+        steps_done: steps that an earlier run did, which this one resumes.
     """
 
     def __init__(
@@ -55,96 +70,90 @@ class Loop:
         variables: StepVariables,
         pace: Pace,
         grids: Sequence[StepGrid | StepMark] = (),
-        done: int = 0,
+        steps_done: int = 0,
     ):
         self._model, self._kind, self._placement = model, kind, placement
         self._variables, self._pace, self._grids = variables, pace, grids
         self._launches = LaunchQueue()
-        self._steps = done
+        self._steps = steps_done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
-        self._clock: float | None = None
-
-    def epoch(
-        self,
-        cursor: EpochCursor,
-        *,
-        watch: Any = None,
-        another_follows: bool = False,
-        within: bool = False,
-        hooks: BatchHooks,
-        stopped: Callable[[], bool],
-        after_call: Callable[[Any, Any], None] = lambda logs, watch: None,
-    ) -> tuple[Any, Any]:
-        """Runs one epoch (or one evaluation); returns the logs of its last step and the watch.
-
-        ``within``: the epoch was begun by an earlier run. ``after_call`` gets the logs and the watch after every call.
-        """
-        cursor.begin_epoch(another_follows=another_follows, within=within)
-        self._clock = None
-        logs: Any = None
-        while not stopped():
-            first = cursor.position
-            window = cursor.window(self.most())
-            if window is None:
-                break
-            hooks.begin(first)
-            logs, watch = self.run(window, watch)
-            hooks.end(cursor.position - 1, logs)
-            after_call(logs, watch)
-        self._launches.drain()
-        return logs, watch
+        self._last_end: float | None = None
 
     @property
     def steps(self) -> int:
         """Steps that were started, those of earlier runs included."""
         return self._steps
 
-    def drain(self) -> None:
-        """Waits until all of them have ended."""
+    def run_epoch(
+        self,
+        cursor: EpochCursor,
+        *,
+        nan_guard: Any = None,
+        another_follows: bool = False,
+        mid_epoch: bool = False,
+        hooks: BatchHooks,
+        is_stopped: Callable[[], bool],
+        after_call: Callable[[Any, Any], None] = lambda logs, nan_guard: None,
+    ) -> tuple[Any, Any]:
+        """Runs one epoch, or one evaluation; returns the logs of its last step and the nan guard.
+
+        ``mid_epoch``: an earlier run began the epoch. ``after_call`` gets the logs and the nan guard after every chunk.
+        """
+        cursor.begin_epoch(another_follows=another_follows, mid_epoch=mid_epoch)
+        self._last_end = None
+        logs: Any = None
+        while not is_stopped():
+            first = cursor.steps_in_epoch
+            chunk = self.next_chunk(cursor)
+            if chunk is None:
+                break
+            with measure("callback_seconds"):
+                hooks.begin(first)
+            *_, (logs, nan_guard, _) = self.run_chunk(chunk, nan_guard)
+            with measure("callback_seconds"):
+                hooks.end(cursor.steps_in_epoch - 1, logs)
+            after_call(logs, nan_guard)
         self._launches.drain()
+        return logs, nan_guard
 
-    def run(self, window: StepChunk, watch: Any = None) -> tuple[Any, Any]:
-        """Runs one window. Returns the result of its last step, which may still be on its way."""
-        (result, last_watch, _) = deque(self._calls(window, watch), maxlen=1).pop()
-        return result, last_watch
+    def next_chunk(self, cursor: EpochCursor) -> StepChunk | None:
+        """The steps of the next call; None at the end of the epoch."""
+        most = min([self._pace.steps, *(grid.steps_left(self._steps) for grid in self._grids)])
+        with measure("input_wait_seconds"):
+            return cursor.next_chunk(most)
 
-    def run_stacked(self, window: StepChunk) -> Iterator[tuple[Any, int]]:
-        """Runs one window of "predict"; gives the stacked outputs of each call and how many steps they are of."""
-        for outputs, _, count in self._calls(window, None):
-            yield outputs, count
-
-    def _calls(self, window: StepChunk, watch: Any) -> Iterator[tuple[Any, Any, int]]:
+    def run_chunk(self, chunk: StepChunk, nan_guard: Any = None) -> Iterator[CallResult]:
+        """Runs one chunk, in as many calls as its program needs. All results have to be taken."""
         state = self._variables.read()
-        carry = (state, watch) if self._kind == "train" else state
-        program = program_for(self._model, self._kind, self._placement, self._variables, carry, window)
+        carry = (state, nan_guard) if self._kind == "train" else state
+        program = program_for(self._model, self._kind, self._placement, self._variables, carry, chunk)
+        facts = active_fit_facts() if self._kind == "train" else None
         done = 0
         if not self._pace.settled:
-            self._clock = time.perf_counter()
-        while done < window.count:
-            count = min(program.most, window.count - done)
-            carry, result = program(carry, window.operands, window.start + done, count)
-            state, watch = carry if self._kind == "train" else (carry, None)
+            self._last_end = time.perf_counter()
+        while done < chunk.count:
+            count = min(program.max_steps, chunk.count - done)
+            carry, result = program(carry, chunk.operands, chunk.start + done, count)
+            state, nan_guard = carry if self._kind == "train" else (carry, None)
             self._variables.write(state)
             limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
-            self._record(self._launches.add(result, count, limit))
+            self._record_pace(self._launches.add(result, count, limit))
             report_progress(self._phase, self._steps + done + count)
-            yield result, watch, count
+            if facts is not None:
+                facts.add_call(program.form, count)
+            yield CallResult(result, nan_guard, count)
             done += count
         self._steps += done
         if not self._pace.settled:
-            self._record(self._launches.drain())
+            self._record_pace(self._launches.drain())
 
-    def most(self) -> int:
-        """Steps for the next call."""
-        return min([self._pace.steps, *(grid.steps_left(self._steps) for grid in self._grids)])
-
-    def _record(self, ended: int) -> None:
-        """Tells the pace how long the launches that have just ended took: since the ones before them ended."""
-        if ended:
+    def _record_pace(self, steps_ended: int) -> None:
+        """Tells the pace how long the launches that have just ended took: since those before them ended."""
+        if steps_ended:
             now = time.perf_counter()
-            if self._clock is not None:
-                self._pace.record(ended, now - self._clock)
-            self._clock = now
+            if self._last_end is not None:
+                self._pace.record(steps_ended, now - self._last_end)
+            self._last_end = now
 
 
 def fetch(logs: Any) -> Any:

@@ -7,25 +7,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
+
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.strategy import distribute_dataset, reads_per_worker_data
 from unisono._src.training._borrowed_variables import BorrowedVariables
+from unisono._src.training._custom_steps import has_tf_style_step, trace_used_variables
 from unisono._src.training._pace import Pace
 from unisono._src.training._programs import pace_for
-from unisono._src.training._step_variables import StepVariables
+from unisono._src.training._step_variables import StepVariables, step_variables
 from unisono._src.training._steps import Kind
 
 
 @dataclass(frozen=True, eq=False)
 class ModelCall:
-    """A model in the hands of its strategy."""
+    """A model, bound to its strategy for one call."""
 
     model: Any
     strategy: context.HasPlacement
-    lent: BorrowedVariables = field(default_factory=BorrowedVariables)
+    _borrowed: BorrowedVariables = field(default_factory=BorrowedVariables)
 
     @classmethod
     def of(cls, model: Any, method: str) -> ModelCall:
@@ -42,25 +45,44 @@ class ModelCall:
         return self.strategy.placement
 
     @contextlib.contextmanager
-    def entered(self) -> Iterator[None]:
-        """The strategy's scope: variables that are made on the way belong to it. What it was lent is given back."""
+    def enter_strategy(self) -> Iterator[None]:
+        """The strategy's scope: variables made inside belong to it. Borrowed variables are given back at the end."""
         with context.enter_strategy(self.strategy):
             try:
                 yield
             finally:
-                self.lent.give_back()
+                self._borrowed.give_back()
 
-    def adopt(self, variables: StepVariables) -> None:
-        """Sees to it that all variables live on the strategy's devices."""
+    def build(self, kind: Kind, batch_spec: Any, *, resumable: bool = False) -> None:
+        """Makes all variables that steps of this kind need on batches of this shape, before the first of them.
+
+        Keras builds for its own steps; a custom step is traced once. ``resumable``: they are to be checkpointed.
+        """
+        for leaf in jax.tree.leaves(batch_spec):
+            if leaf.dtype.kind in "OSUT":
+                why = f"a batch has an array of text, of shape {leaf.shape}"
+                raise TypeError(keras_hooks.TEXT_ON_HOST.format(why=why))
+        if has_tf_style_step(self.model, kind):
+            trace_used_variables(self.model, kind, batch_spec, resumable=resumable)
+        elif kind == "predict":
+            keras_hooks.build_for_prediction(self.model, keras_hooks.unpack(batch_spec)[0])
+        else:
+            keras_hooks.build_for_training(self.model, batch_spec)
+
+    def place_variables(self, kind: Kind) -> StepVariables:
+        """The variables that steps of this kind use, all on the strategy's devices."""
+        variables = step_variables(self.model, kind)
+        every = variables.all()
         keras_hooks.adopt_variables(
-            [each for each in variables.all() if not keras_hooks.is_global_seed_state(each)], self.strategy
+            [each for each in every if not keras_hooks.is_global_seed_state(each)], self.strategy
         )
-        for variable in variables.all():
+        for variable in every:
             if keras_hooks.is_global_seed_state(variable):
-                self.lent.take(variable, self.placement)
+                self._borrowed.borrow(variable, self.placement)
+        return variables
 
-    def shared(self, x: Any) -> Any:
-        """The input, shared among workers if they are to read data of their own; else as it is."""
+    def distribute(self, x: Any) -> Any:
+        """The input, distributed if each worker is to read data of its own; else as it is."""
         if self.placement.spans_processes and isinstance(x, Dataset) and reads_per_worker_data(x):
             return distribute_dataset(self.placement, x, None)
         return x

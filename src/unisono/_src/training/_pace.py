@@ -13,16 +13,16 @@ _GROWTH: Final = 8
 
 
 class Pace:
-    """Follows the clock, which is harmless: the number of steps in a call changes no result.
+    """Adapts to the clock, which is harmless: the number of steps in a call changes no result.
 
     Args:
         fixed: run exactly so many steps per call and ignore the clock.
         block: prefer multiples of this number.
-        together: several processes make the same calls: the chief's clock counts, until the pace has settled.
+        across_processes: several processes make the same calls: the chief's clock decides, until the pace has settled.
     """
 
-    def __init__(self, fixed: int | None = None, block: int = 1, *, together: bool = False):
-        self._together = together
+    def __init__(self, fixed: int | None = None, block: int = 1, *, across_processes: bool = False):
+        self._across_processes = across_processes
         self._fixed = fixed
         self._block = block
         self._steps = fixed or 1
@@ -36,14 +36,14 @@ class Pace:
     @property
     def settled(self) -> bool:
         """Whether a call may be made before the last one has ended. Until then each is waited for, so that a slow
-        step is found out before many of them are asked for at once."""
+        step is found before many of them are started at once."""
         return self._settled
 
     def record(self, steps: int, seconds: float) -> None:
         """``steps`` steps took ``seconds``."""
-        if self._fixed is None and not (self._together and self._settled):
+        if self._fixed is None and not (self._across_processes and self._settled):
             wanted = int(_SECONDS_PER_CALL * steps / max(seconds, 1e-6))
-            if self._together:
+            if self._across_processes:
                 wanted = int(broadcast_from_chief(np.int64(wanted)))
             self._settled = self._settled or wanted < self._steps * _GROWTH
             steps = max(1, min(wanted, self._steps * _GROWTH))

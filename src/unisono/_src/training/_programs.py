@@ -1,8 +1,8 @@
-"""Compiled programs: one per kind of step, form and shape of batch, kept with the model until it is compiled anew.
+"""Compiled programs: one per kind of step, form and shape of batch, kept with the model until it is compiled again.
 
 A step has two forms. *loop*: any number of steps in one call, the number being an argument of the call, so that it
-changes neither the program nor a bit of the result. *plain*: one step per call. Which one serves follows from
-the step and the platform alone (:func:`_form`), never from a clock: two runs of one job must choose alike.
+changes neither the program nor a bit of the result. *plain*: one step per call. Which one is used follows from
+the step and the platform alone (:func:`_choose_form`), never from a clock: two runs of one job must choose alike.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import Reader, StepChunk
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, metrics_view, use_cpu_lowerings
@@ -39,12 +40,12 @@ class Program:
     Attributes:
         kind: "train", "test" or "predict".
         form: "plain", "loop", or "eager" for models compiled with `run_eagerly` or without `jit_compile`.
-        most: the most steps one call can run.
+        max_steps: the most steps one call can run.
     """
 
     kind: Kind
     form: Form
-    most: int
+    max_steps: int
     _call: Callable[..., Any]
 
     def __call__(self, carry: Any, operands: Any, start: int, count: int) -> tuple[Any, Any]:
@@ -61,11 +62,12 @@ class Program:
 
 
 def block_size(placement: Placement) -> int:
-    """How many steps of a loop run without a look at whether it goes on.
+    """How many steps of a loop run without a check of its end.
 
-    A GPU asks the host after every turn of a loop whose length it does not know beforehand, which costs 0.015 ms a
-    turn: as much as half of a small network's step. Turns of 32 steps each, of known number, hide it, and change no
-    bit (checked on an H200 against single turns). On CPU there is nothing to gain and twice as much to compile.
+    A GPU asks the host after every iteration of a loop whose length it does not know beforehand, which costs 0.015 ms
+    an iteration: as much as half of a small network's step. Iterations of 32 steps each, of known number, hide it, and
+    change no bit (checked on an H200 against single steps). On CPU there is nothing to gain, and twice as much to
+    compile.
     """
     return 1 if placement.platform == "cpu" else 32
 
@@ -88,31 +90,35 @@ def forget_programs(model: Any) -> None:
 
 
 def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> Pace:
-    """How fast steps on batches of this shape were when they ran last."""
+    """The pace of steps on batches of this shape, as it was when they ran last."""
     paces = _compiled(model).paces
-    pace = Pace(block=block_size(placement), together=placement.spans_processes)
+    pace = Pace(block=block_size(placement), across_processes=placement.spans_processes)
     return paces.setdefault((kind, _signature(batch_spec)), pace)
 
 
 def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
-    """How an epoch of the model begins; compiled once for as many metrics as it has now."""
+    """The start of an epoch of the model; compiled once for as many metrics as it has now."""
     starts = _compiled(model).epoch_starts
     return starts.setdefault(len(model.metrics_variables), EpochStart(model, placement))
 
 
 def program_for(
-    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, window: StepChunk
+    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, chunk: StepChunk
 ) -> Program:
-    """The program for this window, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
+    """The program for this chunk, compiled now if there is none yet. ``carry`` holds the values of ``variables``."""
     cache = _compiled(model).programs
-    key = (kind, window.is_regular, window.reader, _signature(carry), _signature(window.operands))
+    key = (kind, chunk.is_regular, chunk.reader, _signature(carry), _signature(chunk.operands))
     if key not in cache:
-        cache[key] = _build(model, kind, placement, variables, carry, window)
+        with measure("compile_seconds"):
+            cache[key] = _build(model, kind, placement, variables, carry, chunk)
+        facts = active_fit_facts()
+        if facts is not None:
+            facts.add(programs=1)
     return cache[key]
 
 
 class _Compiled:
-    """What is kept with a model until it is compiled anew."""
+    """What is kept with a model until `model.compile` is called again."""
 
     def __init__(self) -> None:
         self.programs: dict[Any, Program] = {}
@@ -133,10 +139,10 @@ def _signature(nest: Any) -> Any:
 
 
 def _build(
-    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, window: StepChunk
+    model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, chunk: StepChunk
 ) -> Program:
-    # The program must not hold on to the window, whose operands may be all of the training data.
-    reader = window.reader
+    # The program must not keep a reference to the chunk, whose operands may be all of the training data.
+    reader = chunk.reader
     compiled = is_traced(model)
     view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
     step = make_step(model, kind, placement, variables, compiled=compiled, view=view)
@@ -144,35 +150,35 @@ def _build(
         return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
     # Keras's Python code runs once, here; both forms are made of its trace.
     with use_cpu_lowerings(placement, stock_step=is_stock(model, f"{kind}_step")):
-        batch = jax.eval_shape(reader.read, window.operands, np.int32(0))
+        batch = jax.eval_shape(reader.read, chunk.operands, np.int32(0))
         jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
-    form = _form(placement, window, jaxpr)
+    form = _choose_form(placement, chunk, jaxpr)
     traced = _from_trace(jaxpr, jax.tree.structure(shapes))
     most = 1
     if form == "plain":
         call = _plain_call(traced, reader, stacked=kind == "predict")
     elif kind == "predict":
-        most = min(_PREDICT_STEPS, window.capacity)
+        most = min(_PREDICT_STEPS, chunk.capacity)
         call = _stacking_loop_call(traced, reader, shapes[1], most)
     else:
-        most = window.capacity
+        most = chunk.capacity
         block = block_size(placement)
         if view is None:
             call = _loop_call(traced, reader, shapes[1], block)
         else:
-            call = _with_logs_at_the_end(traced, reader, block, view, kind)
+            call = _loop_call_with_final_logs(traced, reader, block, view, kind)
     carry_layout = jax.tree.map(placement.layout, carry)
-    # Outputs stay where they were computed, unless other processes want them too.
+    # Outputs stay where they were computed, unless other processes need them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
-    lowered = jitted.lower(carry, window.operands, np.int32(0), np.int32(1))
+    lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
     return Program(kind, form, most, lowered.compile(placement.compiler_options))
 
 
-def _form(placement: Placement, window: StepChunk, jaxpr: Any) -> Form:
-    """The rule. An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
+def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:
+    """An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
     than outside (50 against 14.5 ms for a small CNN): plain. Everything else: loop."""
-    if not window.is_regular:
+    if not chunk.is_regular:
         return "plain"
     if placement.platform == "cpu" and "conv_general_dilated" in set(_primitives(jaxpr.jaxpr)):
         return "plain"
@@ -206,8 +212,10 @@ def _loop_call(step: Step, reader: Reader, result_shapes: Any, block: int) -> Ca
     return call
 
 
-def _with_logs_at_the_end(step: Step, reader: Reader, block: int, view: MetricsView, kind: Kind) -> Callable[..., Any]:
-    """The loop without logs in it: read from the metrics once, at its end. Spares two kernels a step on a GPU."""
+def _loop_call_with_final_logs(
+    step: Step, reader: Reader, block: int, view: MetricsView, kind: Kind
+) -> Callable[..., Any]:
+    """A loop without logs in it: they are read from the metrics once, at its end. Saves two kernels a step on a GPU."""
 
     def without_logs(carry: Any, batch: Any) -> tuple[Any, Any]:
         return step(carry, batch)[0], ()

@@ -1,4 +1,4 @@
-"""Where a run is kept, when it is saved, and how a user says so."""
+"""`fit(resume=...)`: where the checkpoints of a run are, and when they are written."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Start it with `unisono run --run-dir runs/NAME script.py`, or name the folder: r
 
 TWICE = """Both resume={resume!r} and a BackupAndRestore callback were given. They do the same: leave one out."""
 
-NOT_A_FOLDER = """resume is a folder, True, or a unisono.Resume; got {resume!r}."""
+NOT_A_FOLDER = """resume={resume!r}. Expected a folder such as "runs/mnist", True, or a unisono.Resume."""
 
 
 @dataclass(frozen=True)
 class Resume:
-    """How a `fit` is kept: `model.fit(..., resume=Resume("runs/mnist", policy=EverySteps(500)))`.
+    """How a `fit` is checkpointed: `model.fit(..., resume=Resume("runs/mnist", policy=EverySteps(500)))`.
 
     Attributes:
-        directory: the folder of the run. A new `fit` in it, after a crash say, goes on where the last save was.
-        policy: when to save; every 30 seconds unless told otherwise.
-        keep: how many of the last saves stay.
-        delete_at_end: whether they are deleted when training has come to its end.
+        directory: the folder of the run. A new `fit` in it, after a crash say, resumes from the last checkpoint.
+        policy: when to save; every 30 seconds by default.
+        keep: how many of the newest checkpoints are kept.
+        delete_at_end: whether they are deleted when training has finished.
     """
 
     directory: str | os.PathLike[str]
@@ -49,7 +49,7 @@ class Resume:
 
 
 def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
-    """What `fit` was told: by ``resume=``, or by a BackupAndRestore in its list of callbacks, ours or Keras's."""
+    """The `Resume` that ``resume=`` asks for, or a BackupAndRestore among the callbacks; None if neither is there."""
     every: Iterable[Any] = getattr(callbacks, "callbacks", callbacks)
     backups = [callback for callback in every if isinstance(callback, BackupAndRestore)]
     if argument is None or argument is False:
@@ -69,19 +69,19 @@ def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
     return Resume(argument)
 
 
-_ended: Counter[Path] = Counter()
+_finished: Counter[Path] = Counter()
 
 
 def next_fit_folder(resume: Resume) -> Path:
-    """A folder for each `fit` that a process makes in one run: after a new start of the script, those that had come to
-    their end are passed over, and the one that was interrupted goes on."""
+    """A folder for each `fit` that a process makes in one run: after a restart of the script, those that had finished
+    are skipped, and the one that was interrupted resumes."""
     root = _root(resume)
-    return root / f"fit-{_ended[root] + 1}"
+    return root / f"fit-{_finished[root] + 1}"
 
 
 def count_finished_fit(resume: Resume) -> None:
-    """A `fit` of the run has come to its end in this process."""
-    _ended[_root(resume)] += 1
+    """A `fit` of the run has finished in this process."""
+    _finished[_root(resume)] += 1
 
 
 def _root(resume: Resume) -> Path:

@@ -1,7 +1,7 @@
-"""Saves a `fit` while it runs, and leaves when the process is told to.
+"""Checkpoints a `fit` while it runs, and ends the process for a restart when it receives SIGTERM.
 
 Every process holds the same state, so the chief alone writes. All of them decide alike: by steps and epochs each for
-itself, by the clock and by signals in a round (`runtime/_consensus.py`).
+itself, by the clock and by signals in a vote (`processes/_consensus.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from unisono._src.core import active_fit_facts, measure
 from unisono._src.devices import cache_compiled_programs, is_deterministic
 from unisono._src.keras_hooks import StepGrid
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
@@ -22,130 +23,136 @@ from unisono._src.state.checkpoint import (
     Progress,
     RetentionRecord,
     Snapshot,
-    checkpoint_number,
     commit_snapshot,
     delete_old_checkpoints,
-    load_newest_good,
-    load_on_chief,
+    load_newest_on_chief,
 )
 from unisono._src.state.store import BackgroundWriter, CheckpointSeries, LoadedCheckpoint
 from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
 from unisono._src.training._training_state import TrainingState
 
+# The flags of the vote after a call.
 _SAVE: Final = 1
-_LEAVE: Final = 2
+_EXIT: Final = 2
 _FAILED: Final = 4
 
 
 @contextlib.contextmanager
 def checkpointing(resume: Resume | None) -> Iterator[RunCheckpointer | None]:
-    """A keeper, if the training is to be kept, which hears SIGTERM until the training has ended."""
+    """The checkpointer of one `fit`, which listens for SIGTERM inside of the block; None without a ``resume``."""
     if resume is None:
         yield None
         return
     with PreemptionNotice() as notice:
-        keeper = RunCheckpointer(resume, notice)
+        checkpointer = RunCheckpointer(resume, notice)
         try:
-            yield keeper
+            yield checkpointer
         except BaseException as error:
             try:
-                keeper.close()
+                checkpointer.close()
             except Exception as while_writing:
-                error.add_note(f"Besides, the last save could not be written: {while_writing}")
+                error.add_note(f"Besides, the last checkpoint could not be written: {while_writing}")
             raise
-        keeper.close()
+        checkpointer.close()
         count_finished_fit(resume)
 
 
 class RunCheckpointer:
-    """Of one `fit`.
+    """Saves and restores one `fit`.
 
     Args:
         resume: where and when.
-        notice: tells whether this process was told to end.
+        notice: whether this process has received SIGTERM.
 
     Attributes:
-        saved: what an earlier run left; None if this is the first one.
+        saved: the checkpoint to resume from; None if this is the first run.
     """
 
     def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
             cache_compiled_programs(Path(resume.directory).absolute() / "programs")
-        self._shelf = CheckpointSeries(next_fit_folder(resume), "save")
-        self.saved: LoadedCheckpoint | None = load_on_chief(lambda: load_newest_good(self._shelf))
-        self._memory = (
-            RetentionRecord() if self.saved is None else RetentionRecord.from_json(self.saved.state["memory"])
-        )
-        self._resumed_from = [] if self.saved is None else [checkpoint_number(self.saved)]
+        self._series = CheckpointSeries(next_fit_folder(resume), "save")
+        self.saved: LoadedCheckpoint | None = load_newest_on_chief(self._series)
+        self._retention = RetentionRecord.from_json(self.saved.state["memory"] if self.saved else None)
+        self._resumed_from = [self.saved.number] if self.saved else []
         self._writer = BackgroundWriter()
         self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
-        self._warned = False
+        self._has_warned = False
         self._error: Exception | None = None
 
     @property
     def grids(self) -> list[StepGrid]:
-        """Where a call has to end."""
+        """The steps at which a call has to end."""
         return [] if self._resume.policy.every is None else [StepGrid(self._resume.policy.every)]
 
     def begin(self, training: TrainingState) -> None:
         """The training is about to run its first step. A new one is saved at once: what cannot be saved is then known
-        before it has cost anything, and a restart before the second save has the same order of data."""
+        before it has cost anything, and a restart before the second checkpoint has the same order of data."""
         self._saved_step, self._saved_at = training.step, time.monotonic()
         if self.saved is None:
             self._save(training)
 
     def after_call(self, training: TrainingState) -> None:
-        """Some steps were run."""
+        """Some steps were run: saves if it is time to, exits if a process received SIGTERM."""
         policy = self._resume.policy
-        certain = policy.due(self._progress(training, seconds=0.0))
-        wishes = (_LEAVE if self._notice.received else 0) | (_FAILED if self._has_failed() else 0)
-        if not certain and processes().is_chief and not self._writer.busy:
-            wishes |= _SAVE if policy.due(self._progress(training)) else 0
-        wished = self._consensus.vote(wishes) or 0
-        if wished & _FAILED:
+        # What all processes know without asking: the step. Their clocks differ, so the chief's decides.
+        is_due_for_all = policy.due(self._progress(training, seconds=0.0))
+        flags = (_EXIT if self._notice.received else 0) | (_FAILED if self._has_failed() else 0)
+        if not is_due_for_all and processes().is_chief and not self._writer.busy:
+            flags |= _SAVE if policy.due(self._progress(training)) else 0
+        voted = self._consensus.vote(flags) or 0
+        if voted & _FAILED:
             self._wait()
-        if wished & _LEAVE:
-            self._leave(training)
-        elif certain or wished & _SAVE:
+        if voted & _EXIT:
+            self._save_and_exit(training)
+        elif is_due_for_all or voted & _SAVE:
             self._save(training)
 
     def after_validation_call(self, training: TrainingState) -> None:
-        """Some steps of a validation were run. The training stands at the end of its epoch."""
-        if (self._consensus.vote(_LEAVE if self._notice.received else 0) or 0) & _LEAVE:
-            self._leave(training)
+        """Some steps of a validation were run. The training is at the end of its epoch."""
+        if (self._consensus.vote(_EXIT if self._notice.received else 0) or 0) & _EXIT:
+            self._save_and_exit(training)
 
     def after_epoch(self, training: TrainingState) -> None:
-        """An epoch has ended, and the callbacks were told."""
-        progress = self._progress(training, seconds=0.0, ended=True)
+        """An epoch has ended, and the callbacks have been called."""
+        progress = self._progress(training, seconds=0.0, epoch_ended=True)
         if self._resume.policy.due(progress):
             self._save(training, mark=self._resume.policy.worth_keeping(progress))
 
     def finish(self, training: TrainingState, epochs: int) -> None:
-        """The training has come to its end, and the last save is what a new start of the script begins with."""
-        self._save(training, finished=epochs)
+        """The training has finished. The last checkpoint is what the next start of the script restores.
+
+        It is written even if `EveryEpoch` has just saved: `on_train_end` may have changed the model, and a kill inside
+        of it must not cost an epoch.
+        """
+        if not self._resume.delete_at_end:
+            self._save(training, finished=epochs)
         self._wait()
         if all_gather_host(np.uint8(self._notice.received)).any():
+            if self._resume.delete_at_end:
+                self._save(training, finished=epochs)
+                self._wait()
             self._notice.exit_for_restart(self._resume.directory)
-        self.forget()
+        self.delete_if_asked()
 
-    def forget(self) -> None:
-        """The end has been reached, by this run or an earlier one: deletes the saves, if that was asked for."""
+    def delete_if_asked(self) -> None:
+        """Training has finished, in this run or an earlier one: deletes the checkpoints if `delete_at_end` is set."""
         if processes().is_chief and self._resume.delete_at_end:
-            self._shelf.clear()
+            self._series.clear()
 
     def close(self) -> None:
-        """Waits for a save that is being written."""
+        """Waits for a checkpoint that is being written."""
         self._writer.close()
 
-    def _leave(self, training: TrainingState) -> None:
+    def _save_and_exit(self, training: TrainingState) -> None:
         self._save(training)
         self._wait()
         self._notice.exit_for_restart(self._resume.directory)
 
     def _wait(self) -> None:
-        """Until what is being written is on the disk. What went wrong with it is raised on all processes."""
+        """Waits until what is being written is on the disk. An error of it is raised on all processes."""
         run_on_chief(self._finish_write)
 
     def _finish_write(self) -> None:
@@ -155,7 +162,7 @@ class RunCheckpointer:
         self._writer.wait()
 
     def _has_failed(self) -> bool:
-        """Whether the last save could not be written. Only the chief knows."""
+        """Whether the last checkpoint could not be written. Only the chief has an answer."""
         try:
             self._writer.check()
         except Exception as error:
@@ -164,39 +171,42 @@ class RunCheckpointer:
 
     def _save(self, training: TrainingState, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
-        if not self._warned and processes().is_chief:
-            for doubt in training.doubts():
-                warnings.warn(doubt, stacklevel=2)
-        self._warned = True
-        self._wait()
-        training.settle()
-        state, of_callbacks = training.state(finished=finished)
-        if not processes().is_chief:
-            return
-        arrays, step = training.arrays() | of_callbacks, training.step
+        if not self._has_warned and processes().is_chief:
+            for caveat in training.resume_caveats():
+                warnings.warn(caveat, stacklevel=2)
+        self._has_warned = True
+        with measure("checkpoint_wait_seconds"):
+            self._wait()
+        with measure("checkpoint_snapshot_seconds"):
+            training.wait_for_callbacks()
+            state, callback_arrays = training.state(finished=finished)
+            if not processes().is_chief:
+                return
+            arrays, step = training.arrays() | callback_arrays, training.step
         self._writer.start(lambda: self._write(arrays, state, step, mark))
 
     def _write(
         self, arrays: dict[str, np.ndarray[Any, Any]], state: dict[str, Any], step: int, mark: str | None
     ) -> None:
-        number = max([0, *self._shelf.steps()]) + 1
-        self._memory.note(number, mark)
-        state["memory"] = self._memory.to_json()
-        commit_snapshot(self._shelf.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
-        delete_old_checkpoints(self._shelf, self._memory, self._resume.keep, None, in_use=self._resumed_from)
+        with measure("checkpoint_write_seconds"):
+            number = max([0, *self._series.steps()]) + 1
+            self._retention.note(number, mark)
+            state["memory"] = self._retention.to_json()
+            commit_snapshot(self._series.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
+            delete_old_checkpoints(self._series, self._retention, self._resume.keep, None, in_use=self._resumed_from)
+        facts = active_fit_facts()
+        if facts is not None:
+            facts.add(checkpoints=1)
 
     def _progress(
-        self,
-        training: TrainingState,
-        *,
-        seconds: float | None = None,
-        ended: bool = False,
+        self, training: TrainingState, *, seconds: float | None = None, epoch_ended: bool = False
     ) -> Progress:
+        logs = training.logs_of_epochs
         return Progress(
             step=training.step,
             saved_step=self._saved_step,
             seconds=time.monotonic() - self._saved_at if seconds is None else seconds,
-            epochs=training.epoch if ended else None,
-            logs=training.earlier[-1] if ended else {},
-            earlier=training.earlier[:-1] if ended else training.earlier,
+            epochs=training.epoch if epoch_ended else None,
+            logs=logs[-1] if epoch_ended else {},
+            earlier=logs[:-1] if epoch_ended else logs,
         )

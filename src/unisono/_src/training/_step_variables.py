@@ -1,4 +1,4 @@
-"""The state of a model as arrays: read from its variables before a call, written back after it."""
+"""The variables that a step uses: their arrays are read before a call and written back after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StepVariables(NamedTuple):
         return tuple([variable._value for variable in group] for group in self.groups)
 
     def write(self, state: tuple[list[Any], ...]) -> None:
-        """Puts arrays that a program of ours returned back, without a copy."""
+        """Assigns the arrays that a program returned, without a copy."""
         for group, values in zip(self.groups, state, strict=True):
             for variable, value in zip(group, values, strict=True):
                 variable._value = value
@@ -31,8 +31,8 @@ class StepVariables(NamedTuple):
 def step_variables(model: Any, kind: str) -> StepVariables:
     """What `train_step`, `test_step` or `predict_step` takes as its state.
 
-    A user's step in TensorFlow's signature may use more than Keras's would: a second optimizer, variables of its own.
-    Those are one more group.
+    A custom step may use more than Keras's would: a second optimizer, variables that the model does not hold. Those are
+    one more group.
     """
     groups = step_state_variables(model, f"{kind}_step")
     if has_tf_style_step(model, kind):

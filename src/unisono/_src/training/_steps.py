@@ -1,7 +1,7 @@
-"""The pure step: ``(carry, batch) -> (carry, result)``, made of the model's own `train_step` and its kin.
+"""The pure step, ``(carry, batch) -> (carry, result)``, of the model's `train_step`, `test_step` or `predict_step`.
 
-The carry is the state, and for training a *watch* over the loss: n >= 0 says that n steps have run and all was well,
--1 - n that step n, counted from 0, was the first whose loss was not a number. One integer, because on a GPU every value
+The carry is the state, and for training a *nan guard*, one integer: n >= 0 says that n steps have run with a finite
+loss, -1 - n that step n, counted from 0, was the first whose loss was not. One integer, because on a GPU every value
 that a step carries beyond the model's own may cost a kernel.
 """
 
@@ -26,15 +26,15 @@ Step = Callable[[Any, Any], tuple[Any, Any]]
 
 
 def new_nan_guard() -> np.ndarray[Any, Any]:
-    """The watch before the first step."""
+    """The nan guard before the first step."""
     return np.array(0, "int32")
 
 
-def first_bad_step(watch: Any, loss: Any) -> int | None:
-    """The first step whose loss was not a number, counted from 0. ``loss`` is the one in the logs of the last step."""
-    if watch < 0:
-        return -1 - int(watch)
-    return int(watch) - 1 if not np.all(np.isfinite(loss)) else None
+def first_bad_step(nan_guard: Any, loss: Any) -> int | None:
+    """The first step, from 0, whose loss was nan or infinite. ``loss`` is the one in the logs of the last step."""
+    if nan_guard < 0:
+        return -1 - int(nan_guard)
+    return int(nan_guard) - 1 if not np.all(np.isfinite(loss)) else None
 
 
 def make_step(
@@ -48,19 +48,19 @@ def make_step(
 ) -> Step:
     """The step of this kind. The result is logs, or outputs for "predict".
 
-    With a ``view`` the loss is watched where the metrics keep it, and the logs need not be computed to see it. Each
-    step then looks at the sum that the step before it left, which is there from the beginning.
+    With a ``view`` the loss is checked where the metrics keep it, and the logs need not be computed for it. Each step
+    then checks the sum that the step before it left, which is there from the beginning.
     """
 
     strategy = get_owner(model)
     assert strategy is not None, "only models of a strategy are trained here"
 
-    def alone() -> contextlib.AbstractContextManager[None]:
-        # In the global view one replica sees all rows. Code that asks for the replicas gets that answer.
+    def as_one_replica() -> contextlib.AbstractContextManager[None]:
+        # In the global view one replica sees all rows, and that is what code that asks for the replicas gets.
         return context.run_as(Replica(strategy, axis=None))
 
-    def cut(batch: Any) -> Any:
-        # Op by op, JAX refuses to cut rows that do not divide; they are then computed on every device.
+    def shard(batch: Any) -> Any:
+        # Op by op, JAX refuses to shard rows that do not divide; they are then computed on every device.
         return placement.constrain_rows(batch) if compiled else batch
 
     run = getattr(model, f"{kind}_step")
@@ -68,29 +68,31 @@ def make_step(
         run = pure_step(model, kind, variables.groups)
 
     def train(carry: Any, batch: Any) -> tuple[Any, Any]:
-        state, watch = carry
+        state, nan_guard = carry
         if view:
-            watch = _watched(watch, view.loss_total(state[-1]), bad=-watch)
-        with alone():
-            logs, state = run(state, cut(batch))
+            nan_guard = _update_nan_guard(nan_guard, view.loss_total(state[-1]), bad=-nan_guard)
+        with as_one_replica():
+            logs, state = run(state, shard(batch))
         if not view:
-            watch = _watched(watch, logs.get("loss") if isinstance(logs, dict) else None, bad=-1 - watch)
-        return (state, watch), logs
+            nan_guard = _update_nan_guard(
+                nan_guard, logs.get("loss") if isinstance(logs, dict) else None, bad=-1 - nan_guard
+            )
+        return (state, nan_guard), logs
 
     def test(state: Any, batch: Any) -> tuple[Any, Any]:
-        with alone():
-            logs, state = run(state, cut(batch))
+        with as_one_replica():
+            logs, state = run(state, shard(batch))
         return state, logs
 
     def predict(state: Any, batch: Any) -> tuple[Any, Any]:
-        with alone():
-            outputs, rest = run(state, cut(batch))
+        with as_one_replica():
+            outputs, rest = run(state, shard(batch))
         # Keras's own step returns the non-trainable variables alone.
         return rest if has_tf_style_step(model, kind) else (state[0], rest), outputs
 
     return {"train": train, "test": test, "predict": predict}[kind]
 
 
-def _watched(watch: Any, loss: Any, *, bad: Any) -> Any:
-    well = True if loss is None else jnp.all(jnp.isfinite(loss))
-    return jnp.where(watch < 0, watch, jnp.where(well, watch + 1, bad))
+def _update_nan_guard(nan_guard: Any, loss: Any, *, bad: Any) -> Any:
+    is_finite = True if loss is None else jnp.all(jnp.isfinite(loss))
+    return jnp.where(nan_guard < 0, nan_guard, jnp.where(is_finite, nan_guard + 1, bad))

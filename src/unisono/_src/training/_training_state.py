@@ -1,4 +1,4 @@
-"""All that decides how a `fit` goes on, as arrays and JSON, and back."""
+"""Everything that decides how a `fit` continues, as arrays and JSON, and back."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
 from unisono._src.training._step_variables import StepVariables, step_variables
 
-OTHER_VARIABLES = """{folder} was saved of a model that has other variables.
+OTHER_VARIABLES = """{folder} was saved with a model whose variables differ from this one's.
 {problems}
-Build and compile the same model to go on with that run, or begin a new run in another folder."""
+Build and compile the same model to resume that run, or begin a new run in another folder."""
 
-OTHER_WORKERS = """{folder} was saved by {before} workers, each of which reads data of its own, and {now} go on.
-Where each of them stood in its data means nothing to another number. Go on with {before}, or give all of them the same
-data (AutoShardPolicy.DATA, which is the default): that goes on with any number."""
+OTHER_WORKERS = """{folder} was saved by {before} workers, each of which reads data of its own, and there are {now} now.
+The positions of {before} workers in their data cannot be used by {now}. Resume with {before}, or give all of them the
+same data (AutoShardPolicy.DATA, which is the default): that resumes with any number."""
 
 NO_CALLBACK = """{folder} holds the state of {name}, and there is no such callback now. It is left out."""
 
@@ -38,11 +38,11 @@ class TrainingState:
 
     Attributes:
         epoch: the epoch that runs, or the next one.
-        within: whether it has begun.
+        mid_epoch: whether it has begun.
         step: steps of all epochs.
         logs: of the last step of the epoch that runs.
-        watch: over its loss.
-        earlier: logs of all epochs that have ended.
+        nan_guard: of the epoch that runs, see `_steps.py`.
+        logs_of_epochs: logs of all epochs that have ended.
     """
 
     model: Any
@@ -52,109 +52,109 @@ class TrainingState:
     validation: Evaluation | None
     callbacks: Any
     epoch: int = 0
-    within: bool = False
+    mid_epoch: bool = False
     step: int = 0
     logs: Any = None
-    watch: Any = None
-    earlier: list[dict[str, float]] = field(default_factory=list)
+    nan_guard: Any = None
+    logs_of_epochs: list[dict[str, float]] = field(default_factory=list)
     _seeds: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
 
-    def doubts(self) -> list[str]:
-        """Why the data may not go on exactly from its places."""
+    def resume_caveats(self) -> list[str]:
+        """Why a resumed run may get different batches."""
         feeds = [self.cursor.feed, *([self.validation.feed] if self.validation else [])]
         return [feed.resume_caveat for feed in feeds if feed.resume_caveat is not None]
 
-    def settle(self) -> None:
+    def wait_for_callbacks(self) -> None:
         """Waits until callbacks have seen all steps so far."""
         keras_hooks.wait_for_batch_hooks(self.callbacks)
 
-    def before_validation(self) -> None:
-        """Remembers the seeds, which a validation may use up: if it does not come to its end it is run again."""
+    def remember_seeds(self) -> None:
+        """Copies the seeds, which a validation may advance: one that is interrupted is run again from its start."""
         self._seeds = self.placement.fetch(
             {
                 name: variable._value
-                for name, variable in self._named().items()
+                for name, variable in self._named_variables().items()
                 if np.issubdtype(variable._value.dtype, np.integer) and not variable.trainable
             }
         )
 
     def end_epoch(self, logs: Mapping[str, Any]) -> None:
         """The epoch that runs has ended with these logs."""
-        self.earlier.append({name: float(value) for name, value in logs.items() if np.ndim(value) == 0})
-        self.epoch, self.within, self.logs, self.watch = self.epoch + 1, False, None, None
+        self.logs_of_epochs.append({name: float(value) for name, value in logs.items() if np.ndim(value) == 0})
+        self.epoch, self.mid_epoch, self.logs, self.nan_guard = self.epoch + 1, False, None, None
         self._seeds = {}
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Copies of all variables, on the host."""
         fetched: dict[str, np.ndarray[Any, Any]] = self.placement.fetch(
-            {name: variable._value for name, variable in self._named().items()}
+            {name: variable._value for name, variable in self._named_variables().items()}
         )
         return fetched | self._seeds
 
     def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
         """The rest as JSON, and arrays that callbacks keep. All processes have to call it.
 
-        ``finished``: the number of epochs that were asked for, if the training has come to its end.
+        ``finished``: the number of epochs that were asked for, if the training has finished.
         """
-        states = {name: keras_hooks.get_callback_state(callback) for name, callback in self._callbacks().items()}
-        kept = {name: state for name, state in states.items() if state is not None}
-        arrays = {f"callbacks/{name}/{key}": array for name, state in kept.items() for key, array in state[1].items()}
+        found = {name: keras_hooks.get_callback_state(callback) for name, callback in self._named_callbacks().items()}
+        states = {name: state for name, state in found.items() if state is not None}
+        arrays = {f"callbacks/{name}/{key}": array for name, state in states.items() for key, array in state[1].items()}
         return {
             "epoch": self.epoch,
-            "within": self.within,
+            "within": self.mid_epoch,
             "step": self.step,
             "logs": keras_hooks.pythonify(jax.device_get(self.logs or {})),
-            "watch": None if self.watch is None else int(jax.device_get(self.watch)),
-            "earlier": list(self.earlier),
+            "watch": None if self.nan_guard is None else int(jax.device_get(self.nan_guard)),
+            "earlier": list(self.logs_of_epochs),
             "stopped": bool(self.model.stop_training),
             "finished": finished,
-            "input": _everyones(self.cursor),
-            "validation": None if self.validation is None else _everyones(self.validation),
-            # A copy: a user's object may go on changing while it is written.
-            "callbacks": copy.deepcopy({name: state[0] for name, state in kept.items()}),
+            "input": _gather_position(self.cursor),
+            "validation": None if self.validation is None else _gather_position(self.validation),
+            # A copy: an object in it may change while it is written.
+            "callbacks": copy.deepcopy({name: state[0] for name, state in states.items()}),
         }, arrays
 
     def restore(self, saved: LoadedCheckpoint) -> None:
-        """Becomes what was saved. The data was opened at its place before."""
+        """Restores variables, counts and callbacks. The data was opened at its position before."""
         self._restore_variables(saved)
         state = saved.state
-        self.epoch, self.within, self.step = state["epoch"], state["within"], state["step"]
-        self.logs, self.earlier = state["logs"], list(state["earlier"])
-        # One that had come to its end goes on if more epochs are asked for.
+        self.epoch, self.mid_epoch, self.step = state["epoch"], state["within"], state["step"]
+        self.logs, self.logs_of_epochs = state["logs"], list(state["earlier"])
+        # A run that had finished continues if more epochs are asked for.
         self.model.stop_training = state["stopped"] and state["finished"] is None
-        self.watch = None if state["watch"] is None else self.placement.place_replicated(np.int32(state["watch"]))
-        callbacks = self._callbacks()
-        for name, kept in state["callbacks"].items():
+        self.nan_guard = None if state["watch"] is None else self.placement.place_replicated(np.int32(state["watch"]))
+        callbacks = self._named_callbacks()
+        for name, callback_state in state["callbacks"].items():
             prefix = f"callbacks/{name}/"
             arrays = {key.removeprefix(prefix): saved.arrays[key] for key in saved.arrays if key.startswith(prefix)}
             if name in callbacks:
-                keras_hooks.restore_callback_state(callbacks[name], kept, arrays)
-            elif processes().is_chief:  # the others have fewer, and none of them writes
+                keras_hooks.restore_callback_state(callbacks[name], callback_state, arrays)
+            elif processes().is_chief:  # other workers have fewer callbacks, and none of those writes
                 warnings.warn(NO_CALLBACK.format(folder=saved.folder, name=name), stacklevel=2)
 
     def _restore_variables(self, saved: LoadedCheckpoint) -> None:
-        named = self._named()
+        named = self._named_variables()
         values = {name: array for name, array in saved.arrays.items() if not name.startswith("callbacks/")}
-        problems = _problems(named, values)
+        problems = _find_problems(named, values)
         if problems:
             raise ValueError(OTHER_VARIABLES.format(folder=saved.folder, problems="\n".join(problems)))
         for name, variable in named.items():
             variable._value = self.placement.place_variable(values[name])
 
-    def _named(self) -> dict[str, Any]:
+    def _named_variables(self) -> dict[str, Any]:
         named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
-        # What a user's steps use besides: variables that the model does not hold, in the order of their use.
+        # What custom steps use besides: variables that the model does not hold, in the order of their use.
         used = {"step": self.variables.all()}
         if self.validation is not None:
             used["validation"] = step_variables(self.model, "test").all()
         for step, variables in used.items():
             known = {id(variable) for variable in named.values()}
-            others = [variable for variable in variables if id(variable) not in known]
-            named |= {f"{step}/{number}": variable for number, variable in enumerate(others)}
+            rest = [variable for variable in variables if id(variable) not in known]
+            named |= {f"{step}/{number}": variable for number, variable in enumerate(rest)}
         return named
 
-    def _callbacks(self) -> dict[str, Any]:
-        """By class and number: workers that are not the chief lack some, so that places in the list do not tell."""
+    def _named_callbacks(self) -> dict[str, Any]:
+        """By class and number: workers other than the chief lack some, so indices in the list would not agree."""
         numbered: dict[str, Any] = {}
         for callback in self.callbacks.callbacks:
             kind = type(callback).__name__
@@ -164,25 +164,25 @@ class TrainingState:
 
 
 def saved_position(saved: LoadedCheckpoint | None, what: str) -> State:
-    """Where this process's data stood: that of "input" or of "validation"."""
+    """The position of this process in its data: ``what`` is "input" or "validation"."""
     if saved is None:
         return None
-    place = saved.state[what]
-    if not isinstance(place, list):
-        return place
-    if len(place) != processes().count:
-        raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(place), now=processes().count))
-    return place[processes().index]
+    position = saved.state[what]
+    if not isinstance(position, list):
+        return position
+    if len(position) != processes().count:
+        raise ValueError(OTHER_WORKERS.format(folder=saved.folder, before=len(position), now=processes().count))
+    return position[processes().index]
 
 
-def _everyones(data: EpochCursor | Evaluation) -> State:
-    """The place that all processes know, or the places of all."""
-    place = data.place()
-    return all_gather_json(place) if data.feed.differs_by_process else place
+def _gather_position(data: EpochCursor | Evaluation) -> State:
+    """The position that all processes share, or a list of each one's."""
+    position = data.position()
+    return all_gather_json(position) if data.feed.differs_by_process else position
 
 
-def _problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
+def _find_problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
     problems = [f"  {name} was not saved" for name in named if name not in values]
     problems += [f"  {name} was saved, and is not there now" for name in values if name not in named]
-    misfits = [describe_mismatch(name, variable, values[name]) for name, variable in named.items() if name in values]
-    return problems + [f"  {wrong}" for wrong in misfits if wrong is not None]
+    mismatches = [describe_mismatch(name, variable, values[name]) for name, variable in named.items() if name in values]
+    return problems + [f"  {mismatch}" for mismatch in mismatches if mismatch is not None]

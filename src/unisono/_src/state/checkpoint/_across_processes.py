@@ -1,7 +1,8 @@
-"""What the processes of a job do together when they save and restore: one reads and writes, all know and all fail."""
+"""Loading in several processes: the chief alone reads the disk, all get the values, and all raise an error."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -9,38 +10,53 @@ from typing import TypeVar
 import numpy as np
 
 from unisono._src.processes import all_gather_host, broadcast_from_chief, processes, run_on_chief
-from unisono._src.state.store import JSON, LoadedCheckpoint
+from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint
 
 _T = TypeVar("_T")
 
+NONE_GOOD = """None of the {number} checkpoints in {folder!r} can be used:
+{reasons}
+To begin from the start, move that folder away."""
+
+
+def load_newest_on_chief(series: CheckpointSeries) -> LoadedCheckpoint | None:
+    """The newest readable checkpoint of the series, on every process; None if there is none at all.
+
+    Newer ones that are damaged are named in a warning. If all are, that is an error: to begin from the start would
+    lose what may still be rescued by hand. All processes have to call this.
+    """
+    return load_on_chief(lambda: _load_newest(series))
+
 
 def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoint | None:
-    """What ``load`` gives on the chief, on every process, so that no other needs the disk. All have to call this."""
+    """What ``load`` returns on the chief, on every process, so that no other needs the disk. All have to call this."""
     if processes().count == 1:
         return load()
-    read: list[LoadedCheckpoint] = []
+    loaded: list[LoadedCheckpoint] = []
 
-    def tell() -> JSON:
-        stored = load()
-        if stored is None:
+    def load_and_describe() -> JSON:
+        checkpoint = load()
+        if checkpoint is None:
             return None
-        read.append(stored)
+        loaded.append(checkpoint)
         return {
-            "folder": str(stored.folder),
-            "step": stored.step,
-            "state": stored.state,
-            "info": stored.info,
-            "written": stored.written,
-            "arrays": [[name, list(array.shape), array.dtype.name] for name, array in stored.arrays.items()],
+            "folder": str(checkpoint.folder),
+            "step": checkpoint.step,
+            "state": checkpoint.state,
+            "info": checkpoint.info,
+            "written": checkpoint.written,
+            "arrays": [[name, list(array.shape), array.dtype.name] for name, array in checkpoint.arrays.items()],
         }
 
-    told = run_on_chief(tell)
-    if told is None:
+    found = run_on_chief(load_and_describe)
+    if found is None:
         return None
     arrays = {}
-    for name, shape, dtype in told["arrays"]:
-        arrays[name] = broadcast_from_chief(read[0].arrays[name] if read else np.zeros(shape, dtype))
-    return LoadedCheckpoint(Path(told["folder"]), told["step"], arrays, told["state"], told["info"], told["written"])
+    for name, shape, dtype in found["arrays"]:
+        arrays[name] = broadcast_from_chief(loaded[0].arrays[name] if loaded else np.zeros(shape, dtype))
+    return LoadedCheckpoint(
+        Path(found["folder"]), found["step"], arrays, found["state"], found["info"], found["written"]
+    )
 
 
 def run_on_all(work: Callable[[], _T]) -> _T:
@@ -56,5 +72,15 @@ def run_on_all(work: Callable[[], _T]) -> _T:
     if failure is not None:
         raise failure
     if failed.any():
-        raise RuntimeError(f"{processes().names[int(failed.argmax())]} failed to do the same; its own error says why.")
+        raise RuntimeError(f"{processes().names[int(failed.argmax())]} failed to do the same; see its error.")
     return result
+
+
+def _load_newest(series: CheckpointSeries) -> LoadedCheckpoint | None:
+    checkpoint, bad = series.load_newest_good()
+    if checkpoint is None and bad:
+        reasons = "\n".join(f"  {each}" for each in bad)
+        raise CheckpointError(NONE_GOOD.format(number=len(bad), folder=str(series.folder), reasons=reasons))
+    for each in bad:
+        warnings.warn(f"{each} An older one is restored.", UserWarning, stacklevel=2)
+    return checkpoint

@@ -1,4 +1,4 @@
-"""A series of checkpoints in a folder: when to save, which to keep, from which to go on."""
+"""`CheckpointManager`: a series of checkpoints in a folder: when to save, which to keep, from which to resume."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from unisono._src.processes import Consensus, processes, run_on_chief
-from unisono._src.state.checkpoint._across_processes import load_on_chief
+from unisono._src.state.checkpoint._across_processes import load_newest_on_chief
 from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
-from unisono._src.state.checkpoint._newest import checkpoint_number, load_newest_good
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
 from unisono._src.state.store import JSON, BackgroundWriter, CheckpointError, CheckpointSeries, LoadedCheckpoint
 
-_MEMORY = "manager"
+_RECORD = "manager"  # the key of the RetentionRecord in the state of a checkpoint
 
 
 class CheckpointManager:
-    """Saves a `Checkpoint` again and again, keeps the newest, and finds the newest good one after a restart.
+    """Saves a `Checkpoint` again and again, keeps the newest ones, and restores the newest good one after a restart.
 
     >>> import tempfile, keras
     >>> from unisono.checkpoint import EverySteps
@@ -39,16 +38,16 @@ class CheckpointManager:
 
     Args:
         checkpoint: what is saved.
-        directory: the folder; it is made if it is not there.
-        max_to_keep: how many of the newest stay; None for all. Older ones are deleted when a new one is complete, never
-            the one that was restored from.
-        keep_checkpoint_every_n_hours: of those that would be deleted, one for each so many hours stays for good.
+        directory: the folder; it is made if it does not exist.
+        max_to_keep: how many of the newest are kept; None for all. Older ones are deleted when a new one is
+            complete, never the one that was restored from.
+        keep_checkpoint_every_n_hours: of those that would be deleted, one for each so many hours is kept for good.
         checkpoint_name: folders are called ``{checkpoint_name}-{number}``.
         step_counter: anything of which `int()` is the number of steps done. Without it a policy counts calls of `save`.
         checkpoint_interval: `save` saves only when so many steps have passed since the last time.
         init_fn: called by `restore_or_initialize` if there is nothing to restore.
         policy: `save` saves only when it says so.
-        background: whether to write behind the training, once the copies are taken.
+        background: whether to write in a thread, once the values are copied, while training continues.
     """
 
     def __init__(
@@ -67,13 +66,13 @@ class CheckpointManager:
     ) -> None:
         _check(checkpoint, max_to_keep, keep_checkpoint_every_n_hours, step_counter, checkpoint_interval, policy)
         self._checkpoint, self._directory = checkpoint, os.fspath(directory)
-        self._shelf, self._name = CheckpointSeries(Path(directory), checkpoint_name), checkpoint_name
+        self._series, self._name = CheckpointSeries(Path(directory), checkpoint_name), checkpoint_name
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
         self._policy, self._background = policy, background
         self._writer = BackgroundWriter()
         self._consensus = Consensus()
-        self._memory: RetentionRecord | None = None
+        self._record: RetentionRecord | None = None
         self._num_calls = 0
         self._saved_step: int | None = None
         self._saved_at = time.monotonic()
@@ -91,13 +90,13 @@ class CheckpointManager:
 
     @property
     def checkpoint_interval(self) -> int | None:
-        """How many steps lie between two saves."""
+        """How many steps there are between two checkpoints."""
         return self._interval
 
     @property
     def checkpoints(self) -> list[str]:
         """The folders of all complete checkpoints, by their number. Read from the disk of this process."""
-        return [self._path(number) for number in self._shelf.steps()]
+        return [self._path(number) for number in self._series.steps()]
 
     @property
     def latest_checkpoint(self) -> str | None:
@@ -126,14 +125,14 @@ class CheckpointManager:
         self._num_calls += 1
         step = self._step()
         progress = self._progress(step, epochs, logs)
-        due = self._agreed_due(progress, check_interval)
+        due = self._is_due(progress, check_interval)
         mark = self._policy.worth_keeping(progress) if self._policy is not None and due else None
         if epochs is not None and self._policy is not None:
-            self._recalled().logs.append(dict(progress.logs))
+            self._load_record().logs.append(dict(progress.logs))
         if not due:
             return None
         began = time.monotonic()
-        self.wait()  # at most one is behind; what went wrong with it is raised here, on all processes
+        self.wait()  # one write at a time; an error of the last one is raised here, on all processes
         number = self._new_number(checkpoint_number)
         self._commit(number, mark)
         self._saved_step, self._saved_at = step, began
@@ -143,18 +142,18 @@ class CheckpointManager:
         """Restores the newest good checkpoint, and returns its folder. Newer ones that are damaged are named in a
         warning. Without any, calls `init_fn` and returns None."""
         self.wait()
-        stored = load_on_chief(lambda: load_newest_good(self._shelf))
-        if stored is None:
+        loaded = load_newest_on_chief(self._series)
+        if loaded is None:
             if self._init_fn is not None:
                 self._init_fn()
             return None
-        self._checkpoint._restore_from(stored, strict=True)
-        self._memory = _memory_in(stored)
+        self._checkpoint._restore_from(loaded, strict=True)
+        self._record = _record_in(loaded)
         self._note_restore(self._step())
-        return self._path(checkpoint_number(stored))
+        return self._path(loaded.number)
 
     def wait(self) -> None:
-        """Waits until what is being written behind is on the disk. Raises what went wrong with it."""
+        """Waits until the checkpoint that is being written is on the disk. Raises what went wrong with it."""
         run_on_chief(self._writer.wait)
 
     def close(self) -> None:
@@ -190,31 +189,31 @@ class CheckpointManager:
             seconds=time.monotonic() - self._saved_at,
             epochs=epochs,
             logs={name: float(value) for name, value in (logs or {}).items()},
-            earlier=self._recalled().logs if epochs is not None and self._policy is not None else (),
+            earlier=self._load_record().logs if epochs is not None and self._policy is not None else (),
         )
 
     def _note_restore(self, step: int) -> None:
-        """What was restored counts as the last save."""
+        """The checkpoint that was restored counts as the last one saved."""
         self._saved_step, self._saved_at = step, time.monotonic()
         self._num_restores = self._checkpoint._restored.number
 
-    def _agreed_due(self, progress: Progress, check_interval: bool) -> bool:
-        """Whether to save now: the same answer on all processes, and an error of the writer's on all."""
+    def _is_due(self, progress: Progress, check_interval: bool) -> bool:
+        """Whether to save now: the same answer on all processes."""
         alone = processes().count == 1
         if alone:
             self._writer.check()
         if not check_interval:
             return True
         if self._interval is not None and self._saved_step is not None:
-            return progress.step - self._saved_step >= self._interval and self._policy_says(progress, alone)
-        return self._policy_says(progress, alone)
+            return progress.step - self._saved_step >= self._interval and self._is_due_by_policy(progress, alone)
+        return self._is_due_by_policy(progress, alone)
 
-    def _policy_says(self, progress: Progress, alone: bool) -> bool:
+    def _is_due_by_policy(self, progress: Progress, alone: bool) -> bool:
         if self._policy is None or self._policy.due(dataclasses.replace(progress, seconds=0.0)):
             return True
         if alone:
             return self._policy.due(progress)
-        # Clocks differ: the chief's counts, and all learn of it after the same call.
+        # Clocks differ: the chief's decides, and all get the answer after the same call.
         return bool(self._consensus.vote(processes().is_chief and self._policy.due(progress)))
 
     def _new_number(self, given: Any) -> int:
@@ -222,20 +221,20 @@ class CheckpointManager:
         if given is not None:
             counter.assign_add(1)
             return int(given)
-        # Higher than all that there are, restored or not: a new one is never older than an old one, or written over it.
-        newest = int(run_on_chief(lambda: max(self._shelf.steps(), default=0)))
+        # Higher than all that exist, restored or not: a newer checkpoint has a higher number, and none is overwritten.
+        newest = int(run_on_chief(lambda: max(self._series.steps(), default=0)))
         return int(counter.assign(max(int(counter), newest) + 1))
 
     def _commit(self, number: int, mark: str | None) -> None:
-        memory = self._recalled()
-        memory.note(number, mark)
-        taken = self._checkpoint._snapshot(**{_MEMORY: memory.to_json()})
+        record = self._load_record()
+        record.note(number, mark)
+        snapshot = self._checkpoint._snapshot(**{_RECORD: record.to_json()})
         restored = self._restored_folder()
 
         def write() -> None:
-            commit_snapshot(self._shelf.path(number), taken, number, {} if mark is None else {"kept": mark})
-            in_use = [each for each in self._shelf.steps() if each == number or self._shelf.path(each) == restored]
-            delete_old_checkpoints(self._shelf, memory, self._keep, self._hours, in_use)
+            commit_snapshot(self._series.path(number), snapshot, number, {} if mark is None else {"kept": mark})
+            in_use = [each for each in self._series.steps() if each == number or self._series.path(each) == restored]
+            delete_old_checkpoints(self._series, record, self._keep, self._hours, in_use)
 
         if not self._background:
             run_on_chief(write)
@@ -243,28 +242,26 @@ class CheckpointManager:
             self._writer.start(write)
 
     def _restored_folder(self) -> Path | None:
-        """The one that was restored from, which stays however old it becomes."""
+        """The one that was restored from, which is kept however old it becomes."""
         folder = self._checkpoint._restored.folder
         return None if folder is None else Path(os.path.abspath(folder))
 
-    def _recalled(self) -> RetentionRecord:
-        """What earlier managers of this folder remembered, read from the newest good checkpoint if need be. All
-        processes have to call it, and remember the same: policies decide by it."""
-        if self._memory is None:
+    def _load_record(self) -> RetentionRecord:
+        """The record of earlier managers of this folder, read from the newest good checkpoint if it is needed. All
+        processes have to call it, and get the same: policies decide by it."""
+        if self._record is None:
             needs_old = self._policy is not None or self._hours is not None
 
             def read() -> JSON:
-                stored = self._shelf.newest_good()[0] if needs_old else None
-                return None if stored is None else _memory_in(stored).to_json()
+                loaded = self._series.load_newest_good()[0] if needs_old else None
+                return None if loaded is None else _record_in(loaded).to_json()
 
-            told = run_on_chief(read)
-            self._memory = RetentionRecord() if told is None else RetentionRecord.from_json(told)
-        return self._memory
+            self._record = RetentionRecord.from_json(run_on_chief(read))
+        return self._record
 
 
-def _memory_in(stored: LoadedCheckpoint) -> RetentionRecord:
-    state = stored.state.get(_MEMORY) if isinstance(stored.state, dict) else None
-    return RetentionRecord() if state is None else RetentionRecord.from_json(state)
+def _record_in(loaded: LoadedCheckpoint) -> RetentionRecord:
+    return RetentionRecord.from_json(loaded.state.get(_RECORD) if isinstance(loaded.state, dict) else None)
 
 
 def _check(checkpoint: Any, keep: Any, hours: Any, step_counter: Any, interval: Any, policy: Any) -> None:

@@ -1,7 +1,7 @@
-"""Names of variables that are the same in every process that makes the same objects.
+"""Names of variables that are the same in every process that makes the same objects, and whether a value fits one.
 
 Keras numbers names by what else a process has made: "sequential_3/dense_7/kernel" here is "sequential/dense/kernel"
-elsewhere. Within one object the order is always the same, so each base of a name is numbered anew by it.
+elsewhere. Within one object the order is always the same, so each base of a name is numbered again by it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import keras
 
-from unisono._src.keras_hooks import trained_variables
+from unisono._src.keras_hooks import raw_value, trained_variables
 from unisono._src.state.checkpoint._tree import is_holder, join_path, leaves
 
 _NUMBERED = re.compile(r"(.+?)((?:_\d+)+)")
@@ -30,10 +30,10 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
     """All variables of ``objects``, each once, by names such as "model/dense_1/kernel" and "optimizer/iteration".
 
     A model's are its weights, its seeds, "model/metrics/...", and optimizers that it holds, where those are not among
-    ``objects`` themselves. What is no Keras object is passed over.
+    ``objects`` themselves. What is not a Keras object is skipped.
 
     >>> import keras
-    >>> _ = keras.layers.Dense(1), keras.layers.Dense(1)  # now Keras's own names go on with dense_2
+    >>> _ = keras.layers.Dense(1), keras.layers.Dense(1)  # now Keras's own names continue with dense_2
     >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3), keras.layers.Dense(1)])
     >>> optimizer = keras.optimizers.SGD(momentum=0.9)
     >>> optimizer.build(model.trainable_variables)
@@ -45,7 +45,7 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
     holders = [(path, leaf) for path, leaf in leaves(objects) if is_holder(leaf)]
     optimizers = [(path, leaf) for path, leaf in holders if isinstance(leaf, keras.optimizers.Optimizer)]
     optimizers += [(path, optimizer) for path, optimizer, _ in attached_optimizers(objects)]
-    named = _Named()
+    named = _NameTable()
     for path, holder in holders:
         if not isinstance(holder, keras.optimizers.Optimizer):
             named.add_all(path, *_variables(holder))
@@ -59,7 +59,7 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def metrics_path(model_path: str) -> str:
-    """Where the metrics of a model stand, which are no part of `model.variables`."""
+    """The path of the metrics of a model, which are not in `model.variables`."""
     return join_path(model_path, "metrics")
 
 
@@ -77,14 +77,14 @@ def attached_optimizers(objects: Mapping[str, Any]) -> Iterator[Attached]:
 
 
 def canonical_names(paths: Sequence[str], own_name: str | None) -> list[str]:
-    """The paths of one object's variables, without its own name, and numbered anew.
+    """The paths of one object's variables, without the object's own name, and numbered from 0 again.
 
     >>> canonical_names(["net_3/dense_7/kernel", "net_3/dense_8/kernel", "net_3/out/kernel"], "net_3")
     ['dense/kernel', 'dense_1/kernel', 'out/kernel']
     """
     known: dict[str, dict[str, int]] = {}
 
-    def renamed(component: str) -> str:
+    def renumber(component: str) -> str:
         numbered = _NUMBERED.fullmatch(component)
         base = numbered[1] if numbered else component
         numbers = known.setdefault(base, {})
@@ -96,21 +96,30 @@ def canonical_names(paths: Sequence[str], own_name: str | None) -> list[str]:
         components = path.split("/")
         if len(components) > 1 and components[0] == own_name:
             del components[0]
-        names.append("/".join(map(renamed, components)))
+        names.append("/".join(map(renumber, components)))
     return names
 
 
-class _Named:
-    """The variables by name, none twice, and where each has its name from."""
+def describe_mismatch(name: str, variable: Any, array: Any) -> str | None:
+    """What is wrong with ``array`` as the value of the variable ``name``; None if it fits."""
+    if tuple(array.shape) != tuple(variable.shape):
+        shapes = f"{tuple(variable.shape)} here and {tuple(array.shape)} in the checkpoint"
+        return f"the variable {name} has the shape {shapes}"
+    here, there = raw_value(variable).dtype.name, array.dtype.name
+    return None if here == there else f"the variable {name} is {here} here, {there} in the checkpoint"
+
+
+class _NameTable:
+    """The variables by name, each once, and what each name is made of."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}
-        self.places: dict[int, tuple[str, str]] = {}
+        self.origins: dict[int, tuple[str, str]] = {}
         """By the identity of a variable: the path of the object, and the name within it, if it is not itself that."""
 
     def add_all(self, path: str, variables: Sequence[Any], names: Sequence[str]) -> None:
         for variable, name in zip(variables, names, strict=True):
-            if id(variable) in self.places:
+            if id(variable) in self.origins:
                 continue
             wanted, number = join_path(path, name), 0
             unique = wanted
@@ -118,11 +127,11 @@ class _Named:
                 number += 1
                 unique = f"{wanted}~{number}"
             self.variables[unique] = variable
-            self.places[id(variable)] = (path, unique.removeprefix(path).removeprefix("/"))
+            self.origins[id(variable)] = (path, unique.removeprefix(path).removeprefix("/"))
 
 
 def _variables(thing: Any) -> tuple[list[Any], list[str]]:
-    """The variables of what is no optimizer, without a model's metrics, and their names."""
+    """The variables of anything but an optimizer, without a model's metrics, and their names."""
     if isinstance(thing, keras.Variable):
         return [thing], [""]
     if isinstance(thing, keras.random.SeedGenerator):
@@ -131,13 +140,13 @@ def _variables(thing: Any) -> tuple[list[Any], list[str]]:
     return variables, canonical_names([each.path for each in variables], thing.name)
 
 
-def _add_optimizer(named: _Named, path: str, optimizer: Any) -> None:
+def _add_optimizer(named: _NameTable, path: str, optimizer: Any) -> None:
     inner = getattr(optimizer, "inner_optimizer", None)  # of one that scales the loss
     variables = list(optimizer.variables)
     if inner is not None:
         theirs = {id(variable) for variable in inner.variables}
         variables = [variable for variable in variables if id(variable) not in theirs]
-    slots = _slots(variables, trained_variables(optimizer), named)
+    slots = _slot_names(variables, trained_variables(optimizer), named)
     plain = [variable for variable in variables if id(variable) not in slots]
     names = (
         dict(zip(map(id, plain), canonical_names([each.path for each in plain], optimizer.name), strict=True)) | slots
@@ -147,8 +156,8 @@ def _add_optimizer(named: _Named, path: str, optimizer: Any) -> None:
         _add_optimizer(named, join_path(path, "inner_optimizer"), inner)
 
 
-def _slots(variables: Sequence[Any], trained: Sequence[Any], named: _Named) -> dict[int, str]:
-    """What an optimizer keeps of each variable that it trains, as "dense/kernel/momentum".
+def _slot_names(variables: Sequence[Any], trained: Sequence[Any], named: _NameTable) -> dict[int, str]:
+    """What an optimizer keeps for each variable that it trains, as "dense/kernel/momentum".
 
     Keras calls it by the path of that variable with "/" replaced, and then the role.
     """
@@ -170,9 +179,9 @@ def _slots(variables: Sequence[Any], trained: Sequence[Any], named: _Named) -> d
     return found
 
 
-def _reference_names(trained: Sequence[Any], named: _Named) -> dict[int, str]:
+def _reference_names(trained: Sequence[Any], named: _NameTable) -> dict[int, str]:
     """How the trained variables are called in the names of slots: as in their model, if that is known."""
-    known = {id(each): named.places[id(each)] for each in trained if id(each) in named.places}
+    known = {id(each): named.origins[id(each)] for each in trained if id(each) in named.origins}
     one_model = len({path for path, _ in known.values()}) <= 1
     names = {key: name if name and one_model else join_path(path, name) for key, (path, name) in known.items()}
     rest = [each for each in trained if id(each) not in known]

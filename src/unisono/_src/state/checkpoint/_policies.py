@@ -195,18 +195,6 @@ class AnyOf(SavePolicy):
         return reduce(math.gcd, steps) if steps else None
 
 
-def newest_of_each_mark(marks: Mapping[int, str | None]) -> set[int]:
-    """Of checkpoints by their number, with the mark of each, those that must not be deleted: the newest with each mark.
-
-    >>> sorted(newest_of_each_mark({1: "best loss", 2: None, 3: "best loss, best auc", 4: "best auc"}))
-    [3, 4]
-    """
-    newest: dict[str, int] = {}
-    for number in sorted(marks):
-        newest.update(dict.fromkeys((marks[number] or "").split(", "), number))
-    return {number for mark, number in newest.items() if mark}
-
-
 def _check_count(kind: str, name: str, value: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{kind}: {name} must be a whole number of at least 1, got {value!r}.")

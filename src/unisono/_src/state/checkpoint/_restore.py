@@ -13,8 +13,7 @@ from unisono._src.processes import processes
 from unisono._src.state.checkpoint._across_processes import run_on_all
 from unisono._src.state.checkpoint._attributes import found_by_attributes, names_by_attributes
 from unisono._src.state.checkpoint._building import build_optimizers, metrics_not_made, optional_paths, unbuilt_paths
-from unisono._src.state.checkpoint._fitting import describe_mismatch
-from unisono._src.state.checkpoint._names import named_variables
+from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
 from unisono._src.state.checkpoint._nodes import array_names, from_node, inner_nodes, is_plain_node
 from unisono._src.state.checkpoint._replica_parts import are_parts, restore_parts
 from unisono._src.state.checkpoint._snapshot import NOT_BUILT, check_built, check_outside_of_programs

@@ -1,24 +1,23 @@
-"""Which old checkpoints of a series are kept, and what has to be remembered for that."""
+"""Which old checkpoints of a series are kept, and the record that this needs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from unisono._src.state.checkpoint._policies import newest_of_each_mark
 from unisono._src.state.store import JSON, CheckpointSeries
 
 
 @dataclass
 class RetentionRecord:
-    """What a manager remembers of what it saved. It is stored in each checkpoint, so that the next process knows it.
+    """What decides which checkpoints are kept. It is stored in each checkpoint, so that the next process has it.
 
     Attributes:
         marks: by the number of a checkpoint, why it is worth keeping.
         written: by the number of a checkpoint, when it was written.
         preserved: those that are kept for good, since enough hours have passed.
-        preserved_at: when the last of these was written, or when all began.
+        preserved_at: when the last of these was written, or when the series began.
         logs: those of all epochs so far.
     """
 
@@ -40,7 +39,9 @@ class RetentionRecord:
 
     @classmethod
     def from_json(cls, state: JSON) -> RetentionRecord:
-        """What :meth:`to_json` gave."""
+        """What :meth:`to_json` returned; a new record for None."""
+        if state is None:
+            return cls()
         return cls(
             marks={int(number): mark for number, mark in state["marks"].items()},
             written={int(number): seconds for number, seconds in state["written"].items()},
@@ -58,26 +59,38 @@ class RetentionRecord:
             self.marks[number] = mark
 
     def forget_all_but(self, numbers: Iterable[int]) -> None:
-        """Others were deleted, or could not be written."""
-        there = set(numbers)
-        self.marks = {number: mark for number, mark in self.marks.items() if number in there}
-        self.written = {number: seconds for number, seconds in self.written.items() if number in there}
-        self.preserved &= there
+        """Those that are not among ``numbers`` were deleted, or could not be written."""
+        existing = set(numbers)
+        self.marks = {number: mark for number, mark in self.marks.items() if number in existing}
+        self.written = {number: seconds for number, seconds in self.written.items() if number in existing}
+        self.preserved &= existing
 
 
 def delete_old_checkpoints(
-    shelf: CheckpointSeries, memory: RetentionRecord, keep: int | None, hours: float | None, in_use: Iterable[int]
+    series: CheckpointSeries, record: RetentionRecord, keep: int | None, hours: float | None, in_use: Iterable[int]
 ) -> None:
     """Deletes all but the newest ``keep``, those ``in_use``, the newest of each mark, and one for every ``hours``."""
     if keep is None:
-        shelf.prune(None)
+        series.prune(None)
         return
-    memory.forget_all_but(shelf.steps())
-    spared = {*in_use, *newest_of_each_mark(memory.marks), *memory.preserved}
+    record.forget_all_but(series.steps())
+    spared = {*in_use, *newest_of_each_mark(record.marks), *record.preserved}
     if hours is not None:
-        for number in shelf.steps()[:-keep]:
-            written = memory.written.get(number)
-            if number not in spared and written is not None and written - hours * 3600 >= memory.preserved_at:
-                memory.preserved.add(number)
-                memory.preserved_at = written
-    shelf.prune(keep, spared | memory.preserved)
+        for number in series.steps()[:-keep]:
+            written = record.written.get(number)
+            if number not in spared and written is not None and written - hours * 3600 >= record.preserved_at:
+                record.preserved.add(number)
+                record.preserved_at = written
+    series.prune(keep, spared | record.preserved)
+
+
+def newest_of_each_mark(marks: Mapping[int, str | None]) -> set[int]:
+    """The checkpoints that must not be deleted: of those with each mark, the newest. ``marks`` are by number.
+
+    >>> sorted(newest_of_each_mark({1: "best loss", 2: None, 3: "best loss, best auc", 4: "best auc"}))
+    [3, 4]
+    """
+    newest: dict[str, int] = {}
+    for number in sorted(marks):
+        newest.update(dict.fromkeys((marks[number] or "").split(", "), number))
+    return {number for mark, number in newest.items() if mark}

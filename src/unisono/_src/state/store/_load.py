@@ -31,17 +31,22 @@ _MOST_TRIES = 10
 
 @dataclass(frozen=True, eq=False)
 class LoadedCheckpoint:
-    """What a checkpoint holds."""
+    """The content of a checkpoint, read from its folder."""
 
     folder: Path
     step: int
     arrays: dict[str, Array]
-    """In the order in which they were given to `commit`. They are writable, and nobody else's."""
+    """In the order in which they were given to `commit`. They are writable copies."""
     state: JSON
     info: dict[str, str]
     """Versions of libraries, and what the caller of `commit` added."""
     written: float
     """Seconds since 1970."""
+
+    @property
+    def number(self) -> int:
+        """Its number in its series, from the folder's name."""
+        return int(self.folder.name.rpartition("-")[2])
 
 
 def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:

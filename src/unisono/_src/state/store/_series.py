@@ -15,7 +15,7 @@ from unisono._src.state.store._staging import clear_stale
 
 
 class CheckpointSeries:
-    """The checkpoints PREFIX-STEP in a folder. It remembers nothing: every question is put to the disk.
+    """The checkpoints PREFIX-STEP in a folder. It remembers nothing: every question is answered from the disk.
 
     >>> import tempfile
     >>> from unisono._src.state.store import commit
@@ -25,7 +25,7 @@ class CheckpointSeries:
     >>> series.prune(keep=2)
     >>> series.steps()
     [10, 15]
-    >>> good, bad = series.newest_good()
+    >>> good, bad = series.load_newest_good()
     >>> good.step, bad
     (15, [])
     """
@@ -39,11 +39,11 @@ class CheckpointSeries:
 
     @property
     def folder(self) -> Path:
-        """Where they stand."""
+        """The folder of all of them."""
         return self._folder
 
     def path(self, step: int) -> Path:
-        """Where the checkpoint of `step` stands, or would."""
+        """The folder of the checkpoint of `step`, whether it is there or not."""
         return self._folder / f"{self._prefix}-{step}"
 
     def steps(self) -> list[int]:
@@ -56,10 +56,10 @@ class CheckpointSeries:
         numbers = (int(found[1]) for name in names if (found := self._name.fullmatch(name)))
         return sorted(step for step in numbers if is_committed(self.path(step)))
 
-    def newest_good(self) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
-        """The newest checkpoint of which every byte is right, and what is wrong with each newer one.
+    def load_newest_good(self) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
+        """The newest checkpoint whose checksums are right, and what is wrong with each newer one.
 
-        What killed writers left in the staging place is cleared first, as it may be half of a replacement.
+        What killed writers left in the staging folder is cleared first, as it may be half of a replacement.
         """
         clear_stale(self._folder)
         bad: list[BadCheckpoint] = []
@@ -75,7 +75,7 @@ class CheckpointSeries:
         """Deletes all but the newest `keep`, never one whose step is in `spare`. None keeps all.
 
         Those that are visibly incomplete do not count among the `keep`, so that good ones are not given up for them.
-        Also deletes what killed writers left behind in the staging place.
+        Also deletes what killed writers left behind in the staging folder.
         """
         if keep is not None and keep < 1:
             raise ValueError(f"CheckpointSeries.prune: keep is {keep}. Expected 1 or more, or None to keep all.")
@@ -89,7 +89,7 @@ class CheckpointSeries:
                 _remove_unless_gone(path)
 
     def clear(self) -> None:
-        """Deletes all that are checkpoints of ours."""
+        """Deletes all of them; folders that are not checkpoints stay."""
         clear_stale(self._folder)
         for step in self.steps():
             if looks_like_ours(self.path(step)):
