@@ -91,5 +91,5 @@ def test_different_structures_are_told_apart():
         tf.nest.assert_same_structure([1, 2], [1])
     with pytest.raises(TypeError, match="same structure"):
         tf.nest.assert_same_structure([1], (1,))
-    with pytest.raises(ValueError, match="2 places, and 1 values"):
+    with pytest.raises(ValueError, match="2 leaves, but flat_sequence has 1 values"):
         tf.nest.pack_sequence_as([1, 2], [1])

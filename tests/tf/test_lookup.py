@@ -113,5 +113,5 @@ def test_a_dense_table_refuses_its_two_keys() -> None:
 
 def test_a_changing_table_does_not_go_into_a_compiled_function() -> None:
     table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.int32, default_value=-1)
-    with pytest.raises(TypeError, match="lives on the host"):
+    with pytest.raises(TypeError, match="is stored on the host"):
         tf.function(table.lookup)(tf.constant([1]))

@@ -85,7 +85,7 @@ def test_stateless_numbers_follow_from_the_seed():
         first, again, other = draw([1, 2]), draw(tf.constant([1, 2])), draw([1, 3])
         np.testing.assert_array_equal(first, again, err_msg=name)
         assert not np.array_equal(first, other), name
-    with pytest.raises(ValueError, match="two whole numbers"):
+    with pytest.raises(ValueError, match="two integers"):
         tf.random.stateless_normal([3], 1)
 
 
@@ -170,7 +170,7 @@ def test_candidates_differ_and_low_classes_are_drawn_more_often() -> None:
     np.testing.assert_allclose(right.numpy()[:, 0], [0.879, 0.124], atol=1e-3)  # in all they add up to 6
     assert often[0] == pytest.approx(0.88, abs=0.15)
     assert often[:5].sum() > often[15:].sum()
-    with pytest.raises(ValueError, match="21 different classes"):
+    with pytest.raises(ValueError, match="num_sampled is 21"):
         tf.random.uniform_candidate_sampler([[1]], 1, 21, True, 20)
     _, right, _ = tf.random.uniform_candidate_sampler([[1]], 1, 6, False, 20)
     assert right.numpy() == pytest.approx(0.3)

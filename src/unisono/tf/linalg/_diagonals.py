@@ -56,7 +56,7 @@ def tensor_diag_part(input: Any) -> Any:
 
 @op
 def set_diag(input: Any, diagonal: Any, k: int = 0, align: str = "RIGHT_LEFT") -> Any:
-    """Reindices diagonal ``k`` of each matrix."""
+    """Replaces diagonal ``k`` of each matrix."""
     array = as_array(input)
     values = as_array(diagonal, array.dtype)
     indices = np.arange(values.shape[-1])

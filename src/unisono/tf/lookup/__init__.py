@@ -1,4 +1,4 @@
-"""`tf.lookup`: tables of values by keys."""
+"""`tf.lookup`: lookup tables."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.lookup import experimental

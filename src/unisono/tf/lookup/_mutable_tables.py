@@ -1,4 +1,4 @@
-"""`MutableHashTable` and `DenseHashTable`: tables on the host that can be changed."""
+"""`MutableHashTable` and `DenseHashTable`: mutable lookup tables, which are stored on the host."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
 from unisono.tf.lookup._static_tables import check_keys
 
-ON_THE_HOST = """A {table} lives on the host: it cannot be used with values of a compiled function. Use it outside of
-tf.function, or in the map of a dataset."""
+HOST_ONLY = """A {table} is stored on the host: it cannot look up values of a compiled function. Use it outside of
+tf.function, or in the map function of a dataset."""
 
 
 class MutableHashTable:
-    """Values by keys, which can be inserted and removed.
+    """A lookup table whose keys can be inserted and removed.
 
     >>> table = MutableHashTable("string", "int64", default_value=-1)
     >>> table.insert(["a"], [1])
@@ -26,12 +26,12 @@ class MutableHashTable:
     Tensor([ 1, -1])
 
     Args:
-        key_dtype: the dtype of keys.
-        value_dtype: the dtype of values.
-        default_value: the value of keys that are not there. Its shape is the shape of each value.
-        name: its name.
-        checkpoint: accepted; a checkpoint does not hold the table.
-        experimental_is_anonymous: accepted, without effect.
+        key_dtype: the dtype of the keys.
+        value_dtype: the dtype of the values.
+        default_value: the value of missing keys. Its shape is the shape of each value.
+        name: the name of the table.
+        checkpoint: accepted without effect: checkpoints do not contain the table.
+        experimental_is_anonymous: accepted without effect.
     """
 
     def __init__(
@@ -49,37 +49,37 @@ class MutableHashTable:
 
     @property
     def key_dtype(self) -> DType:
-        """The dtype of keys."""
+        """The dtype of the keys."""
         return self._key_dtype
 
     @property
     def value_dtype(self) -> DType:
-        """The dtype of values."""
+        """The dtype of the values."""
         return self._value_dtype
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the table."""
         return self._name
 
     def size(self, name: str | None = None) -> HostTensor:
-        """How many keys there are."""
+        """Returns the number of keys."""
         return to_host_tensor(np.int64(len(self._values)))
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
-        """Puts values in, over those that were there."""
-        given = self._given(keys)
-        wanted = (*given.shape, *self._default.shape)
+        """Inserts values; replaces those of existing keys."""
+        given = self._to_key_array(keys)
+        expected = (*given.shape, *self._default.shape)
         new = to_host_array(values, self._value_dtype)
-        if new.shape != wanted:
-            said = f"{self._name}.insert: the values have shape {new.shape}. Expected {wanted}."
-            raise errors.InvalidArgumentError(None, None, said)
+        if new.shape != expected:
+            message = f"{self._name}.insert: the values have shape {new.shape}. Expected {expected}."
+            raise errors.InvalidArgumentError(None, None, message)
         for key, value in zip(given.ravel().tolist(), new.reshape(-1, *self._default.shape), strict=True):
             self._values[key] = value
 
     def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> HostTensor:
-        """The value of each key."""
-        given = self._given(keys)
+        """Returns the value of each key; of missing ones the default."""
+        given = self._to_key_array(keys)
         default = self._default if dynamic_default_values is None else to_host_array(dynamic_default_values)
         defaults = np.broadcast_to(default, (*given.shape, *self._default.shape)).reshape(-1, *self._default.shape)
         found = np.empty(defaults.shape, self._value_dtype.dtype)
@@ -91,37 +91,37 @@ class MutableHashTable:
         return self.lookup(keys)
 
     def remove(self, keys: Any, name: str | None = None) -> None:
-        """Takes keys out; those that are not there are passed over."""
-        for key in self._given(keys).ravel().tolist():
+        """Removes keys; missing ones are ignored."""
+        for key in self._to_key_array(keys).ravel().tolist():
             self._values.pop(key, None)
 
     def export(self, name: str | None = None) -> tuple[HostTensor, HostTensor]:
-        """All keys, and all values."""
+        """Returns all keys and all values."""
         keys = np.empty(len(self._values), self._key_dtype.dtype)
         values = np.empty((len(self._values), *self._default.shape), self._value_dtype.dtype)
         for row, (key, value) in enumerate(self._values.items()):
             keys[row], values[row] = key, value
         return to_host_tensor(keys), to_host_tensor(values)
 
-    def _given(self, keys: Any) -> Array:
+    def _to_key_array(self, keys: Any) -> Array:
         if isinstance(keys, jax.core.Tracer):
-            raise TypeError(ON_THE_HOST.format(table=type(self).__name__))
+            raise TypeError(HOST_ONLY.format(table=type(self).__name__))
         return check_keys(keys, self._key_dtype, self._name)
 
 
 class DenseHashTable(MutableHashTable):
-    """A :class:`MutableHashTable` with two keys that cannot be used.
+    """A :class:`MutableHashTable` with two reserved keys.
 
     Args:
-        key_dtype: the dtype of keys.
-        value_dtype: the dtype of values.
-        default_value: the value of keys that are not there.
-        empty_key: a key that cannot be used.
-        deleted_key: another one.
-        initial_num_buckets: accepted, without effect.
-        name: its name.
-        checkpoint: accepted; a checkpoint does not hold the table.
-        experimental_is_anonymous: accepted, without effect.
+        key_dtype: the dtype of the keys.
+        value_dtype: the dtype of the values.
+        default_value: the value of missing keys.
+        empty_key: a reserved key.
+        deleted_key: another reserved key.
+        initial_num_buckets: accepted without effect.
+        name: the name of the table.
+        checkpoint: accepted without effect: checkpoints do not contain the table.
+        experimental_is_anonymous: accepted without effect.
     """
 
     def __init__(
@@ -137,16 +137,16 @@ class DenseHashTable(MutableHashTable):
         experimental_is_anonymous: bool = False,
     ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
-        self._refused = {to_host_array(key, key_dtype).item() for key in (empty_key, deleted_key)}
+        self._reserved = {to_host_array(key, key_dtype).item() for key in (empty_key, deleted_key)}
 
     def erase(self, keys: Any, name: str | None = None) -> None:
         """The same as `remove`."""
         self.remove(keys)
 
-    def _given(self, keys: Any) -> Array:
-        given = super()._given(keys)
-        refused = self._refused.intersection(given.ravel().tolist())
-        if refused:
-            said = f"{self._name}: {sorted(refused)} is the empty_key or the deleted_key, which cannot be used."
-            raise errors.InvalidArgumentError(None, None, said)
+    def _to_key_array(self, keys: Any) -> Array:
+        given = super()._to_key_array(keys)
+        reserved = self._reserved.intersection(given.ravel().tolist())
+        if reserved:
+            message = f"{self._name}: {sorted(reserved)} is the empty_key or the deleted_key. Expected other keys."
+            raise errors.InvalidArgumentError(None, None, message)
         return given

@@ -1,4 +1,4 @@
-"""`StaticHashTable` and `StaticVocabularyTable`: tables that do not change."""
+"""`StaticHashTable` and `StaticVocabularyTable`: immutable lookup tables."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
 
-TRACED_TEXT = """A table of text was asked for a value of a compiled function. Text stays on the host: look it up in
-the map of a dataset, or before the function is called."""
+TRACED_TEXT = """A lookup table of strings got a value of a compiled function. Strings are on the host only: look them
+up in the map function of a dataset, or before the function is called."""
 
 WRONG_DTYPE = "{table}: the keys are {given!r}, expected {expected!r}."
 
 
 class StaticHashTable:
-    """Values by keys; ``default_value`` for keys that are not there.
+    """An immutable lookup table; missing keys have the value ``default_value``.
 
-    Numbers can be looked up inside of compiled functions, text on the host only.
+    Tables of numbers can be used inside compiled functions, tables of strings only on the host.
 
     >>> from unisono.tf.lookup import KeyValueTensorInitializer
     >>> table = StaticHashTable(KeyValueTensorInitializer(["a", "b"], [1, 2]), default_value=-1)
@@ -42,30 +42,30 @@ class StaticHashTable:
 
     @property
     def key_dtype(self) -> DType:
-        """The dtype of keys."""
+        """The dtype of the keys."""
         return as_dtype(self._keys.dtype)
 
     @property
     def value_dtype(self) -> DType:
-        """The dtype of values."""
+        """The dtype of the values."""
         return as_dtype(self._values.dtype)
 
     @property
     def default_value(self) -> HostTensor:
-        """The value of keys that are not there."""
+        """The value of missing keys."""
         return to_host_tensor(self._default)
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the table."""
         return self._name
 
     def size(self, name: str | None = None) -> HostTensor:
-        """How many keys there are."""
+        """Returns the number of keys."""
         return to_host_tensor(np.int64(len(self._rows)))
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The value of each key."""
+        """Returns the value of each key; of missing ones the default."""
         if isinstance(keys, jax.core.Tracer):
             return self._lookup_traced(keys)
         rows = self.rows(keys)
@@ -78,36 +78,36 @@ class StaticHashTable:
         return self.lookup(keys)
 
     def export(self, name: str | None = None) -> tuple[HostTensor, HostTensor]:
-        """All keys, and all values."""
+        """Returns all keys and all values."""
         rows = list(self._rows.values())
         return to_host_tensor(self._keys[rows]), to_host_tensor(self._values[rows])
 
     def rows(self, keys: Any) -> Array:
-        """Where each key stands; -1 for those that are not there."""
+        """Returns the row of each key; -1 for missing ones."""
         given = check_keys(keys, self.key_dtype, type(self).__name__)
         return np.array([self._rows.get(key, -1) for key in given.ravel().tolist()], np.int64).reshape(given.shape)
 
     def _lookup_traced(self, keys: Any) -> Any:
         if self._order is None or self.value_dtype == string:
             raise TypeError(TRACED_TEXT)
-        keys_in_order = jnp.asarray(self._keys[self._order], to_jax_dtype(self.key_dtype))
+        sorted_keys = jnp.asarray(self._keys[self._order], to_jax_dtype(self.key_dtype))
         values = jnp.asarray(self._values[self._order], to_jax_dtype(self.value_dtype))
         default = jnp.asarray(self._default, to_jax_dtype(self.value_dtype))
         if not len(self._keys):
             return jnp.broadcast_to(default, tuple(keys.shape))
-        places = jnp.minimum(jnp.searchsorted(keys_in_order, keys), len(self._keys) - 1)
-        return jnp.where(keys_in_order[places] == keys, values[places], default)
+        indices = jnp.minimum(jnp.searchsorted(sorted_keys, keys), len(self._keys) - 1)
+        return jnp.where(sorted_keys[indices] == keys, values[indices], default)
 
 
 class StaticVocabularyTable:
-    """Numbers of words; words that are not there get one of the ``num_oov_buckets`` numbers behind, by their hash.
+    """Maps words to ids; words outside of the vocabulary to one of ``num_oov_buckets`` further ids, by their hash.
 
     Args:
-        initializer: the words and their numbers, tf.int64; None if there are none.
-        num_oov_buckets: how many numbers there are for other words.
-        lookup_key_dtype: the dtype of words, where it is not the initializer's.
-        name: accepted, without effect.
-        experimental_is_anonymous: accepted, without effect.
+        initializer: the words and their ids, of dtype tf.int64; None for an empty vocabulary.
+        num_oov_buckets: the number of ids for words outside of the vocabulary.
+        lookup_key_dtype: the dtype of words. If None, the initializer's.
+        name: the name of the table.
+        experimental_is_anonymous: accepted without effect.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class StaticVocabularyTable:
 
     @property
     def key_dtype(self) -> DType:
-        """The dtype of words."""
+        """The dtype of the words."""
         return self._key_dtype
 
     @property
@@ -140,15 +140,15 @@ class StaticVocabularyTable:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the table."""
         return self._name
 
     def size(self, name: str | None = None) -> HostTensor:
-        """How many numbers there are, those for other words included."""
+        """Returns the number of ids, including the ``num_oov_buckets``."""
         return to_host_tensor(np.int64(self._num_words + self._num_oov_buckets))
 
     def lookup(self, keys: Any, name: str | None = None) -> HostTensor:
-        """The number of each word."""
+        """Returns the id of each word."""
         if isinstance(keys, jax.core.Tracer):
             raise TypeError(TRACED_TEXT)
         given = check_keys(keys, self._key_dtype, "StaticVocabularyTable")
@@ -156,7 +156,7 @@ class StaticVocabularyTable:
         found = known.copy()
         for index in np.ndindex(given.shape):
             if known[index] < 0:
-                found[index] = self._num_words + _hashed(given[index]) % self._num_oov_buckets
+                found[index] = self._num_words + _hash_key(given[index]) % self._num_oov_buckets
         return to_host_tensor(found)
 
     def __getitem__(self, keys: Any) -> HostTensor:
@@ -168,10 +168,10 @@ class StaticVocabularyTable:
 
 
 def check_keys(keys: Any, dtype: DType, table: str) -> Array:
-    """The keys as an array on the host; an error if they are of another dtype."""
+    """Converts keys to a NumPy array; raises TypeError unless they have the dtype of the table."""
     given = to_host_array(keys)
     if dtype != string and given.dtype.kind in "iu" and dtype.is_integer:
-        given = given.astype(dtype.dtype)  # on devices 64-bit numbers are 32 bits wide
+        given = given.astype(dtype.dtype)  # on devices int64 is stored as int32
     if as_dtype(given.dtype) != dtype:
         raise TypeError(WRONG_DTYPE.format(table=table, given=as_dtype(given.dtype), expected=dtype))
     return given
@@ -181,11 +181,11 @@ def _rows_by_key(keys: Array, values: Array) -> dict[Any, int]:
     rows: dict[Any, int] = {}
     for row, key in enumerate(keys.tolist()):
         if key in rows and values[rows[key]] != values[row]:
-            said = f"StaticHashTable: the key {key!r} has the values {values[rows[key]]!r} and {values[row]!r}."
-            raise errors.FailedPreconditionError(None, None, said)
+            message = f"StaticHashTable: the key {key!r} has the values {values[rows[key]]!r} and {values[row]!r}."
+            raise errors.FailedPreconditionError(None, None, message)
         rows.setdefault(key, row)
     return rows
 
 
-def _hashed(key: Any) -> int:
+def _hash_key(key: Any) -> int:
     return fingerprint(key if isinstance(key, bytes) else str(int(key)).encode())

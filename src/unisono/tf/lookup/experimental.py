@@ -1,4 +1,4 @@
-"""`tf.lookup.experimental`: tables that can be changed."""
+"""`tf.lookup.experimental`: mutable lookup tables."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,12 +1,12 @@
-"""Lists, tuples, named tuples and dicts of things. The keys of dicts count in sorted order."""
+"""Functions for nested lists, tuples, named tuples and dicts. Values of dicts are in the order of their sorted keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-DIFFERENT = "The two do not have the same structure: {first!r} and {second!r}."
-COUNT = "The structure has {expected} places, and {given} values were given for them."
+DIFFERENT = "tf.nest: these do not have the same structure: {first!r} and {second!r}."
+WRONG_COUNT = "tf.nest.pack_sequence_as: the structure has {expected} leaves, but flat_sequence has {given} values."
 
 
 def is_nested(structure: Any) -> bool:
@@ -15,7 +15,7 @@ def is_nested(structure: Any) -> bool:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The things in it, in order.
+    """Returns the leaves as a list.
 
     >>> flatten({"b": 2, "a": [1, None]})
     [1, None, 2]
@@ -24,52 +24,54 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """The same structure with what ``func`` makes of each thing, or of each of several in the same place.
+    """Returns the structure with each leaf replaced by ``func(leaf)``, or ``func(*leaves)`` for several structures.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
     """
     if not structure:
-        raise ValueError("tf.nest.map_structure needs a structure beside the function.")
+        raise ValueError("tf.nest.map_structure: got only the function. Expected map_structure(func, structure, ...).")
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", None)
     if kwargs:
         raise TypeError(f"tf.nest.map_structure: unknown arguments {sorted(kwargs)}.")
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types=check_types)
-    results = [func(*things) for things in zip(*map(flatten, structure), strict=True)]
+    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
     return pack_sequence_as(structure[0], results)
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """These things in the places of the structure."""
+    """Returns the structure with its leaves replaced by the values of ``flat_sequence``."""
     if not isinstance(flat_sequence, list | tuple):
         raise TypeError(f"tf.nest.pack_sequence_as: expected a list of values, got {type(flat_sequence).__name__}.")
     expected = len(flatten(structure))
     if expected != len(flat_sequence):
-        raise ValueError(COUNT.format(expected=expected, given=len(flat_sequence)))
-    return _packed(structure, iter(flat_sequence))
+        raise ValueError(WRONG_COUNT.format(expected=expected, given=len(flat_sequence)))
+    return _pack(structure, iter(flat_sequence))
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Raises unless both have things in the same places; a TypeError where they use different kinds of containers."""
+    """Raises ValueError unless both have the same structure; TypeError if they differ in the types of containers."""
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(DIFFERENT.format(first=nest1, second=nest2))
     if not is_nested(nest1):
         return
-    if isinstance(nest1, Mapping) != isinstance(nest2, Mapping) or (check_types and _kind(nest1) != _kind(nest2)):
+    if isinstance(nest1, Mapping) != isinstance(nest2, Mapping) or (
+        check_types and _container_type(nest1) != _container_type(nest2)
+    ):
         raise TypeError(DIFFERENT.format(first=nest1, second=nest2))
     if len(nest1) != len(nest2) or (isinstance(nest1, Mapping) and set(nest1) != set(nest2)):
         raise ValueError(DIFFERENT.format(first=nest1, second=nest2))
-    for first, second in zip(_inside(nest1), _inside(nest2), strict=True):
+    for first, second in zip(_children(nest1), _children(nest2), strict=True):
         assert_same_structure(first, second, check_types)
 
 
-def _kind(container: Any) -> Any:
+def _container_type(container: Any) -> Any:
     return Mapping if isinstance(container, Mapping) else type(container)
 
 
-def _inside(container: Any) -> Sequence[Any]:
+def _children(container: Any) -> Sequence[Any]:
     return [container[key] for key in sorted(container)] if isinstance(container, Mapping) else container
 
 
@@ -77,15 +79,15 @@ def _leaves(structure: Any) -> Iterator[Any]:
     if not is_nested(structure):
         yield structure
         return
-    for each in _inside(structure):
+    for each in _children(structure):
         yield from _leaves(each)
 
 
-def _packed(structure: Any, things: Iterator[Any]) -> Any:
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
     if not is_nested(structure):
-        return next(things)
+        return next(leaves)
     if isinstance(structure, Mapping):
-        made = {key: _packed(structure[key], things) for key in sorted(structure)}
-        return type(structure)((key, made[key]) for key in structure)  # type: ignore[call-arg]
-    parts = [_packed(each, things) for each in structure]
-    return type(structure)(*parts) if hasattr(structure, "_fields") else type(structure)(parts)
+        packed = {key: _pack(structure[key], leaves) for key in sorted(structure)}
+        return type(structure)((key, packed[key]) for key in structure)  # type: ignore[call-arg]
+    children = [_pack(each, leaves) for each in structure]
+    return type(structure)(*children) if hasattr(structure, "_fields") else type(structure)(children)

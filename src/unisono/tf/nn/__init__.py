@@ -1,4 +1,4 @@
-"""`tf.nn`: activations, losses, convolutions, normalisation."""
+"""`tf.nn`: activations, losses, convolutions, pooling and normalization."""
 
 from unisono._src.strategy._average_loss import compute_average_loss, scale_regularization_loss
 from unisono.tf._missing import explain_missing_names as _explain_missing_names

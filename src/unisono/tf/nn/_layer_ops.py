@@ -1,4 +1,4 @@
-"""Means and variances, normalisation, biases, tables of rows, dropout."""
+"""Computations of layers: bias, moments, normalization, embedding lookup, dropout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unisono.tf.random._seed_generators import next_key
 
 @op
 def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
-    """A bias for each channel; channels are the last dim, or the second one for "NCHW"."""
+    """Adds a bias to each channel. Channels are the last dim, or the second one for formats such as "NCHW"."""
     array, bias = convert_operands(value, bias)
     if data_format is not None and data_format.upper().startswith("NC"):
         bias = bias.reshape(-1, *[1] * (array.ndim - 2))
@@ -25,26 +25,26 @@ def bias_add(value: Any, bias: Any, data_format: Any = None) -> Any:
 
 @op
 def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False) -> Any:
-    """The mean and the variance along these dims."""
-    array, along = as_floating(x), dims(axes)
-    return jnp.mean(array, along, keepdims=keepdims), jnp.var(array, along, keepdims=keepdims)
+    """The mean and the variance along ``axes``."""
+    array, reduced = as_floating(x), dims(axes)
+    return jnp.mean(array, reduced, keepdims=keepdims), jnp.var(array, reduced, keepdims=keepdims)
 
 
 @op
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False) -> Any:
-    """The mean and the variance along these dims, of numbers that count differently."""
+    """The weighted mean and variance along ``axes``."""
     array, weights = convert_operands(x, frequency_weights)
-    along = dims(axes)
+    reduced = dims(axes)
     weights = jnp.broadcast_to(weights, array.shape)
-    total = jnp.sum(weights, along, keepdims=True)
-    mean = jnp.sum(array * weights, along, keepdims=True) / total
-    variance = jnp.sum(jnp.square(array - mean) * weights, along, keepdims=True) / total
-    return (mean, variance) if keepdims else (jnp.squeeze(mean, along), jnp.squeeze(variance, along))
+    total = jnp.sum(weights, reduced, keepdims=True)
+    mean = jnp.sum(array * weights, reduced, keepdims=True) / total
+    variance = jnp.sum(jnp.square(array - mean) * weights, reduced, keepdims=True) / total
+    return (mean, variance) if keepdims else (jnp.squeeze(mean, reduced), jnp.squeeze(variance, reduced))
 
 
 @op
 def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any) -> Any:
-    """`(x - mean) / sqrt(variance + epsilon) * scale + offset`."""
+    """`(x - mean) / sqrt(variance + variance_epsilon) * scale + offset`."""
     array = as_floating(x)
     factor = jax.lax.rsqrt(as_array(variance) + variance_epsilon)
     if scale is not None:
@@ -59,7 +59,7 @@ def batch_normalization(x: Any, mean: Any, variance: Any, offset: Any, scale: An
 def local_response_normalization(
     input: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
 ) -> Any:
-    """Every number divided by a measure of its neighbours in the other channels."""
+    """`x / (bias + alpha * sum of squares over the nearby channels) ** beta`."""
     array = as_floating(input)
     window = (1,) * (array.ndim - 1) + (2 * depth_radius + 1,)
     padding = [(0, 0)] * (array.ndim - 1) + [(depth_radius, depth_radius)]
@@ -71,26 +71,26 @@ def local_response_normalization(
 
 @op
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:
-    """The rows of a table; no longer than ``max_norm``, if it is given."""
+    """Rows of ``params`` by index, scaled down to ``max_norm`` if it is given; zeros for an index out of range."""
     rows = jnp.take(as_array(params), as_array(ids), 0, mode="fill", fill_value=0)
     if max_norm is None:
         return rows
-    length = jnp.sqrt(jnp.sum(jnp.square(rows), -1, keepdims=True))
-    return rows * (max_norm / jnp.maximum(length, max_norm))
+    norms = jnp.sqrt(jnp.sum(jnp.square(rows), -1, keepdims=True))
+    return rows * (max_norm / jnp.maximum(norms, max_norm))
 
 
 @op_without_folding
 def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> Any:
-    """Some numbers become 0, the others larger, so that the sum stays as it is on average."""
+    """Sets elements to 0 with probability ``rate`` and divides the rest by `1 - rate`, which keeps the expected sum."""
     array = as_floating(x)
     shape = tuple(array.shape)
     if noise_shape is not None:
-        given = noise_shape if not isinstance(noise_shape, jax.Array) else static_shape(noise_shape)
-        shape = tuple(full if size is None else int(size) for size, full in zip(given, shape, strict=True))
+        noise_dims = noise_shape if not isinstance(noise_shape, jax.Array) else static_shape(noise_shape)
+        shape = tuple(full if size is None else int(size) for size, full in zip(noise_dims, shape, strict=True))
     if isinstance(rate, int | float):
         if not 0 <= rate < 1:
-            raise ValueError(f"tf.nn.dropout: rate is {rate}. Expected a part from 0 to below 1, such as 0.2.")
+            raise ValueError(f"tf.nn.dropout: rate is {rate}. Expected 0 <= rate < 1.")
         if rate == 0:
             return array
-    kept = jax.random.uniform(next_key(seed), shape, jnp.float32) >= as_array(rate)
-    return jnp.where(kept, array / (1 - as_array(rate, array.dtype)), jnp.zeros((), array.dtype))
+    is_kept = jax.random.uniform(next_key(seed), shape, jnp.float32) >= as_array(rate)
+    return jnp.where(is_kept, array / (1 - as_array(rate, array.dtype)), jnp.zeros((), array.dtype))

@@ -1,4 +1,4 @@
-"""Losses by TensorFlow's argument names."""
+"""Loss functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono.tf._tensors import as_array
 
 @op
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1) -> Any:
-    """The cross-entropy of each row; labels are probabilities."""
+    """The cross-entropy of each row; ``labels`` are probabilities."""
     logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
     return -jnp.sum(labels * jax.nn.log_softmax(logits, static_int(axis)), static_int(axis))
@@ -23,12 +23,12 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1) 
 
 @op
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
-    """The cross-entropy of each row; labels are class numbers."""
+    """The cross-entropy of each row; ``labels`` are class indices."""
     logits, labels = as_floating(logits), as_array(labels)
     if labels.ndim != logits.ndim - 1:
         raise ValueError(
             f"tf.nn.sparse_softmax_cross_entropy_with_logits: labels have the shape {tuple(labels.shape)}, logits "
-            f"{tuple(logits.shape)}. Expected one dim less in labels: a class number for each row."
+            f"{tuple(logits.shape)}. Expected one dim less in labels: a class index for each row."
         )
     scores = jax.nn.log_softmax(logits, -1)
     return -jnp.take_along_axis(scores, labels[..., None].astype(jnp.int32), -1)[..., 0]
@@ -36,7 +36,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
 
 @op
 def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) -> Any:
-    """The cross-entropy of each number; labels are probabilities."""
+    """The cross-entropy of each element; ``labels`` are probabilities."""
     logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
     return jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits)))
@@ -44,7 +44,7 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) ->
 
 @op
 def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any) -> Any:
-    """:func:`sigmoid_cross_entropy_with_logits`, with a weight for what is positive."""
+    """:func:`sigmoid_cross_entropy_with_logits` with the positive term multiplied by ``pos_weight``."""
     logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
     weight = 1 + (as_array(pos_weight, logits.dtype) - 1) * labels
@@ -53,7 +53,7 @@ def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any
 
 @op
 def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False) -> Any:
-    """The loss of counts, whose logarithm is predicted."""
+    """The Poisson loss; ``log_input`` is the predicted logarithm of the counts ``targets``."""
     targets, log_input = as_floating(targets), as_floating(log_input)
     loss = jnp.exp(log_input) - log_input * targets
     if not compute_full_loss:
@@ -78,7 +78,7 @@ def ctc_loss(
     unique: Any = None,
     blank_index: int | None = 0,
 ) -> Any:
-    """The loss of sequences without an alignment. Labels are a matrix of numbers, not a SparseTensor."""
+    """The CTC loss (connectionist temporal classification). ``labels`` is a dense matrix, not a SparseTensor."""
     logits = as_floating(logits)
     if logits_time_major:
         logits = jnp.swapaxes(logits, 0, 1)

@@ -1,4 +1,4 @@
-"""Losses over very many classes, of which a few are drawn at each call."""
+"""Losses over very many classes that compute only a sample of the classes at each call."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ def nce_loss(
     sampled_values: Any = None,
     remove_accidental_hits: bool = False,
 ) -> Any:
-    """The loss of each row by noise-contrastive estimation: the right classes against ones that are drawn.
+    """The noise-contrastive estimation loss of each row: the true classes against sampled ones.
 
     Args:
-        weights: a row of numbers for each class.
-        biases: a number for each class.
-        labels: the right classes, a row of ``num_true`` for each row of inputs.
-        inputs: rows of numbers.
-        num_sampled: how many classes are drawn; one draw serves the batch.
-        num_classes: how many there are.
-        num_true: how many right classes a row has.
-        sampled_values: what a sampler of tf.random returned; else `tf.random.log_uniform_candidate_sampler` draws.
-        remove_accidental_hits: whether a class that was drawn and is right does not count as wrong.
+        weights: the class embeddings, `[num_classes, dim]`.
+        biases: the class biases, `[num_classes]`.
+        labels: the true classes, `[batch, num_true]`.
+        inputs: the activations, `[batch, dim]`.
+        num_sampled: the number of classes to sample; one sample serves the whole batch.
+        num_classes: the number of classes.
+        num_true: the number of true classes of each row.
+        sampled_values: what a candidate sampler of tf.random returned. If None,
+            `tf.random.log_uniform_candidate_sampler` is called.
+        remove_accidental_hits: whether a sampled class that is a true class of the row is left out.
     """
     sampled = sampled_values or log_uniform_candidate_sampler(labels, num_true, num_sampled, True, num_classes)
-    wanted, logits = _of_few(weights, biases, labels, inputs, sampled, remove_accidental_hits)
-    return jnp.sum(sigmoid_cross_entropy_with_logits(labels=wanted, logits=logits), -1)
+    targets, logits = _compute_sampled_logits(weights, biases, labels, inputs, sampled, remove_accidental_hits)
+    return jnp.sum(sigmoid_cross_entropy_with_logits(labels=targets, logits=logits), -1)
 
 
 @op_without_folding
@@ -57,22 +58,24 @@ def sampled_softmax_loss(
     remove_accidental_hits: bool = True,
     seed: Any = None,
 ) -> Any:
-    """The cross-entropy of each row over the right classes and ones that are drawn. Arguments: see :func:`nce_loss`."""
+    """The softmax cross-entropy of each row over its true and the sampled classes. Arguments as in :func:`nce_loss`."""
     sampled = sampled_values or log_uniform_candidate_sampler(labels, num_true, num_sampled, True, num_classes, seed)
-    wanted, logits = _of_few(weights, biases, labels, inputs, sampled, remove_accidental_hits)
-    return softmax_cross_entropy_with_logits(labels=wanted, logits=logits)
+    targets, logits = _compute_sampled_logits(weights, biases, labels, inputs, sampled, remove_accidental_hits)
+    return softmax_cross_entropy_with_logits(labels=targets, logits=logits)
 
 
-def _of_few(weights: Any, biases: Any, labels: Any, inputs: Any, sampled: Any, without_hits: bool) -> Any:
-    """Labels and logits of the right classes, then of those drawn."""
+def _compute_sampled_logits(
+    weights: Any, biases: Any, labels: Any, inputs: Any, sampled: Any, remove_accidental_hits: bool
+) -> Any:
+    """Returns labels and logits of the true classes, followed by those of the sampled classes."""
     weights, biases, inputs = as_floating(weights), as_floating(biases), as_floating(inputs)
     labels = as_array(labels)
-    drawn, expected_right, expected_drawn = (as_array(each) for each in sampled)
-    right = jnp.einsum("bd,btd->bt", inputs, weights[labels]) + biases[labels] - jnp.log(expected_right)
-    wrong = inputs @ weights[drawn].T + biases[drawn] - jnp.log(expected_drawn)
-    if without_hits:
-        hit = jnp.any(labels[:, :, None] == drawn, axis=1)
-        lowest = ml_dtypes.finfo(wrong.dtype).min  # type: ignore[no-untyped-call]
-        wrong = jnp.where(hit, lowest, wrong)
-    wanted = jnp.concatenate([jnp.full_like(right, 1 / labels.shape[1]), jnp.zeros_like(wrong)], -1)
-    return wanted, jnp.concatenate([right, wrong], -1)
+    sampled_classes, true_expected_count, sampled_expected_count = (as_array(each) for each in sampled)
+    true_logits = jnp.einsum("bd,btd->bt", inputs, weights[labels]) + biases[labels] - jnp.log(true_expected_count)
+    sampled_logits = inputs @ weights[sampled_classes].T + biases[sampled_classes] - jnp.log(sampled_expected_count)
+    if remove_accidental_hits:
+        is_hit = jnp.any(labels[:, :, None] == sampled_classes, axis=1)
+        lowest = ml_dtypes.finfo(sampled_logits.dtype).min  # type: ignore[no-untyped-call]
+        sampled_logits = jnp.where(is_hit, lowest, sampled_logits)
+    targets = jnp.concatenate([jnp.full_like(true_logits, 1 / labels.shape[1]), jnp.zeros_like(sampled_logits)], -1)
+    return targets, jnp.concatenate([true_logits, sampled_logits], -1)

@@ -1,4 +1,4 @@
-"""`tf.random`: random numbers that can be the same in every run."""
+"""`tf.random`: random numbers, generators and seeds. The numbers differ from TensorFlow's."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.random import experimental

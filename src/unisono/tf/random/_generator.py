@@ -1,4 +1,4 @@
-"""`tf.random.Generator`: a sequence of random numbers with a state that can be saved."""
+"""`tf.random.Generator`: a random number generator whose state is a variable."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from unisono.tf.random._seed_generators import check_state_advances, key_from_pa
 
 _BITS: Final = 2**32
 
-NOT_SO_MADE = """tf.random.Generator() needs {needs}. Make one with tf.random.Generator.from_seed(1),
+NEEDS_STATE = """tf.random.Generator() needs a state. Write tf.random.Generator.from_seed(1),
 from_non_deterministic_state() or from_state(state, alg="philox")."""
 
 
 class Algorithm(enum.Enum):
-    """Names of algorithms. All of them mean the one that there is, JAX's Threefry."""
+    """Names of algorithms. All of them mean the only one, JAX's Threefry."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -39,9 +39,9 @@ class Algorithm(enum.Enum):
 
 
 class Generator(Module):
-    """Random numbers from a state of its own, a variable: it is saved in checkpoints and counts on inside functions.
+    """A random number generator. Its state is a variable: checkpoints contain it, and compiled functions update it.
 
-    Every replica draws numbers of its own inside `strategy.run`.
+    Inside `strategy.run` every replica draws different numbers.
 
     >>> first, again = Generator.from_seed(1), Generator.from_seed(1)
     >>> bool((first.normal([3]) == again.normal([3])).all())
@@ -53,41 +53,41 @@ class Generator(Module):
         if copy_from is not None:
             state = copy_from.state
         if state is None:
-            raise ValueError(NOT_SO_MADE.format(needs="a state"))
-        pair = _two_numbers(state)
+            raise ValueError(NEEDS_STATE)
+        pair = _to_key_and_counter(state)
         first = 0 if isinstance(pair, jax.core.Tracer) else int(pair[0])
         self._seeds = keras.random.SeedGenerator(first)
-        self._state = self._seeds.state  # as an attribute of its own, so that checkpoints find it
+        self._state = self._seeds.state  # an attribute, so that checkpoints find it
         self.reset(pair)
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
-        """A generator whose numbers follow from ``seed``."""
+        """Returns a generator that starts from ``seed``."""
         return cls(state=create_rng_state(seed, alg))
 
     @classmethod
     def from_state(cls, state: Any, alg: Any = None) -> Generator:
-        """A generator that goes on from where another one was."""
+        """Returns a generator that continues from the state of another one."""
         return cls(state=state)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator whose numbers are others in every run."""
+        """Returns a generator with different numbers in every run."""
         return cls(state=create_rng_state(secrets.randbits(32), alg))
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
-        """A generator with this key, that has counted so far."""
+        """Returns a generator with this key and counter."""
         return cls(state=np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
 
     @property
     def state(self) -> Any:
-        """The variable that decides all numbers to come."""
+        """The variable that determines all further numbers."""
         return self._state
 
     @property
     def algorithm(self) -> int:
-        """The number of the algorithm."""
+        """The number of the algorithm, Threefry."""
         return Algorithm.THREEFRY.value
 
     @property
@@ -96,59 +96,59 @@ class Generator(Module):
         return self.state.value[0]
 
     def reset(self, state: Any) -> None:
-        """Goes on from ``state``."""
-        self.state.assign(_two_numbers(state))
+        """Continues from ``state``."""
+        self.state.assign(_to_key_and_counter(state))
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Begins again, from ``seed``."""
+        """Restarts from ``seed``."""
         self.reset(create_rng_state(seed))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begins again with this key and counter."""
+        """Restarts with this key and counter."""
         self.reset(np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
 
     def skip(self, delta: Any) -> Any:
-        """Leaves out so many draws."""
+        """Skips ``delta`` draws; returns the new state."""
         self.state.assign(self.state.value + jnp.stack([jnp.uint32(0), as_array(delta).astype(jnp.uint32)]))
         return self.state.value
 
     def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: Any = None) -> Any:
-        """Numbers of a normal distribution."""
-        return sample_normal(self._next(), shape, mean, stddev, dtype)
+        """Samples from a normal distribution."""
+        return sample_normal(self._next_key(), shape, mean, stddev, dtype)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: Any = None
     ) -> Any:
-        """Numbers of a normal distribution, none further from the mean than two deviations."""
-        return sample_truncated_normal(self._next(), shape, mean, stddev, dtype)
+        """Samples from a normal distribution truncated at two standard deviations from the mean."""
+        return sample_truncated_normal(self._next_key(), shape, mean, stddev, dtype)
 
     def uniform(self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", name: Any = None) -> Any:
-        """Numbers from ``minval`` to below ``maxval``, all as likely; whole ones if the dtype is."""
-        return sample_uniform(self._next(), shape, minval, maxval, dtype, "Generator.uniform")
+        """Samples uniformly from [minval, maxval); integers if the dtype is an integer dtype."""
+        return sample_uniform(self._next_key(), shape, minval, maxval, dtype, "Generator.uniform")
 
     def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: Any = None) -> Any:
-        """Whole numbers of the whole range of the dtype."""
-        return sample_full_int(self._next(), shape, dtype)
+        """Samples integers from the full range of the dtype."""
+        return sample_full_int(self._next_key(), shape, dtype)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = "int32", name: Any = None) -> Any:
-        """How many of ``counts`` trials succeed."""
-        return sample_binomial(self._next(), shape, counts, probs, dtype)
+        """Samples from binomial distributions."""
+        return sample_binomial(self._next_key(), shape, counts, probs, dtype)
 
     def make_seeds(self, count: Any = 1) -> Any:
-        """Seeds for the stateless functions, of the shape (2, count)."""
-        return sample_full_int(self._next(), (2, static_int(count)), "int64")
+        """Returns seeds for the stateless functions, of shape `[2, count]`."""
+        return sample_full_int(self._next_key(), (2, static_int(count)), "int64")
 
     def split(self, count: Any = 1) -> list[Generator]:
-        """So many generators with numbers of their own."""
-        keys = jax.random.key_data(jax.random.split(self._next(), static_int(count)))
+        """Returns ``count`` generators with independent numbers."""
+        keys = jax.random.key_data(jax.random.split(self._next_key(), static_int(count)))
         return [Generator(state=pair) for pair in keys]
 
-    def _next(self) -> Any:
+    def _next_key(self) -> Any:
         return key_from_pair(check_state_advances(self._seeds).next())
 
 
 def create_rng_state(seed: Any, alg: Any = None) -> Any:
-    """The state of a generator made from this seed: its key, and a counter."""
+    """Returns the state of a generator that starts from ``seed``: a key and a counter."""
     number = int(np.ravel(np.asarray(seed))[0])
     return np.array([number % _BITS, 0], np.uint32)
 
@@ -157,7 +157,7 @@ _global: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """The generator that serves the whole process."""
+    """Returns the generator of the process."""
     if not _global:
         with context.outside_of_strategies():
             _global.append(Generator.from_non_deterministic_state())
@@ -165,15 +165,15 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Another generator serves the whole process."""
+    """Replaces the generator of the process."""
     _global[:] = [generator]
 
 
-def _two_numbers(state: Any) -> Any:
-    """A state as this generator has it, a key and a counter; also of TensorFlow's, which has the counter first."""
+def _to_key_and_counter(state: Any) -> Any:
+    """Returns a state as key and counter. Accepts TensorFlow's state of three numbers, which has the counter first."""
     numbers = as_array(state).astype(jnp.uint32)
     if tuple(numbers.shape) == (3,):
         return numbers[jnp.array([2, 0])]
     if tuple(numbers.shape) != (2,):
-        raise ValueError(f"The state of a generator has two numbers; got the shape {tuple(numbers.shape)}.")
+        raise ValueError(f"The state has the shape {tuple(numbers.shape)}. Expected two integers, a key and a counter.")
     return numbers

@@ -1,4 +1,4 @@
-"""Random numbers that are others at every call."""
+"""Random functions that return new numbers at every call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unisono.tf.random._seed_generators import next_key
 
 @op_without_folding
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: Any = None) -> Any:
-    """Numbers of a normal distribution.
+    """Samples from a normal distribution.
 
     >>> normal([2, 3]).shape
     TensorShape([2, 3])
@@ -33,37 +33,37 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32
 
 @op_without_folding
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", seed: Any = None) -> Any:
-    """Numbers of a normal distribution, none further from the mean than two deviations."""
+    """Samples from a normal distribution truncated at two standard deviations from the mean."""
     return sample_truncated_normal(next_key(seed), shape, mean, stddev, dtype)
 
 
 @op_without_folding
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
-    """Numbers from ``minval`` to below ``maxval``, all as likely; whole ones if the dtype is."""
+    """Samples uniformly from [minval, maxval); integers if the dtype is an integer dtype."""
     return sample_uniform(next_key(seed), shape, minval, maxval, dtype, "tf.random.uniform")
 
 
 @op_without_folding
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
-    """Numbers of gamma distributions: ``shape`` of them for each parameter."""
+    """Samples ``shape`` values from each of the gamma distributions."""
     return sample_gamma(next_key(seed), shape, alpha, beta, dtype)
 
 
 @op_without_folding
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: Any = None) -> Any:
-    """Counts of Poisson distributions: ``shape`` of them for each parameter."""
+    """Samples ``shape`` counts from each of the Poisson distributions."""
     return sample_poisson(next_key(seed), shape, lam, dtype)
 
 
 @op_without_folding
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None) -> Any:
-    """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
+    """Samples ``num_samples`` class indices for each row of unnormalized log-probabilities."""
     return sample_categorical(next_key(seed), logits, num_samples, dtype)
 
 
 @op_without_folding
 def shuffle(value: Any, seed: Any = None) -> Any:
-    """The rows in another order."""
+    """Shuffles the rows."""
     rows = as_text_or_array(value)
     if isinstance(rows, np.ndarray):
         return to_host_tensor(rows[np.asarray(jax.random.permutation(next_key(seed), len(rows)))])

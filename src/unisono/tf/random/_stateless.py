@@ -1,4 +1,4 @@
-"""Random numbers that follow from a seed of two numbers: the same at every call, on every device, in every run."""
+"""Random functions of a seed of two integers: the same numbers at every call, on every device, in every run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from unisono.tf.random._sampling import (
 from unisono.tf.random._seed_generators import key_from_pair
 
 
-def _key(seed: Any) -> Any:
+def _key_from_seed(seed: Any) -> Any:
     pair = as_array(seed)
     if tuple(pair.shape) != (2,):
-        raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two whole numbers: seed=[1, 2], say.")
+        raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two integers, for example seed=[1, 2].")
     return key_from_pair(pair)
 
 
@@ -39,8 +39,8 @@ def stateless_normal(
     dtype: Any = "float32",
     alg: Any = "auto_select",
 ) -> Any:
-    """Numbers of a normal distribution."""
-    return sample_normal(_key(seed), shape, mean, stddev, dtype)
+    """Samples from a normal distribution."""
+    return sample_normal(_key_from_seed(seed), shape, mean, stddev, dtype)
 
 
 @op_without_folding
@@ -52,8 +52,8 @@ def stateless_truncated_normal(
     dtype: Any = "float32",
     alg: Any = "auto_select",
 ) -> Any:
-    """Numbers of a normal distribution, none further from the mean than two deviations."""
-    return sample_truncated_normal(_key(seed), shape, mean, stddev, dtype)
+    """Samples from a normal distribution truncated at two standard deviations from the mean."""
+    return sample_truncated_normal(_key_from_seed(seed), shape, mean, stddev, dtype)
 
 
 @op_without_folding
@@ -65,64 +65,66 @@ def stateless_uniform(
     dtype: Any = "float32",
     alg: Any = "auto_select",
 ) -> Any:
-    """Numbers from ``minval`` to below ``maxval``; whole ones of the whole range if both are None."""
+    """Samples uniformly from [minval, maxval); integers from the full range of the dtype if both are None."""
     if minval is None and maxval is None and jnp.issubdtype(to_jax_dtype(dtype), jnp.integer):
-        return sample_full_int(_key(seed), shape, dtype)
-    return sample_uniform(_key(seed), shape, minval, maxval, dtype, "tf.random.stateless_uniform")
+        return sample_full_int(_key_from_seed(seed), shape, dtype)
+    return sample_uniform(_key_from_seed(seed), shape, minval, maxval, dtype, "tf.random.stateless_uniform")
 
 
 @op_without_folding
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = "int64", alg: Any = "auto_select"
 ) -> Any:
-    """Class numbers: so many for each row of unnormalised logarithms of probabilities."""
-    return sample_categorical(_key(seed), logits, num_samples, dtype)
+    """Samples ``num_samples`` class indices for each row of unnormalized log-probabilities."""
+    return sample_categorical(_key_from_seed(seed), logits, num_samples, dtype)
 
 
 @op_without_folding
 def stateless_gamma(
     shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", alg: Any = "auto_select"
 ) -> Any:
-    """Numbers of gamma distributions, all together in ``shape``."""
+    """Samples from gamma distributions; the parameters broadcast to ``shape``."""
     wanted = to_jax_dtype(dtype)
     alpha, beta = as_array(alpha, wanted), as_array(1 if beta is None else beta, wanted)
-    drawn = jax.random.gamma(_key(seed), jnp.broadcast_to(alpha, broadcast_shape(shape, alpha, beta)), dtype=wanted)
-    return drawn / beta
+    samples = jax.random.gamma(
+        _key_from_seed(seed), jnp.broadcast_to(alpha, broadcast_shape(shape, alpha, beta)), dtype=wanted
+    )
+    return samples / beta
 
 
 @op_without_folding
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", alg: Any = "auto_select") -> Any:
-    """Counts of Poisson distributions, all together in ``shape``."""
+    """Samples from Poisson distributions; ``lam`` broadcasts to ``shape``."""
     lam = as_array(lam)
-    return jax.random.poisson(_key(seed), lam, broadcast_shape(shape, lam)).astype(to_jax_dtype(dtype))
+    return jax.random.poisson(_key_from_seed(seed), lam, broadcast_shape(shape, lam)).astype(to_jax_dtype(dtype))
 
 
 @op_without_folding
 def stateless_binomial(
     shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = "int32", alg: Any = "auto_select"
 ) -> Any:
-    """How many of ``counts`` trials succeed."""
+    """Samples from binomial distributions."""
     counts, probs = as_array(counts).astype(jnp.float32), as_array(probs).astype(jnp.float32)
-    drawn = jax.random.binomial(_key(seed), counts, probs, broadcast_shape(shape, counts, probs))
-    return drawn.astype(to_jax_dtype(output_dtype))
+    samples = jax.random.binomial(_key_from_seed(seed), counts, probs, broadcast_shape(shape, counts, probs))
+    return samples.astype(to_jax_dtype(output_dtype))
 
 
 @op_without_folding
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select") -> Any:
-    """The rows in another order."""
-    return jax.random.permutation(_key(seed), as_array(value))
+    """Shuffles the rows."""
+    return jax.random.permutation(_key_from_seed(seed), as_array(value))
 
 
 @op_without_folding
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
-    """So many seeds made of one."""
-    return _pairs(jax.random.split(_key(seed), static_int(num)), seed)
+    """Returns ``num`` seeds derived from one."""
+    return _pairs(jax.random.split(_key_from_seed(seed), static_int(num)), seed)
 
 
 @op_without_folding
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
-    """A seed made of a seed and a number."""
-    return _pairs(jax.random.fold_in(_key(seed), as_array(data).astype(jnp.uint32)), seed)
+    """Returns a seed derived from a seed and a number."""
+    return _pairs(jax.random.fold_in(_key_from_seed(seed), as_array(data).astype(jnp.uint32)), seed)
 
 
 def _pairs(keys: Any, seed: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`tf.random.experimental`: names from before, of what is in `tf.random` now."""
+"""`tf.random.experimental`: older names of what `tf.random` has."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,4 +1,4 @@
-"""`tf.signal`: Fourier transforms, windows and frames."""
+"""`tf.signal`: Fourier transforms, windows, frames and `stft`."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.signal._fourier import (

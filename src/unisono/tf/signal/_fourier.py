@@ -20,7 +20,7 @@ def fft(input: Any) -> Any:
 
 @op
 def ifft(input: Any) -> Any:
-    """What undoes :func:`fft`."""
+    """The inverse of :func:`fft`."""
     return jnp.fft.ifft(as_array(input))
 
 
@@ -32,7 +32,7 @@ def fft2d(input: Any) -> Any:
 
 @op
 def ifft2d(input: Any) -> Any:
-    """What undoes :func:`fft2d`."""
+    """The inverse of :func:`fft2d`."""
     return jnp.fft.ifft2(as_array(input))
 
 
@@ -44,7 +44,7 @@ def fft3d(input: Any) -> Any:
 
 @op
 def ifft3d(input: Any) -> Any:
-    """What undoes :func:`fft3d`."""
+    """The inverse of :func:`fft3d`."""
     return jnp.fft.ifftn(as_array(input), axes=(-3, -2, -1))
 
 
@@ -56,7 +56,7 @@ def rfft(input_tensor: Any, fft_length: Any = None) -> Any:
 
 @op
 def irfft(input_tensor: Any, fft_length: Any = None) -> Any:
-    """What undoes :func:`rfft`."""
+    """The inverse of :func:`rfft`."""
     return jnp.fft.irfft(as_array(input_tensor), None if fft_length is None else static_shape(fft_length)[0])
 
 
@@ -68,17 +68,17 @@ def rfft2d(input_tensor: Any, fft_length: Any = None) -> Any:
 
 @op
 def irfft2d(input_tensor: Any, fft_length: Any = None) -> Any:
-    """What undoes :func:`rfft2d`."""
+    """The inverse of :func:`rfft2d`."""
     return jnp.fft.irfft2(as_array(input_tensor), None if fft_length is None else static_shape(fft_length))
 
 
 @op
 def fftshift(x: Any, axes: Any = None) -> Any:
-    """Frequency zero in the middle."""
+    """Moves frequency zero to the center."""
     return jnp.fft.fftshift(as_array(x), dims(axes))
 
 
 @op
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    """What undoes :func:`fftshift`."""
+    """The inverse of :func:`fftshift`."""
     return jnp.fft.ifftshift(as_array(x), dims(axes))

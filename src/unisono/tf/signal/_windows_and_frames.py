@@ -1,4 +1,4 @@
-"""Windows, and pieces of signals."""
+"""Hann and Hamming windows, frames of a signal, and the short-time Fourier transform."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def hamming_window(window_length: Any, periodic: bool = True, dtype: Any = "floa
 def frame(
     signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False, pad_value: Any = 0, axis: Any = -1
 ) -> Any:
-    """Pieces of a signal, ``frame_step`` apart, along a new dim."""
+    """Splits a signal into frames of ``frame_length``, ``frame_step`` apart, along a new dim."""
     array = jnp.moveaxis(as_array(signal), static_int(axis), -1)
     length, step, total = static_int(frame_length), static_int(frame_step), array.shape[-1]
     count = -(-total // step) if pad_end else max(0, 1 + (total - length) // step)
     missing = max(0, (count - 1) * step + length - total)
     if pad_end and missing:
         array = jnp.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)], constant_values=pad_value)
-    places = np.arange(count)[:, None] * step + np.arange(length)
-    at = static_int(axis) % array.ndim
-    return jnp.moveaxis(array[..., places], (-2, -1), (at, at + 1))
+    indices = np.arange(count)[:, None] * step + np.arange(length)
+    dim = static_int(axis) % array.ndim
+    return jnp.moveaxis(array[..., indices], (-2, -1), (dim, dim + 1))
 
 
 @op
@@ -52,12 +52,12 @@ def stft(
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
 ) -> Any:
-    """The Fourier transforms of pieces of a signal."""
+    """The short-time Fourier transform: :func:`rfft` of windowed frames."""
     length = static_int(frame_length)
     frames = frame(as_floating(signals), length, frame_step, pad_end)
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=frames.dtype)
-    # The next power of two, if nothing is said.
+    # By default the next power of two.
     return rfft(frames, [1 << (length - 1).bit_length() if fft_length is None else static_int(fft_length)])
 
 

@@ -1,4 +1,4 @@
-"""`tf.sparse.to_dense` of what is dense: the values of a `tf.io.VarLenFeature`."""
+"""`tf.sparse.to_dense` for the values of a `tf.io.VarLenFeature`, which are dense already."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ import numpy as np
 from unisono.tf._op import op
 from unisono.tf._tensors import convert_to_tensor
 
-_FILLED_WITH: Final = (None, 0, False, "", b"")
+_PADDING_VALUES: Final = (None, 0, False, "", b"")
 
-OTHER_DEFAULT = """tf.sparse.to_dense(default_value={value!r}): the rows of a batch were filled up with zeros or empty
+OTHER_DEFAULT = """tf.sparse.to_dense(default_value={value!r}): the rows of the batch were padded with zeros or empty
 strings when they were parsed. Expected no default_value; use
     tf.io.FixedLenSequenceFeature([], dtype, allow_missing=True, default_value={value!r})
-in place of tf.io.VarLenFeature, and leave to_dense out."""
+instead of tf.io.VarLenFeature, without to_dense."""
 
 
 @op
 def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True) -> Any:
-    """The values of a `tf.io.VarLenFeature`, as they are: they come dense.
+    """Returns the values of a `tf.io.VarLenFeature` unchanged: they are dense already.
 
     >>> to_dense([[1, 2], [3, 0]]).tolist()
     [[1, 2], [3, 0]]
 
     Args:
-        sp_input: what was parsed.
-        default_value: what a batch is filled up with: zeros or empty strings. One row has nothing to fill.
-        validate_indices: accepted, without effect.
+        sp_input: the parsed feature.
+        default_value: for a batch only 0, False or an empty string, with which its rows were padded when they were
+            parsed. A single example has no padding, so any value is accepted.
+        validate_indices: accepted without effect.
     """
     values = convert_to_tensor(sp_input)
     plain = np.asarray(default_value).item() if default_value is not None else None
-    if values.ndim > 1 and plain not in _FILLED_WITH:
+    if values.ndim > 1 and plain not in _PADDING_VALUES:
         raise ValueError(OTHER_DEFAULT.format(value=plain))
     return values

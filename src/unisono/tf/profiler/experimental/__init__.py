@@ -1,4 +1,4 @@
-"""`tf.profiler.experimental`: what runs when, for TensorBoard."""
+"""`tf.profiler.experimental`: records profiles for TensorBoard."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.profiler.experimental import client, server

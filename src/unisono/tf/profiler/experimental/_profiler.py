@@ -1,4 +1,4 @@
-"""JAX's profiler under TensorFlow's names. TensorBoard's profile page shows what it writes."""
+"""JAX's profiler under TensorFlow's names. TensorBoard's profile page shows the files that it writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unisono.tf._paths import to_local_path
 
 
 class ProfilerOptions(NamedTuple):
-    """How much is recorded. ``delay_ms`` has to be None: recording begins at once."""
+    """How much is recorded. ``delay_ms`` has to be None: recording starts immediately."""
 
     host_tracer_level: int = 2
     python_tracer_level: int = 0
@@ -21,30 +21,30 @@ class ProfilerOptions(NamedTuple):
 
 
 def start(logdir: Any, options: ProfilerOptions | None = None) -> None:
-    """Begins to record what runs on the host and on the devices, for the folder ``logdir``."""
+    """Starts recording what runs on the host and on the devices. :func:`stop` writes it to ``logdir``."""
     folder = to_local_path(logdir, "tf.profiler.experimental.start")
     try:
-        jax.profiler.start_trace(folder, profiler_options=_for_jax(options or ProfilerOptions()))
+        jax.profiler.start_trace(folder, profiler_options=_to_jax_options(options or ProfilerOptions()))
     except RuntimeError as error:
-        said = "tf.profiler.experimental.start: a profile is being recorded already. Call stop() first."
-        raise errors.AlreadyExistsError(None, None, said) from error
+        message = "tf.profiler.experimental.start: a profile is being recorded already. Call stop() first."
+        raise errors.AlreadyExistsError(None, None, message) from error
 
 
 def stop(save: bool = True) -> None:
-    """Ends the recording, and writes it into the folder."""
+    """Stops recording and writes the profile. ``save=False`` is not supported."""
     if not save:
         raise NotImplementedError(
-            "tf.profiler.experimental.stop(save=False): what was recorded is always written here."
+            "tf.profiler.experimental.stop(save=False) is not supported: the profile is always written. Call stop()."
         )
     try:
         jax.profiler.stop_trace()
     except RuntimeError as error:
-        said = "tf.profiler.experimental.stop: no profile is being recorded. Call start(logdir) before."
-        raise errors.UnavailableError(None, None, said) from error
+        message = "tf.profiler.experimental.stop: no profile is being recorded. Call start(logdir) first."
+        raise errors.UnavailableError(None, None, message) from error
 
 
 class Profile:
-    """Records while the block runs: `with tf.profiler.experimental.Profile("logs"):`."""
+    """Records a profile of the block: `with tf.profiler.experimental.Profile("logs"):`."""
 
     def __init__(self, logdir: Any, options: ProfilerOptions | None = None) -> None:
         self._logdir, self._options = logdir, options
@@ -59,7 +59,7 @@ class Profile:
 
 
 class Trace:
-    """Gives the block a name in the profile. With `step_num=` it is a step of training.
+    """Names the block in the profile. With `step_num=` it is a training step.
 
     ```python
     with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
@@ -82,15 +82,15 @@ class Trace:
         self._annotation.__exit__(kind, error, traceback)
 
     def set_metadata(self, **kwargs: Any) -> None:
-        """Adds what is known only now."""
+        """Adds metadata to the trace event."""
         self._annotation.set_metadata(**kwargs)
 
 
-def _for_jax(options: ProfilerOptions) -> Any:
+def _to_jax_options(options: ProfilerOptions) -> Any:
     if options.delay_ms is not None:
-        raise ValueError("ProfilerOptions(delay_ms=...): recording begins at once here. Call start() later instead.")
-    made = jax.profiler.ProfileOptions()
-    made.host_tracer_level = options.host_tracer_level
-    made.python_tracer_level = options.python_tracer_level
-    made.device_tracer_level = options.device_tracer_level
-    return made
+        raise ValueError("ProfilerOptions(delay_ms=...): recording starts immediately. Call start() later instead.")
+    jax_options = jax.profiler.ProfileOptions()
+    jax_options.host_tracer_level = options.host_tracer_level
+    jax_options.python_tracer_level = options.python_tracer_level
+    jax_options.device_tracer_level = options.device_tracer_level
+    return jax_options

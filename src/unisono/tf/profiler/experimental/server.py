@@ -1,4 +1,4 @@
-"""`tf.profiler.experimental.server`: lets TensorBoard, or another process, ask for profiles of this one."""
+"""`tf.profiler.experimental.server`: lets TensorBoard capture profiles of this process."""
 
 import jax
 
@@ -6,7 +6,7 @@ from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 
 def start(port: int) -> None:
-    """Listens at ``port`` until the process ends."""
+    """Starts the profiler server on ``port``; it runs until the process ends."""
     jax.profiler.start_server(port)
 
 
