@@ -27,11 +27,14 @@ def test_visible_gpus_are_counted_as_cuda_does(chosen: str, gpus: list[str]) -> 
     assert visible_gpus({"CUDA_VISIBLE_DEVICES": chosen}) == gpus
 
 
-def test_without_a_choice_the_drivers_list_counts(tmp_path: Path) -> None:
-    assert visible_gpus({}, tmp_path / "no driver") == []
-    for name in ("0000:3b:00.0", "0000:5e:00.0"):
-        (tmp_path / name).mkdir()
+@pytest.mark.parametrize("folder", ["proc/driver/nvidia/gpus", "dev"])
+def test_without_a_choice_the_files_of_the_driver_count(tmp_path: Path, folder: str) -> None:
+    assert visible_gpus({}, tmp_path) == []
+    (tmp_path / folder).mkdir(parents=True)
+    for name in ["nvidia0", "nvidia1", "nvidiactl"] if folder == "dev" else ["0000:01:00.0", "0000:02:00.0"]:
+        (tmp_path / folder / name).touch()
     assert visible_gpus({}, tmp_path) == ["0", "1"]
+    assert visible_gpus({"CUDA_VISIBLE_DEVICES": ""}, tmp_path) == []
 
 
 def test_of_another_task_nothing_is_known() -> None:

@@ -175,7 +175,7 @@ def test_a_cluster_is_told_with_its_variables_and_what_it_came_before() -> None:
     config = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
     found = check_cluster({"TF_CONFIG": config, **torchrun})
     assert found.status == "ok"
-    assert found.text.startswith("worker 1 at b:1, process 1 of 2, meeting at a:1; from TF_CONFIG\n")
+    assert found.text.startswith("worker 1 at b:1, process 1 of 2, coordinator at a:1; from TF_CONFIG\n")
     assert "TF_CONFIG (taken): " in found.text
     assert "torchrun (found, but not the first): " in found.text
     assert found.facts["variables"] == {"TF_CONFIG": config, **torchrun}

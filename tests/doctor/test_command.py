@@ -93,7 +93,7 @@ def test_a_keras_that_is_too_old_is_named_with_what_to_type(doctor, pretend) -> 
     assert code == 1
     assert not_ok(report) == {"versions": "error", "import": "error", "training": "warning"}
     assert "keras 3.14.0 does not fit" in report["findings"]["versions"]["text"]
-    assert report["findings"]["versions"]["remedy"] == "pip install 'keras<4,>=3.15.1'"
+    assert report["findings"]["versions"]["remedy"] == "pip install 'keras<3.16,>=3.15.1'"
     assert "found keras 3.14.0" in report["findings"]["import"]["text"]
     assert report["findings"]["training"]["text"] == "Not tried: `import` failed."
 

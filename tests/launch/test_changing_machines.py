@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono_launch.launch._ports import free_ports, meeting_port
+from unisono_launch.launch._ports import hold_free_ports, launcher_port
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -30,7 +30,7 @@ class Cluster:
     """Machines of one job, by node rank."""
 
     def __init__(self, start, folder: Path, script: str, nnodes: str, *flags: str) -> None:
-        with free_ports(1) as (port,):
+        with hold_free_ports(1) as (port,):
             self.port = port
         self.folder = folder
         self.machines = {}
@@ -121,7 +121,7 @@ def test_a_machine_that_never_comes_is_not_waited_for_longer_than_the_window(clu
     job.add(2, 0)
     assert job.finish() == {0: 0, 2: 0}
     assert job.seen(0) == {0: "0 of 2", 2: "1 of 2"}
-    assert "unisono: machine 1 did not come within 2.5 s. The job goes on without." in job.errors[0]
+    assert "unisono: machine 1 did not connect within 2.5 s. The job continues without." in job.errors[0]
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_when_a_launcher_is_killed_the_others_go_on_with_fewer(cluster, tmp_path
     lost = f"unisono: worker 1 on {HOST} was lost with its machine (the connection was closed). All start again"
     assert f"{lost}: attempt 1, 2 more restarts left." in job.errors[0]
     assert lost in job.errors[2]
-    assert f"machine 1 ({HOST}) did not come within 2.5 s" in job.errors[0]
+    assert f"machine 1 ({HOST}) did not connect within 2.5 s" in job.errors[0]
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_a_machine_that_comes_late_takes_part_in_the_next_attempt(cluster):
     job.add(0)
     job.wait_for("seen-0-0")
     job.add(1)
-    job.machines[0].wait_for_text("has come, and takes part from the next attempt on")
+    job.machines[0].wait_for_text("has joined, and takes part from the next attempt on")
     (job.folder / "late").touch()
     assert job.finish() == {0: 0, 1: 0}
     assert job.seen(0) == {0: "0 of 1"}
@@ -181,7 +181,7 @@ def test_too_few_machines_are_an_error_that_names_who_is_missing(cluster):
     assert job.finish() == {0: 2, 2: 2}
     assert time.monotonic() - began < 10
     sentence = (
-        f"2 of at least 3 machines came to 127.0.0.1:{meeting_port(job.port)} within 2 s. "
+        f"2 of at least 3 machines connected to 127.0.0.1:{launcher_port(job.port)} within 2 s. "
         "Missing: machine 1, machine 3. Start `unisono run` there with the same flags, or wait longer: --join-window 4"
     )
     assert sentence in job.errors[0]
@@ -204,9 +204,9 @@ def test_a_machine_that_finds_no_leader_says_so(cluster):
     job = cluster("pass", "1:2", "--join-window", "0.5")
     job.add(1)
     assert job.finish() == {1: 2}
-    assert (
-        f"Nobody leads the job at 127.0.0.1:{meeting_port(job.port)} after 0.5 s: Connection refused." in job.errors[1]
-    )
+    address = f"127.0.0.1:{launcher_port(job.port)}"
+    reason = f"The launcher of node rank 0 could not be reached at {address} within 0.5 s: Connection refused."
+    assert reason in job.errors[1]
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_without_its_leader_a_launcher_ends(cluster):
     job.kill(0)
     del job.machines[0]
     assert job.finish() == {1: 69}
-    gone = "is gone (the connection was closed), and nobody else can lead the job. Start it again on all machines."
+    gone = "is gone (the connection was closed), and no other can coordinate the job. Start it again on all machines."
     assert gone in job.errors[1]
     assert not Path(f"/proc/{job.process_of(0, 1)}").exists()
 
@@ -234,7 +234,7 @@ def test_a_launcher_that_is_stopped_is_gone_after_a_while(cluster, stopped):
     assert code == (0 if stopped else 69)
     assert "no sign of life for 20 s" in err
     job.machines[stopped].send(signal.SIGCONT)
-    assert job.finish() == {stopped: 69 if stopped else 0}, "a leader goes on alone"
+    assert job.finish() == {stopped: 69 if stopped else 0}, "a coordinator continues alone"
 
 
 @pytest.mark.slow
@@ -283,7 +283,7 @@ def test_a_machine_that_is_preempted_leaves_and_the_others_go_on(cluster):
     job.wait_for("saved-0", "saved-1", "saved-2")
     assert job.seen(1) == {0: "0 of 2", 2: "1 of 2"}
     assert "1 more restart left" in job.errors[0]
-    assert "did not come" not in job.errors[0], "who says that it leaves is not waited for"
+    assert "did not connect" not in job.errors[0], "who says that it leaves is not waited for"
 
 
 @pytest.mark.slow
@@ -315,8 +315,8 @@ def test_a_machine_whose_worker_is_lost_again_and_again_is_left_out(cluster):
     job.add(1, 2, 0)
     assert job.finish() == {0: 0, 1: 69, 2: 0}
     assert [len(job.seen(attempt)) for attempt in range(4)] == [3, 3, 2, 0]
-    assert f"machine 1 ({HOST}) is left out from now on: it was lost in two attempts running" in job.errors[0]
-    assert "the job goes on without this machine: its workers were lost in two attempts running" in job.errors[1]
+    assert f"machine 1 ({HOST}) is left out from now on: it was lost in two successive attempts" in job.errors[0]
+    assert "the job continues without this machine: its workers were lost in two successive attempts" in job.errors[1]
 
 
 SECRETS = [
@@ -338,7 +338,7 @@ def test_who_does_not_know_the_secret_can_neither_join_nor_lead(cluster, leaders
     if refusal is not None:
         assert refusal in job.errors[1]
     if leaders and refusal is not None:
-        assert "somebody at 127.0.0.1 was refused: UNISONO_JOB_SECRET is not set there, or is another." in job.errors[0]
+        assert "a launcher at 127.0.0.1 was refused: UNISONO_JOB_SECRET is not set there, or differs." in job.errors[0]
 
 
 @pytest.mark.slow
@@ -355,7 +355,7 @@ def test_launchers_that_do_not_fit_are_refused(cluster, flags, refusal):
     job.add(1, flags=flags)
     job.add(0)
     assert job.finish() == {0: 0, 1: 2}
-    assert f"the leader of the job says: {refusal}" in job.errors[1]
+    assert f"the launcher of node rank 0 says: {refusal}" in job.errors[1]
 
 
 @pytest.mark.full
@@ -376,12 +376,12 @@ def test_two_machines_cannot_have_the_same_number(cluster):
 def test_two_jobs_cannot_meet_at_the_same_port(cluster):
     job = cluster("pass", "1:2", "--join-window", "20")
     job.add(0)
-    job.machines[0].wait_for_port(meeting_port(job.port))
+    job.machines[0].wait_for_port(launcher_port(job.port))
     other = cluster("pass", "1:2")
     other._flags = job._flags
     other.add(0)
     assert other.finish() == {0: 2}
-    assert f"Node rank 0 cannot listen at 127.0.0.1, port {meeting_port(job.port)}" in other.errors[0]
+    assert f"Node rank 0 cannot listen at 127.0.0.1, port {launcher_port(job.port)}" in other.errors[0]
     job.add(1)
     assert job.finish() == {0: 0, 1: 0}
 
@@ -403,8 +403,8 @@ NOISE = [b"GET / HTTP/1.1\r\n\r\n", b"[" * 4000 + b"\n", b"{}\n", b'{"type": "he
 def test_strangers_hold_up_nobody(cluster):
     job = cluster("until('heard')", "1:2", "--join-window", "20")
     job.add(0)
-    job.machines[0].wait_for_port(meeting_port(job.port))
-    place = ("127.0.0.1", meeting_port(job.port))
+    job.machines[0].wait_for_port(launcher_port(job.port))
+    place = ("127.0.0.1", launcher_port(job.port))
     callers = [socket.create_connection(place, timeout=10) for _ in range(100)]
     try:
         for caller, noise in zip(callers, itertools.cycle(NOISE), strict=False):

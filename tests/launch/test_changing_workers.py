@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from unisono_launch.launch._options import Options, Span
-from unisono_launch.launch._workforce import TooFewError, Workforce
+from unisono_launch.launch._allocation import TooFewError, WorkerAllocator
+from unisono_launch.launch._options import Options, SizeRange
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -46,15 +46,15 @@ def test_a_worker_that_is_lost_twice_at_the_same_place_is_left_out(run, tmp_path
     assert [len(seen(tmp_path, attempt)) for attempt in range(4)] == [3, 3, 2, 0]
     killed = f"unisono: worker 1 on {HOST} was killed by SIGKILL at step 5 (fit). All start again: attempt"
     left_out = (
-        "unisono: worker 1 is left out from now on: it was lost in two attempts running, and the job got no further in "
-        "the second."
+        "unisono: worker 1 is left out from now on: it was lost in two successive attempts, and the job got no "
+        "further in the second."
     )
     assert [line for line in err.splitlines() if "worker 1 " in line and "[" not in line] == [
         f"{killed} 1, 2 more restarts left.",
         f"{killed} 2, 1 more restart left.",
         left_out,
     ]
-    assert re.search(r"^unisono: 2 workers, meeting at 127\.0\.0\.1:\d+", err, re.MULTILINE)
+    assert re.search(r"^unisono: 2 workers, coordinator at 127\.0\.0\.1:\d+", err, re.MULTILINE)
 
 
 # Which worker dies in each attempt, at which step, and how; and how many workers the last attempt has.
@@ -100,7 +100,8 @@ def test_fewer_than_the_least_are_an_error(run, tmp_path):
     assert code == 69
     assert [len(seen(tmp_path, attempt)) for attempt in range(5)] == [3, 3, 2, 2, 0]
     assert err.endswith(
-        "unisono: 1 worker can start here, 2 lost for good, and -n 2:3 wants at least 2. To make do with less: -n 1:3\n"
+        "unisono: 1 worker can start here, 2 lost for good, and -n 2:3 needs at least 2. "
+        "To make do with fewer: -n 1:3\n"
     )
 
 
@@ -130,55 +131,56 @@ def test_without_restarts_nothing_starts_again(run, tmp_path):
 @pytest.mark.parametrize(
     ("span", "gpus", "shares"),
     [
-        (Span(1, 4), 4, ["0", "1", "2", "3"]),
-        (Span(1, 3), 4, ["0", "1", "2"]),
-        (Span(1, 2), 4, ["0,1", "2,3"]),
-        (Span(1, 2), 5, ["0,1", "2,3"]),
-        (Span(2, 8), 3, ["0", "1", "2"]),
+        (SizeRange(1, 4), 4, ["0", "1", "2", "3"]),
+        (SizeRange(1, 3), 4, ["0", "1", "2"]),
+        (SizeRange(1, 2), 4, ["0,1", "2,3"]),
+        (SizeRange(1, 2), 5, ["0,1", "2,3"]),
+        (SizeRange(2, 8), 3, ["0", "1", "2"]),
     ],
 )
 def test_each_worker_gets_the_largest_equal_number_of_gpus(tmp_path, span, gpus, shares):
-    assert shared(workforce(tmp_path, span, gpus)) == shares
+    assert shared(allocator_with(tmp_path, span, gpus)) == shares
 
 
 def test_devices_are_looked_for_before_every_attempt(tmp_path):
-    force = workforce(tmp_path, Span(2, 4), 4)
-    assert shared(force) == ["0", "1", "2", "3"]
+    allocator = allocator_with(tmp_path, SizeRange(2, 4), 4)
+    assert shared(allocator) == ["0", "1", "2", "3"]
     (tmp_path / "dev/nvidia3").unlink()
-    assert shared(force) == ["0", "1", "2"]
+    assert shared(allocator) == ["0", "1", "2"]
     (tmp_path / "dev/nvidia3").touch()
-    assert shared(force) == ["0", "1", "2", "3"]
+    assert shared(allocator) == ["0", "1", "2", "3"]
     for number in (1, 2, 3):
         (tmp_path / f"dev/nvidia{number}").unlink()
-    with pytest.raises(TooFewError, match=r"1 worker can start here with 1 GPUs, and -n 2:4 wants at least 2\."):
-        force.muster()
+    with pytest.raises(TooFewError, match=r"1 worker can start here with 1 GPUs, and -n 2:4 needs at least 2\."):
+        allocator.allocate()
     (tmp_path / "dev/nvidia0").unlink()
     with pytest.raises(TooFewError, match="0 workers can start here with 0 GPUs"):
-        force.muster()
+        allocator.allocate()
 
 
 def test_gpus_that_were_named_and_are_gone_are_left_out(tmp_path):
-    force = workforce(tmp_path, Span(1, 4), 4, devices="gpu:3,2,0")
-    assert shared(force) == ["3", "2", "0"]
+    allocator = allocator_with(tmp_path, SizeRange(1, 4), 4, devices="gpu:3,2,0")
+    assert shared(allocator) == ["3", "2", "0"]
     (tmp_path / "dev/nvidia3").unlink()
-    assert shared(force) == ["2", "0"]
+    assert shared(allocator) == ["2", "0"]
 
 
-def test_who_was_lost_is_forgotten_when_the_gpus_are_others(tmp_path):
-    """Their numbers are places among those that are visible."""
-    force = workforce(tmp_path, Span(1, 4), 4)
-    devices, size = force.muster()
-    force.lose(1, devices, size)
-    assert shared(force) == ["0", "2", "3"]
+def test_who_was_lost_is_forgotten_when_the_gpus_differ(tmp_path):
+    """Their numbers are positions among those that are visible."""
+    allocator = allocator_with(tmp_path, SizeRange(1, 4), 4)
+    devices, size = allocator.allocate()
+    allocator.exclude(1, devices, size)
+    assert shared(allocator) == ["0", "2", "3"]
     (tmp_path / "dev/nvidia3").unlink()
-    assert shared(force) == ["0", "1", "2"]
+    assert shared(allocator) == ["0", "1", "2"]
 
 
 def test_too_few_devices_at_the_start_are_an_error_before_anything_starts(run):
     code, _, err = run("", "-n", "3:4", env={"CUDA_VISIBLE_DEVICES": "0,1"})
     assert code == 2
     assert err == (
-        "unisono run: 2 workers can start here with 2 GPUs, and -n 3:4 wants at least 3. To make do with less: -n 2:4\n"
+        "unisono run: 2 workers can start here with 2 GPUs, and -n 3:4 needs at least 3. "
+        "To make do with fewer: -n 2:4\n"
     )
 
 
@@ -189,14 +191,14 @@ def test_several_machines_of_a_cluster_have_fixed_numbers_of_workers(run):
     assert "TF_CONFIG names 2 machines, each with the same number of workers. Give one, as in -n 2" in err
 
 
-def workforce(root, span: Span, gpus: int, devices: str = "auto") -> Workforce:
+def allocator_with(root, wanted: SizeRange, gpus: int, devices: str = "auto") -> WorkerAllocator:
     (root / "dev").mkdir()
     for number in range(gpus):
         (root / f"dev/nvidia{number}").touch()
-    return Workforce(Options(program=("-m", "module"), num_workers=span, devices=devices), {}, root)
+    return WorkerAllocator(Options(program=("-m", "module"), num_workers=wanted, devices=devices), {}, root)
 
 
-def shared(force: Workforce) -> list[str]:
+def shared(allocator: WorkerAllocator) -> list[str]:
     """The GPUs of each worker."""
-    devices, size = force.muster()
+    devices, size = allocator.allocate()
     return [devices.variables(rank, size, {})["CUDA_VISIBLE_DEVICES"] for rank in range(size)]

@@ -113,7 +113,7 @@ def test_the_jobset_has_what_the_api_and_the_launcher_need(tmp_path, monkeypatch
     options = parse(container["command"][2:])
     machines = find_machines(options, environ)
     assert machines.hosts == tuple(f"{name}-{replicated['name']}-0-{i}.{name}" for i in range(2))
-    assert machines.port == container["ports"][0]["containerPort"]
+    assert machines.master_port == container["ports"][0]["containerPort"]
     assert options.grace < pod["terminationGracePeriodSeconds"]
 
 

@@ -64,7 +64,7 @@ def test_a_job_whose_peers_do_not_end_ends_within_ten_seconds(run):
     code, _, err = run(DEAF_PEER, "-n", "2")
     assert time.monotonic() - began < 10
     assert code == 3
-    assert "worker 0 was told to end (SIGKILL)" in err
+    assert "worker 0 was asked to stop (SIGKILL)" in err
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import Options, Span, UsageError
+from unisono_launch.launch._options import Options, SizeRange, UsageError
 
 from .environments import SLURM
 
@@ -37,22 +37,26 @@ def found(environ: dict[str, str] | None = None, **options) -> Machines:
 
 def test_without_anything_this_machine_is_alone_on_the_loopback_interface():
     machines = found()
-    assert machines.alone
-    assert (machines.address, machines.port, machines.hosts) == ("127.0.0.1", None, (socket.gethostname(),))
+    assert machines.is_single
+    assert (machines.master_address, machines.master_port, machines.hosts) == (
+        "127.0.0.1",
+        None,
+        (socket.gethostname(),),
+    )
 
 
 def test_flags_name_the_first_machine_and_this_one():
     machines = found(nnodes=3, node_rank=1, master_addr="10.0.0.1")
-    assert (machines.rank, machines.address, machines.port) == (1, "10.0.0.1", 29500)
+    assert (machines.rank, machines.master_address, machines.master_port) == (1, "10.0.0.1", 29500)
     assert machines.hosts == ("10.0.0.1", socket.gethostname(), "")
-    assert machines.names(1)[2] == "worker 2 on machine 2"
-    assert not machines.known
+    assert machines.worker_names(1)[2] == "worker 2 on machine 2"
+    assert not machines.hosts_agreed
 
 
 def test_torchruns_flags_for_one_machine_stay_on_the_loopback_interface():
     machines = found(nnodes=1, node_rank=0, master_addr="10.0.0.1", master_port=1234)
-    assert machines.alone
-    assert (machines.address, machines.port) == ("127.0.0.1", 1234)
+    assert machines.is_single
+    assert (machines.master_address, machines.master_port) == ("127.0.0.1", 1234)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +70,18 @@ def test_torchruns_flags_for_one_machine_stay_on_the_loopback_interface():
 )
 def test_a_cluster_is_found(environ, hosts, port, job):
     machines = found(environ)
-    assert (machines.rank, machines.hosts, machines.known) == (1, hosts, True)
-    assert (machines.address, machines.port, machines.job) == (hosts[0], port, job)
-    assert found(environ, nnodes=2) == found(environ, nnodes=Span(1, 4)) == machines
-    assert found(environ, master_port=5).port == 5
+    assert (machines.rank, machines.hosts, machines.hosts_agreed) == (1, hosts, True)
+    assert (machines.master_address, machines.master_port, machines.job_id) == (hosts[0], port, job)
+    assert found(environ, nnodes=2) == found(environ, nnodes=SizeRange(1, 4)) == machines
+    assert found(environ, master_port=5).master_port == 5
 
 
 def test_one_machine_can_be_asked_for_inside_of_a_cluster():
-    assert found(SLURM, nnodes=1).alone
+    assert found(SLURM, nnodes=1).is_single
 
 
 def test_a_job_inside_of_a_worker_is_one_of_its_own():
-    assert found(SLURM | {"UNISONO_JOB": "f00"}).alone
+    assert found(SLURM | {"UNISONO_JOB": "f00"}).is_single
 
 
 @pytest.mark.parametrize(
@@ -87,15 +91,15 @@ def test_a_job_inside_of_a_worker_is_one_of_its_own():
         ({}, {"nnodes": 2, "node_rank": 0}, "needs --master-addr A too"),
         ({}, {"nnodes": 2, "master_addr": "a"}, "needs --node-rank R too"),
         ({}, {"master_addr": "a"}, "needs --nnodes N and --node-rank R too"),
-        ({}, {"nnodes": Span(1, 2)}, "--nnodes 1:2, and neither SLURM nor"),
-        ({}, {"nnodes": Span(1, 2), "node_rank": 0}, "needs --master-addr A too"),
-        (SLURM, {"nnodes": Span(3, 4)}, "--nnodes 3:4, but SLURM_.* names 2 machines. Leave --nnodes out."),
+        ({}, {"nnodes": SizeRange(1, 2)}, "--nnodes 1:2, and neither SLURM nor"),
+        ({}, {"nnodes": SizeRange(1, 2), "node_rank": 0}, "needs --master-addr A too"),
+        (SLURM, {"nnodes": SizeRange(3, 4)}, "--nnodes 3:4, but SLURM_.* names 2 machines. Leave --nnodes out."),
         (SLURM, {"nnodes": 3}, "--nnodes 3, but SLURM_.* names 2 machines. Leave --nnodes out."),
         ({"TF_CONFIG": "{"}, {}, "(?s)TF_CONFIG is not JSON.*Or say that this machine is alone: --nnodes 1"),
         (
             {"TF_CONFIG": '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "evaluator", "index": 0}}'},
             {},
-            "this is the evaluator, which trains with nobody. Start it with python.",
+            "this is the evaluator, which trains alone. Start it with python.",
         ),
     ],
 )
@@ -119,7 +123,7 @@ def test_what_is_missing_is_said(environ, options, message):
     ],
 )
 def test_a_public_address_is_warned_of(address, public):
-    warning = found(nnodes=2, node_rank=0, master_addr=address).warning()
+    warning = found(nnodes=2, node_rank=0, master_addr=address).public_address_warning()
     assert (warning is not None) == public
     if warning is not None:
         assert "Name an address of a private network with --master-addr." in warning

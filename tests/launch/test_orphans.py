@@ -53,19 +53,19 @@ def test_a_launcher_that_is_killed_leaves_nobody(start, tmp_path):
     assert_all_gone(found, within=2)
 
 
-def test_workers_die_with_the_launcher_even_without_the_guard(start, tmp_path):
+def test_workers_die_with_the_launcher_even_without_the_watchdog(start, tmp_path):
     launcher = start("Path(f'pids-{rank}').write_text(str(os.getpid())); time.sleep(600)", "-n", "2")
     launcher.wait_for("pids-0", "pids-1")
-    os.kill(guard_of(launcher.process.pid), signal.SIGKILL)
+    os.kill(watchdog_of(launcher.process.pid), signal.SIGKILL)
     launcher.send(signal.SIGKILL)
     assert_all_gone(pids(tmp_path), within=2)
 
 
 @pytest.mark.slow
-def test_the_guard_is_not_disturbed_by_what_schedulers_send_to_all(start, tmp_path):
+def test_the_watchdog_is_not_disturbed_by_what_schedulers_send_to_all(start, tmp_path):
     launcher = start(WITH_CHILDREN + "    time.sleep(600)", "-n", "2")
     launcher.wait_for("pids-0", "pids-1")
-    os.kill(guard_of(launcher.process.pid), signal.SIGTERM)
+    os.kill(watchdog_of(launcher.process.pid), signal.SIGTERM)
     launcher.send(signal.SIGKILL)
     assert_all_gone(pids(tmp_path), within=2)
 
@@ -98,9 +98,9 @@ def test_a_job_inside_of_a_worker_ends_with_it(start, tmp_path):
     assert_all_gone(pids(tmp_path), within=5)
 
 
-def guard_of(launcher: int) -> int:
-    (guard,) = (pid for pid in children_of(launcher) if "_guard.py" in command_of(pid))
-    return guard
+def watchdog_of(launcher: int) -> int:
+    (watchdog,) = (pid for pid in children_of(launcher) if "_watchdog.py" in command_of(pid))
+    return watchdog
 
 
 def children_of(parent: int) -> list[int]:

@@ -6,34 +6,34 @@ import threading
 import pytest
 
 from unisono_launch.launch._options import UsageError
-from unisono_launch.launch._ports import free_ports, this_port
+from unisono_launch.launch._ports import hold_free_ports, hold_port
 
 
 def test_ports_that_are_held_are_not_given_twice():
-    with free_ports(50) as first, free_ports(50) as second:
+    with hold_free_ports(50) as first, hold_free_ports(50) as second:
         assert len({*first, *second}) == 100
 
 
 def test_a_held_port_can_be_listened_on():
-    with free_ports(1) as (port,), socket.create_server(("127.0.0.1", port)):
+    with hold_free_ports(1) as (port,), socket.create_server(("127.0.0.1", port)):
         pass
 
 
 def test_a_port_that_another_launcher_holds_is_refused_even_if_nobody_listens():
     with (
-        free_ports(1) as (port,),
+        hold_free_ports(1) as (port,),
         pytest.raises(UsageError, match=f"Port {port} of this machine is taken.*--master-port P"),
-        this_port(port),
+        hold_port(port),
     ):
         pass
-    with this_port(port):
+    with hold_port(port):
         pass
 
 
 def test_a_port_that_somebody_listens_on_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        with pytest.raises(UsageError, match="is taken"), this_port(port):
+        with pytest.raises(UsageError, match="is taken"), hold_port(port):
             pass
 
 

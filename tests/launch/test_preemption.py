@@ -60,4 +60,4 @@ def test_when_a_peer_fails_meanwhile_nobody_waits_for_the_grace_period(run):
     code, _, err = run("time.sleep([0, 0.5, 60][rank])\nsys.exit([75, 69, 0][rank])", "-n", "3", "--grace", "40")
     assert code == 75
     assert time.monotonic() - began < 15
-    assert "worker 1 ended with exit code 69; worker 2 was told to end (SIGTERM)" in err
+    assert "worker 1 ended with exit code 69; worker 2 was asked to stop (SIGTERM)" in err

@@ -67,14 +67,14 @@ def test_who_does_not_come_is_named_by_all_who_did(tmp_path: Path) -> None:
         assert finish(workers, 90) == [1, 1]
         assert time.monotonic() - began < 60
         for worker in workers:
-            assert "1 of 3 workers did not come within 8 seconds: worker 1 at 127.0.0.1" in worker.output()
+            assert "1 of 3 workers did not connect within 8 seconds: worker 1 at 127.0.0.1" in worker.output()
 
 
 @pytest.mark.full
 def test_a_chief_that_does_not_come_is_named(tmp_path: Path) -> None:
     with job(tmp_path, "joining.py", ["6"], workers=2, absent=[0]) as workers:
         assert finish(workers, 90) == [1]
-        assert "found nobody at 127.0.0.1" in workers[0].output()
+        assert "could not reach 127.0.0.1" in workers[0].output()
         assert "worker 0 at 127.0.0.1" in workers[0].output()
 
 

@@ -1,6 +1,6 @@
 """Who takes part in this training, and which of them is this process."""
 
-from unisono_launch.cluster._accelerators import named_gpus as named_gpus
+from unisono_launch.cluster._accelerators import num_driver_gpus as num_driver_gpus
 from unisono_launch.cluster._accelerators import visible_gpus as visible_gpus
 from unisono_launch.cluster._address import join_address as join_address
 from unisono_launch.cluster._address import split_address as split_address

@@ -6,18 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
-
-# The NVIDIA driver has one folder in here for each GPU.
-_DRIVER: Final = Path("/proc/driver/nvidia/gpus")
 
 
 def local_accelerators(environ: Mapping[str, str]) -> dict[str, int]:
     """The accelerators of this process by kind, such as `{"GPU": 2}`. Without any: `{}`.
 
-    JAX is asked only after it has joined a group: asking it earlier would start it, and who has started cannot join
-    any more. Before that `CUDA_VISIBLE_DEVICES` counts, and without it the NVIDIA driver's list in `/proc`. Other
-    makers' GPUs are thus seen only after joining.
+    JAX is asked only after it has joined a job: asking it earlier would start it, and a process in which JAX has
+    started cannot join any more. Before that :func:`visible_gpus` counts. Other makers' GPUs are thus seen only after
+    joining.
     """
     jax = sys.modules.get("jax")
     if jax is not None and jax.distributed.is_initialized():
@@ -27,21 +23,18 @@ def local_accelerators(environ: Mapping[str, str]) -> dict[str, int]:
     return {"GPU": len(gpus)} if gpus else {}
 
 
-def visible_gpus(environ: Mapping[str, str], driver: Path = _DRIVER) -> list[str]:
-    """The GPUs of this process, as `CUDA_VISIBLE_DEVICES` names them.
+def visible_gpus(environ: Mapping[str, str], root: Path = Path("/")) -> list[str]:
+    """The GPUs of this process as `CUDA_VISIBLE_DEVICES` names them, else those that the NVIDIA driver has files for.
+
+    The driver has a folder in `/proc/driver/nvidia/gpus` for each GPU. Where a container hides `/proc/driver`, the
+    device files `/dev/nvidia0`, `/dev/nvidia1` … are counted.
 
     >>> visible_gpus({"CUDA_VISIBLE_DEVICES": "4,5"}), visible_gpus({"CUDA_VISIBLE_DEVICES": "-1"})
     (['4', '5'], [])
     """
-    named = named_gpus(environ)
-    return [str(index) for index, _ in enumerate(driver.glob("*"))] if named is None else named
-
-
-def named_gpus(environ: Mapping[str, str]) -> list[str] | None:
-    """The GPUs that `CUDA_VISIBLE_DEVICES` names; None if it is not set."""
     chosen = environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
-        return None
+        return [str(number) for number in range(num_driver_gpus(root))]
     names: list[str] = []
     for name in chosen.split(","):
         # CUDA's rule: the list ends at the first entry that is none. SLURM writes NoDevFiles where there is no GPU.
@@ -49,3 +42,10 @@ def named_gpus(environ: Mapping[str, str]) -> list[str] | None:
             break
         names.append(name.strip())
     return names
+
+
+def num_driver_gpus(root: Path = Path("/")) -> int:
+    """How many GPUs the NVIDIA driver has on this machine, whatever `CUDA_VISIBLE_DEVICES` says."""
+    folders = list((root / "proc/driver/nvidia/gpus").glob("*"))
+    device_files = [file for file in (root / "dev").glob("nvidia[0-9]*") if file.name[6:].isdecimal()]
+    return len(folders) or len(device_files)

@@ -1,4 +1,4 @@
-"""Keras's backend, as the environment and Keras's own file name it. Keras is not imported."""
+"""Keras's backend, as the environment and Keras's own file name it; without importing Keras."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_backend(environ: Mapping[str, str]) -> Finding:
     variable = environ.get("KERAS_BACKEND") or None
     folder = environ.get("KERAS_HOME")
     path = (Path(folder) if folder else Path.home() / ".keras") / "keras.json"
-    in_file = _backend_of(path)
+    in_file = _read_backend(path)
     facts = {"variable": variable, "file": str(path), "in_file": in_file}
     if variable not in (None, "jax"):
         text = f"KERAS_BACKEND is {variable!r}. Unisono trains on JAX and refuses to be imported."
@@ -29,8 +29,8 @@ def check_backend(environ: Mapping[str, str]) -> Finding:
     return Finding(NAME, "ok", text, None, facts)
 
 
-def _backend_of(path: Path) -> str | None:
-    """What `keras.json` says; None if it says nothing. Keras, too, passes over a file that is no JSON."""
+def _read_backend(path: Path) -> str | None:
+    """What `keras.json` says; None if it says nothing. Keras, too, ignores a file that is not JSON."""
     try:
         config = json.loads(path.read_text())
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ NAME = "cluster"
 
 
 def check_cluster(environ: Mapping[str, str]) -> Finding:
-    """Who trains together, from which variables; and every kind that was looked for, in order."""
+    """Which processes train together, from which variables; and every kind that was looked for, in order."""
     steps = explain_detection(environ)
     taken = next((step.kind for step in steps if step.found), None)
     order = [
@@ -25,12 +25,12 @@ def check_cluster(environ: Mapping[str, str]) -> Finding:
     try:
         found = find_membership(environ)
     except (RuntimeError, ValueError) as error:
-        told = next(step.variables for step in steps if step.found)
-        names = " ".join(name for name, value in told.items() if value is not None and name != "HOSTNAME")
+        variables = next(step.variables for step in steps if step.found)
+        names = " ".join(name for name, value in variables.items() if value is not None and name != "HOSTNAME")
         remedy = f"Correct it, or train on this machine alone: unset {names}"
         return Finding(NAME, "error", f"{taken} was found and cannot be used: {error}", remedy, facts)
     if found is None:
-        return Finding(NAME, "ok", "none: this process trains alone" + _order_in_words(order), None, facts)
+        return Finding(NAME, "ok", "none: this process trains alone" + _describe_order(order), None, facts)
     facts["membership"] = {
         "name": found.name,
         "role": found.role,
@@ -40,18 +40,18 @@ def check_cluster(environ: Mapping[str, str]) -> Finding:
         "local_rank": found.local_rank,
         "local_size": found.local_size,
     }
-    where = f", meeting at {found.coordinator}" if found.coordinator else ""
+    where = f", coordinator at {found.coordinator}" if found.coordinator else ""
     text = f"{found.name}, process {found.process_id} of {found.num_processes}{where}; from {found.source}"
-    return Finding(NAME, "ok", text + _order_in_words(order), None, facts)
+    return Finding(NAME, "ok", text + _describe_order(order), None, facts)
 
 
 def find_membership(environ: Mapping[str, str]) -> Membership | None:
-    """This process's place in its cluster; None: it is alone. Raises what the cluster's resolver raises."""
+    """Which process of its cluster this is; None: it is alone. Raises what the cluster's resolver raises."""
     resolver = detect(dict(environ))  # a copy: SLURM's resolver divides GPUs by setting a variable
     return None if resolver is None else membership(resolver)
 
 
-def _order_in_words(order: list[dict[str, Any]]) -> str:
+def _describe_order(order: list[dict[str, Any]]) -> str:
     lines = []
     for number, step in enumerate(order, 1):
         mark = " (taken)" if step["taken"] else " (found, but not the first)" if step["found"] else ""

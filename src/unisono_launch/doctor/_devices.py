@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from unisono_launch.doctor._finding import Finding
-from unisono_launch.doctor._units import counted, in_gigabytes
+from unisono_launch.cluster import num_driver_gpus
+from unisono_launch.doctor._finding import Finding, format_count, format_gigabytes
 from unisono_launch.worker import num_cpu_threads
 
 NAME = "devices"
@@ -22,25 +22,27 @@ _VARIABLES: Final = (
     "NPROC",
 )
 
-_FEW_THREADS = """{devices} CPU devices have {threads} threads in all: programs that add up over them can wait for \
+_FEW_THREADS = """{devices} CPU devices have {threads} threads in all: programs that all-reduce over them can wait for \
 each other for ever."""
 
 
 def judge_devices(facts: dict[str, Any], environ: Mapping[str, str], root: Path = Path("/")) -> Finding:
-    """The devices that JAX sees; those that it should see; threads enough for those that are CPUs."""
+    """The devices that JAX sees; those that it should see; whether CPU devices have enough threads."""
     variables = {name: environ[name] for name in _VARIABLES if name in environ}
     facts = facts | {"variables": variables}
-    text = _described(facts["devices"])
+    text = _describe(facts["devices"])
     if variables:
         text += f" ({' '.join(f'{name}={value}' for name, value in variables.items())})"
-    complaint = _about_unseen(environ, root) or _about_threads(facts) if facts["platform"] == "cpu" else None
-    if complaint is None:
+    problem_and_remedy = (
+        _find_unseen(environ, root) or _find_thread_problem(facts) if facts["platform"] == "cpu" else None
+    )
+    if problem_and_remedy is None:
         return Finding(NAME, "ok", text, None, facts)
-    problem, remedy = complaint
+    problem, remedy = problem_and_remedy
     return Finding(NAME, "warning", f"{text}\n{problem}", remedy, facts)
 
 
-def _described(devices: list[dict[str, Any]]) -> str:
+def _describe(devices: list[dict[str, Any]]) -> str:
     """A line for each kind: 'gpu:0 to gpu:7: NVIDIA H200, 106 GB for JAX each'."""
     kinds: dict[tuple[str, int | None], list[str]] = {}
     for device in devices:
@@ -48,26 +50,26 @@ def _described(devices: list[dict[str, Any]]) -> str:
     lines = []
     for (kind, memory), names in kinds.items():
         each = " each" if len(names) > 1 else ""
-        size = f", {in_gigabytes(memory)} for JAX{each}" if memory else ""
+        size = f", {format_gigabytes(memory)} for JAX{each}" if memory else ""
         row = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         lines.append(row if kind == "cpu" else f"{row}: {kind}{size}")
     return "\n".join(lines)
 
 
-def _about_unseen(environ: Mapping[str, str], root: Path) -> tuple[str, str] | None:
-    """Accelerators that JAX does not see though nobody has hidden them; what to type to see them."""
+def _find_unseen(environ: Mapping[str, str], root: Path) -> tuple[str, str] | None:
+    """Accelerators that JAX does not see though no variable hides them; what to type to see them."""
     if environ.get("JAX_PLATFORMS"):
         return None
-    num_gpus = len(list((root / "proc/driver/nvidia/gpus").glob("*")))
+    num_gpus = num_driver_gpus(root)
     if num_gpus and "CUDA_VISIBLE_DEVICES" not in environ:
-        what = f"The NVIDIA driver has {counted(num_gpus, 'GPU')}, and JAX sees none."
+        what = f"The NVIDIA driver has {format_count(num_gpus, 'GPU')}, and JAX sees none."
         return what, "pip install 'unisono[cuda]'   # if it stays so: python -c 'import jax; jax.devices(\"gpu\")'"
     if any((root / "dev").glob("accel[0-9]*")):
         return "This machine has a TPU, and JAX sees none.", "pip install 'unisono[tpu]'"
     return None
 
 
-def _about_threads(facts: dict[str, Any]) -> tuple[str, str] | None:
+def _find_thread_problem(facts: dict[str, Any]) -> tuple[str, str] | None:
     """The rule of `num_cpu_threads`.
 
     `UNISONO_CPU_DEVICES` and `set_cpu_devices` follow it by themselves; JAX's own ways to several CPU devices do not.

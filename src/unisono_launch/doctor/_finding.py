@@ -1,4 +1,4 @@
-"""What a check found."""
+"""What a check found, and how numbers are written in it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Finding:
     name: str
     """The name of the check."""
     status: Status
-    """"error": training would fail. "warning": it would not, and somebody should know all the same."""
+    """"error": training would fail. "warning": it would not, and the user should know all the same."""
     text: str
     """What was found, in words. Lines after the first are details."""
     remedy: str | None = None
-    """What to do or to type. Whatever is not "ok" has one."""
+    """What to do or to type. Every finding that is not "ok" has one."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What was found, for programs: everything in it can be written as JSON."""
 
@@ -42,3 +42,22 @@ def worst(statuses: Iterable[Status]) -> Status:
     ('warning', 'ok')
     """
     return max(statuses, key=_ORDER.index, default="ok")
+
+
+def format_gigabytes(num_bytes: int) -> str:
+    """A size in GB of 10⁹ bytes.
+
+    >>> format_gigabytes(8_318_000_000), format_gigabytes(143_000_000_000)
+    ('8.3 GB', '143 GB')
+    """
+    gigabytes = num_bytes / 1e9
+    return f"{gigabytes:.0f} GB" if gigabytes >= 100 else f"{gigabytes:.1f} GB"
+
+
+def format_count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> format_count(1, "device"), format_count(8, "GPU")
+    ('1 device', '8 GPUs')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

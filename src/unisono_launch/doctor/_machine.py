@@ -6,14 +6,13 @@ import os
 import platform
 from pathlib import Path
 
-from unisono_launch.doctor._finding import Finding
-from unisono_launch.doctor._units import counted, in_gigabytes
+from unisono_launch.doctor._finding import Finding, format_count, format_gigabytes
 
 NAME = "machine"
 
 
 def check_machine(root: Path = Path("/")) -> Finding:
-    """What this machine is. Nothing here is wrong: what is too small shows elsewhere."""
+    """What this machine is. Always "ok": what is too small shows in other checks."""
     cores, usable = os.cpu_count() or 1, _usable_cores()
     memory = _memory()
     limit, free = _memory_limit(root, memory), _free_memory(root)
@@ -28,12 +27,12 @@ def check_machine(root: Path = Path("/")) -> Finding:
         "free_memory_bytes": free,
     }
     allowed = f", of which this process may use {usable}" if usable < cores else ""
-    bound = f", limited to {in_gigabytes(limit)} by the container" if limit is not None else ""
+    bound = f", limited to {format_gigabytes(limit)} by the container" if limit is not None else ""
     text = (
-        f"{facts['os']} ({facts['architecture']}), Python {facts['python']}, {counted(cores, 'core')}{allowed}, "
-        f"{in_gigabytes(memory)} memory{bound}"
+        f"{facts['os']} ({facts['architecture']}), Python {facts['python']}, {format_count(cores, 'core')}{allowed}, "
+        f"{format_gigabytes(memory)} memory{bound}"
     )
-    return Finding(NAME, "ok", text if free is None else f"{text}, {in_gigabytes(free)} free", None, facts)
+    return Finding(NAME, "ok", text if free is None else f"{text}, {format_gigabytes(free)} free", None, facts)
 
 
 def _usable_cores() -> int:
@@ -58,7 +57,7 @@ def _memory_limit(root: Path, memory: int) -> int | None:
 
 
 def _free_memory(root: Path) -> int | None:
-    """What new programs can have, caches given up; None where Linux's `/proc` is not there."""
+    """What new programs can have, without caches; None without Linux's `/proc`."""
     try:
         lines = (root / "proc/meminfo").read_text().splitlines()
     except OSError:

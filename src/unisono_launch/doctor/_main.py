@@ -6,34 +6,32 @@ import argparse
 import functools
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unisono_launch.doctor import _backend, _cluster, _datasets, _extras, _machine, _ports, _versions
-from unisono_launch.doctor._examine import examine
 from unisono_launch.doctor._finding import Finding, worst
-from unisono_launch.doctor._probed import STAGES, check_stage
-from unisono_launch.doctor._probing import probing
-from unisono_launch.doctor._report import as_json, show
+from unisono_launch.doctor._hooks import fetch_hooks
+from unisono_launch.doctor._probe_checks import STAGES, check_stage
+from unisono_launch.doctor._probe_process import start_probe
+from unisono_launch.doctor._report import findings_to_json, hooks_to_json, show_findings, show_hooks
+from unisono_launch.doctor._run_check import run_check
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Looks at everything and reports; returns 1 if training would fail, else 0."""
+    """Checks everything and reports; returns 1 if training would fail, else 0."""
     parser = argparse.ArgumentParser(
         prog="unisono doctor",
-        description="Looks at everything that training needs. Exit code 1: training would fail. Warnings do not count.",
+        description="Checks everything that training needs. Exit code 1: training would fail. Warnings do not count.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, described in docs/doctor.md")
-    asked = parser.parse_args(arguments)
-    findings = examine_all(dict(os.environ))
-    if asked.json or importlib.util.find_spec("rich") is None:  # where rich is missing, a finding says so
-        found = list(findings)
-        print(as_json(found))
-    else:
-        found = show(findings)
-    return 1 if worst(finding.status for finding in found) == "error" else 0
+    parser.add_argument("--hooks", action="store_true", help="list what Unisono replaces in Keras and JAX, and why")
+    options = parser.parse_args(arguments)
+    plain = options.json or importlib.util.find_spec("rich") is None  # where rich is missing, a finding says so
+    return _report_hooks(plain) if options.hooks else _report_findings(plain)
 
 
-def examine_all(environ: Mapping[str, str]) -> Iterator[Finding]:
+def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
     """The finding of each check, when it is there. JAX starts in its own process meanwhile."""
     checks: list[tuple[str, Callable[[], Finding]]] = [
         (_machine.NAME, _machine.check_machine),
@@ -44,8 +42,31 @@ def examine_all(environ: Mapping[str, str]) -> Iterator[Finding]:
         (_cluster.NAME, functools.partial(_cluster.check_cluster, environ)),
         (_ports.NAME, functools.partial(_ports.check_ports, environ)),
     ]
-    with probing(environ) as ask:
+    with start_probe(environ) as ask:
         for name, check in checks:
-            yield examine(name, check)
+            yield run_check(name, check)
         for stage in STAGES:
-            yield examine(stage.name, functools.partial(check_stage, stage, ask, environ), 2 * stage.seconds)
+            yield run_check(stage.name, functools.partial(check_stage, stage, ask, environ), 2 * stage.seconds)
+
+
+def _report_findings(plain: bool) -> int:
+    findings = run_checks(dict(os.environ))
+    if plain:
+        found = list(findings)
+        print(findings_to_json(found))
+    else:
+        found = show_findings(findings)
+    return 1 if worst(finding.status for finding in found) == "error" else 0
+
+
+def _report_hooks(plain: bool) -> int:
+    try:
+        hooks = fetch_hooks(dict(os.environ))
+    except RuntimeError as error:
+        print(f"unisono doctor: {error}", file=sys.stderr)
+        return 1
+    if plain:
+        print(hooks_to_json(hooks))
+    else:
+        show_hooks(hooks)
+    return 0

@@ -1,10 +1,13 @@
-"""The process that uses JAX: imports Unisono, asks for devices, adds up over them, trains a step.
+"""The process that uses JAX: imports Unisono, asks for devices, all-reduces over them, trains a step.
 
-It writes one line of JSON for each stage. It may hang or die in any of them: `_probing.py` watches it.
+It writes one line of JSON for each stage. It may hang or die in any of them: `_probe_process.py` watches it.
+
+    python -m unisono_launch.doctor._probe [STAGE ...]      all but `hooks` if none is named
 """
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import os
@@ -13,19 +16,21 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 _FLOATS: Final = 250_000  # 1 MB: the gradients of a small model
-_TIMES: Final = 10
+_NUM_RUNS: Final = 10
 
 
-def main() -> None:
-    """Runs all stages. One whose needs have failed is not tried, and says for want of which."""
+def main(selected: Sequence[str]) -> None:
+    """Runs stages. One whose prerequisites failed is not tried, and names the first of them."""
     report = _private_output()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     failed: set[str] = set()
     for name, stage, needs in STAGES:
+        if name not in selected:
+            continue
         line: dict[str, Any] = {"stage": name}
         missing = [need for need in needs if need in failed]
         if missing:
@@ -48,8 +53,8 @@ def _private_output() -> Any:
     return report
 
 
-def _end_with_parent() -> None:
-    """The doctor holds the other end of standard input, however it ends."""
+def _exit_with_parent() -> None:
+    """The doctor holds the other end of standard input, which closes however it ends."""
     sys.stdin.buffer.read()
     os._exit(1)
 
@@ -76,17 +81,17 @@ def _devices() -> dict[str, Any]:
     nproc = os.environ.get("NPROC", "")
     return {
         "platform": jax.default_backend(),
-        "devices": [_described(device) for device in local],
+        "devices": [_describe_device(device) for device in local],
         "num_cpu_devices": num_cpu_devices,
         # XLA:CPU has at least a thread per device.
         "num_cpu_threads": max(num_cpu_devices, int(nproc) if nproc.isdecimal() else os.cpu_count() or 1),
     }
 
 
-def _described(device: Any) -> dict[str, Any]:
+def _describe_device(device: Any) -> dict[str, Any]:
     try:
         memory = device.memory_stats() or {}
-    except Exception:  # not every kind of device tells
+    except Exception:  # not every kind of device reports it
         memory = {}
     return {
         "name": f"{device.platform}:{device.id}",
@@ -104,15 +109,17 @@ def _all_reduce() -> dict[str, Any]:
     mesh = Mesh(np.array(devices), ("replica",))
     rows = NamedSharding(mesh, PartitionSpec("replica"))
 
-    def add_up(part: jax.Array) -> Any:
+    def all_reduce(part: jax.Array) -> Any:
         return jax.lax.psum(part, "replica")
 
-    program = jax.jit(jax.shard_map(add_up, mesh=mesh, in_specs=PartitionSpec("replica"), out_specs=PartitionSpec()))
+    program = jax.jit(
+        jax.shard_map(all_reduce, mesh=mesh, in_specs=PartitionSpec("replica"), out_specs=PartitionSpec())
+    )
     # Whole numbers so small that every order of adding gives the same.
     parts = np.arange(len(devices) * _FLOATS, dtype=np.float32).reshape(len(devices), _FLOATS) % 251
     placed = jax.device_put(parts, rows)
-    first, result = _timed(lambda: jax.block_until_ready(program(placed)))
-    seconds = [_timed(lambda: jax.block_until_ready(program(placed)))[0] for _ in range(_TIMES)]
+    first, result = _measure(lambda: jax.block_until_ready(program(placed)))
+    seconds = [_measure(lambda: jax.block_until_ready(program(placed)))[0] for _ in range(_NUM_RUNS)]
     return {
         "num_devices": len(devices),
         "num_bytes": parts[0].nbytes,
@@ -134,7 +141,7 @@ def _training() -> dict[str, Any]:
     num_rows = 8 * strategy.num_replicas_in_sync
     x = (np.arange(4 * num_rows).reshape(num_rows, 4) % 5 - 2).astype("float32")
     y = x.sum(axis=1, keepdims=True)
-    seconds, _ = _timed(lambda: model.fit(x, y, batch_size=num_rows, shuffle=False, verbose=0))
+    seconds, _ = _measure(lambda: model.fit(x, y, batch_size=num_rows, shuffle=False, verbose=0))
     expected = 0.25 * 2 / num_rows * x.T @ y  # one step of gradient descent from zero
     difference = float(np.max(np.abs(model.get_weights()[0] - expected)))
     return {
@@ -145,20 +152,28 @@ def _training() -> dict[str, Any]:
     }
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+def _hooks() -> dict[str, Any]:
+    """Imports the tf namespace, too: its hooks are installed then."""
+    importlib.import_module("unisono.tf")
+    registry = importlib.import_module("unisono._src.hooks")
+    return {"hooks": [dataclasses.asdict(hook) for hook in registry.registered_hooks()]}
+
+
+def _measure(call: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
     result = call()
     return time.perf_counter() - began, result
 
 
-# (stage, what it does, the stages without which there is no point in trying)
+# (stage, what it does, its prerequisites)
 STAGES: Final[tuple[tuple[str, Callable[[], dict[str, Any]], tuple[str, ...]], ...]] = (
     ("import", _import, ()),
     ("devices", _devices, ()),
     ("all_reduce", _all_reduce, ("devices",)),
     ("training", _training, ("import", "all_reduce")),
+    ("hooks", _hooks, ("import",)),
 )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or [name for name, _, _ in STAGES if name != "hooks"])

@@ -1,4 +1,4 @@
-"""Findings for people and for programs."""
+"""Findings and hooks, for people and for programs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import io
 import json
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from unisono_launch.doctor._finding import Finding, Status, worst
+from unisono_launch.doctor._finding import Finding, Status, format_count, worst
 from unisono_launch.doctor._requirements import installed_version
-from unisono_launch.doctor._units import counted
 
 VERSION: Final = 1  # of the JSON object; raised when a key goes or changes its meaning
 
@@ -20,7 +19,7 @@ _MARGIN: Final = " " * 21  # the status in 9 columns, the name in 12
 _WIDEST: Final = 120
 
 
-def as_json(findings: Iterable[Finding]) -> str:
+def findings_to_json(findings: Iterable[Finding]) -> str:
     """One JSON object; docs/doctor.md describes it."""
     found = list(findings)
     report: dict[str, Any] = {
@@ -40,18 +39,18 @@ def as_json(findings: Iterable[Finding]) -> str:
     return json.dumps(report, indent=2)
 
 
-def show(findings: Iterable[Finding]) -> list[Finding]:
-    """Prints each finding when it comes, and a verdict; returns them. The words say what the colours say."""
+def show_findings(findings: Iterable[Finding]) -> list[Finding]:
+    """Prints each finding when it is there, and a verdict; returns them. The words say what the colours say."""
     from rich.console import Console  # here: the doctor works without it
     from rich.text import Text
 
-    if isinstance(sys.stdout, io.TextIOWrapper):  # an old locale has no arrows, and must not stop the report
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without arrows must not stop the report
         sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     found = []
     for finding in findings:
         found.append(finding)
-        head, *rest = lines_of(finding.text, min(console.width, _WIDEST))
+        head, *rest = wrap_lines(finding.text, min(console.width, _WIDEST))
         status = Text(finding.status.ljust(9), _STYLES[finding.status])
         console.print(status + Text(finding.name.ljust(12)) + Text(head), soft_wrap=True)
         for line in rest:
@@ -62,7 +61,29 @@ def show(findings: Iterable[Finding]) -> list[Finding]:
     return found
 
 
-def lines_of(text: str, width: int) -> list[str]:
+def hooks_to_json(hooks: Sequence[Mapping[str, Any]]) -> str:
+    """One JSON object; docs/doctor.md describes it."""
+    return json.dumps({"version": VERSION, "unisono": installed_version("unisono"), "hooks": list(hooks)}, indent=2)
+
+
+def show_hooks(hooks: Sequence[Mapping[str, Any]]) -> None:
+    """Prints a table, sorted by what is changed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("attribute", overflow="fold")
+    table.add_column("kind")
+    table.add_column("written for")
+    table.add_column("why", overflow="fold")
+    table.add_column("file", overflow="fold")
+    for hook in sorted(hooks, key=lambda hook: (hook["owner"], hook["name"])):
+        attribute = f"{hook['owner']}.{hook['name']}"
+        table.add_row(attribute, hook["kind"], hook["written_for"], hook["why"], hook["file"])
+    Console(highlight=False, markup=False).print(table, f"\n{format_count(len(hooks), 'hook')}.")
+
+
+def wrap_lines(text: str, width: int) -> list[str]:
     """The lines of `text`, wrapped to what the margin leaves of `width`; what is wrapped is indented."""
     room = max(40, width - len(_MARGIN))
     return [
@@ -81,8 +102,8 @@ def verdict(findings: Iterable[Finding]) -> str:
     named: dict[Status, list[str]] = {"error": [], "warning": [], "ok": []}
     for finding in findings:
         named[finding.status].append(finding.name)
-    said = ["Training would fail." if named["error"] else "Training works here."]
+    sentences = ["Training would fail." if named["error"] else "Training works here."]
     for status in ("error", "warning"):
         if named[status]:
-            said.append(f"{counted(len(named[status]), status)}: {', '.join(named[status])}.")
-    return " ".join(said)
+            sentences.append(f"{format_count(len(named[status]), status)}: {', '.join(named[status])}.")
+    return " ".join(sentences)

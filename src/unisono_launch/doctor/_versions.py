@@ -1,13 +1,16 @@
-"""Python, JAX, Keras, NumPy and the rest: what is installed, and whether it is what Unisono was written for."""
+"""Python, JAX, Keras, NumPy and the rest: what is installed, and whether Unisono was written for it."""
 
 from __future__ import annotations
 
 import platform
 from importlib import metadata
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from unisono_launch.doctor._finding import Finding, Status, worst
-from unisono_launch.doctor._requirements import Requirement, installed_version, requirements_of
+from unisono_launch.doctor._requirements import allows, installed_version, is_needed, requirements_of
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 NAME = "versions"
 
@@ -16,7 +19,7 @@ _SHOWN: Final = ("unisono", "jax", "jaxlib", "keras", "numpy")
 _NOT_INSTALLED = "Unisono runs from a folder here and is not installed, so nothing says which versions it needs."
 
 
-class _Complaint(NamedTuple):
+class _Problem(NamedTuple):
     status: Status
     text: str
     remedy: str
@@ -24,68 +27,71 @@ class _Complaint(NamedTuple):
 
 def check_versions() -> Finding:
     """What is installed against what `pyproject.toml` allows, and JAX's own parts against each other."""
-    wanted = [*_wanted_by_unisono(), *_wanted_by_jax()]
-    complaints = [complaint for requirement in wanted if (complaint := _complaint(requirement))]
-    complaints += _about_python()
+    required = [*_required_by_unisono(), *_required_by_jax()]
+    problems = [problem for requirement in required if (problem := _find_problem(requirement))]
+    problems += _find_python_problem()
     if requirements_of("unisono") is None:
-        complaints.append(_Complaint("warning", _NOT_INSTALLED, "In its folder type: pip install ."))
-    packages = _packages(wanted)
+        problems.append(_Problem("warning", _NOT_INSTALLED, "In its folder type: pip install ."))
+    packages = _describe_packages(required)
     shown = [f"{name} {packages[name]['version'] or 'missing'}" for name in _SHOWN]
     return Finding(
         NAME,
-        worst(complaint.status for complaint in complaints),
-        "\n".join([", ".join(shown), *(complaint.text for complaint in complaints)]),
-        "\n".join(dict.fromkeys(complaint.remedy for complaint in complaints)) or None,
+        worst(problem.status for problem in problems),
+        "\n".join([", ".join(shown), *(problem.text for problem in problems)]),
+        "\n".join(dict.fromkeys(problem.remedy for problem in problems)) or None,
         {"python": platform.python_version(), "packages": packages},
     )
 
 
-def _wanted_by_unisono() -> list[Requirement]:
-    return [requirement for requirement in requirements_of("unisono") or [] if requirement.extra is None]
+def _required_by_unisono() -> list[Requirement]:
+    return [requirement for requirement in requirements_of("unisono") or [] if is_needed(requirement)]
 
 
-def _wanted_by_jax() -> list[Requirement]:
-    """JAX's compiled half, and its plugins if they are there: a plugin of another version is not used."""
-    wanted = {}
+def _required_by_jax() -> list[Requirement]:
+    """JAX's compiled half, and its plugins if they are installed: a plugin of another version is not used."""
+    required = {}
     for requirement in requirements_of("jax") or []:
-        is_plugin = requirement.package.startswith(("jax-cuda", "jax-rocm"))
-        if is_plugin and installed_version(requirement.package):
-            wanted[requirement.package] = requirement
-        elif requirement.package == "jaxlib" and requirement.extra is None:
-            wanted["jaxlib"] = requirement
-    return list(wanted.values())
+        is_plugin = requirement.name.startswith(("jax-cuda", "jax-rocm"))
+        if (is_plugin and installed_version(requirement.name)) or (
+            requirement.name == "jaxlib" and is_needed(requirement)
+        ):
+            required[requirement.name] = requirement
+    return list(required.values())
 
 
-def _complaint(requirement: Requirement) -> _Complaint | None:
-    package, version = requirement.package, installed_version(requirement.package)
-    remedy = f"pip install '{requirement._replace(extra=None)}'"
+def _find_problem(requirement: Requirement) -> _Problem | None:
+    package, version = requirement.name, installed_version(requirement.name)
+    wanted = f"{package}{requirement.specifier}"
+    remedy = f"pip install '{wanted}'"
     if version is None:
-        return _Complaint("error", f"{package} is missing; Unisono needs {requirement}.", remedy)
-    if requirement.allows(version):
+        return _Problem("error", f"{package} is missing; Unisono needs {wanted}.", remedy)
+    if allows(requirement, version):
         return None
-    if requirement.extra is None:
-        return _Complaint("error", f"{package} {version} does not fit: {requirement} is needed.", remedy)
+    if is_needed(requirement):
+        return _Problem("error", f"{package} {version} does not fit: {wanted} is needed.", remedy)
     jax = installed_version("jax")
-    return _Complaint("warning", f"{package} {version} is not used by jax {jax}, which needs {requirement}.", remedy)
+    return _Problem("warning", f"{package} {version} is not used by jax {jax}, which needs {wanted}.", remedy)
 
 
-def _about_python() -> list[_Complaint]:
+def _find_python_problem() -> list[_Problem]:
+    from packaging.requirements import Requirement  # here: where it is missing, a finding says so
+
     try:
-        wanted = Requirement("python", metadata.metadata("unisono")["Requires-Python"] or "")
+        required = Requirement(f"python{metadata.metadata('unisono')['Requires-Python'] or ''}")
     except metadata.PackageNotFoundError:
         return []
-    if wanted.allows(platform.python_version()):
+    if allows(required, platform.python_version()):
         return []
-    text = f"Python {platform.python_version()} does not fit: {wanted} is needed."
-    return [_Complaint("error", text, "Make an environment of another Python: python3.12 -m venv .venv")]
+    text = f"Python {platform.python_version()} does not fit: {required} is needed."
+    return [_Problem("error", text, "Make an environment with another Python: python3.12 -m venv .venv")]
 
 
-def _packages(wanted: list[Requirement]) -> dict[str, dict[str, Any]]:
-    required = {requirement.package: requirement for requirement in wanted}
+def _describe_packages(required: list[Requirement]) -> dict[str, dict[str, Any]]:
+    by_name = {requirement.name: requirement for requirement in required}
     packages = {}
-    for name in dict.fromkeys([*_SHOWN, *required]):
-        version, requirement = installed_version(name), required.get(name)
-        fits = version is not None and (requirement is None or requirement.allows(version))
-        needed = requirement.conditions if requirement else None
+    for name in dict.fromkeys([*_SHOWN, *by_name]):
+        version, requirement = installed_version(name), by_name.get(name)
+        fits = version is not None and (requirement is None or allows(requirement, version))
+        needed = str(requirement.specifier) if requirement else None
         packages[name] = {"version": version, "required": needed, "fits": fits}
     return packages

@@ -1,4 +1,4 @@
-"""From the words of the command line to :class:`Options`."""
+"""Parses the command line of `unisono run` into :class:`Options`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final, Literal, NoReturn
 
-from unisono_launch.launch._options import Options, Span, UsageError
+from unisono_launch.launch._options import Options, SizeRange, UsageError
 from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run [flags] (script.py | -m module) [its arguments]"
@@ -19,7 +19,7 @@ examples:
   unisono run -n 4 --devices gpu:0,1,2,3 train.py       four workers with one GPU each
   unisono run -n 2:4 train.py                           four workers, or fewer when some are lost for good
   unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
-  srun unisono run train.py                             SLURM, one task for each machine: the rest is found
+  srun unisono run train.py                             SLURM, one task for each machine: the rest is detected
   unisono run --as-tensorflow script.py                 a script written for TensorFlow
 
 exit codes:
@@ -31,7 +31,7 @@ exit codes:
 # torchrun's flags that have no counterpart, and why none is needed.
 _TORCHRUN: Final = {
     "--standalone": "One machine and a free port are the default: leave it out.",
-    "--rdzv": "Workers meet at the first machine: write --nnodes N --node-rank R --master-addr A instead.",
+    "--rdzv": "The coordinator is on the first machine: write --nnodes N --node-rank R --master-addr A instead.",
     "--local-addr": "The first machine is named on all of them with --master-addr A.",
     "--log-dir": "Logs are stored in the folder of the run: write --run-dir DIR.",
     "--tee": "Output is shown and stored for all workers: leave it out.",
@@ -42,7 +42,7 @@ _TORCHRUN: Final = {
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Reads the words after `unisono run`; raises :class:`UsageError`, or `SystemExit` for `--help`.
+    """Parses the arguments of `unisono run`; raises :class:`UsageError`, or `SystemExit` for `--help`.
 
     >>> parse(["-n", "2", "-m", "timeit", "--", "--number", "1"]).program
     ('-m', 'timeit', '--number', '1')
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="D",
         help="cpu:K gives each worker K CPU devices, gpu:0,1 divides these GPUs, auto all (auto)",
     )
-    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says); MIN:MAX: those that come")
+    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says); MIN:MAX: those that join")
     add("--node-rank", "--node_rank", type=int, metavar="R", help="number of this machine, from 0")
     add("--master-addr", "--master_addr", metavar="A", help="address of the first machine")
     add("--master-port", "--master_port", type=int, metavar="P", help="port there (29500, or what the cluster says)")
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=120.0,
         metavar="SECONDS",
-        help="so long --nnodes MIN:MAX waits for machines before each attempt (120)",
+        help="how long --nnodes MIN:MAX waits for machines before each attempt (120)",
     )
     add("--run-dir", "--run_dir", metavar="DIR", help="folder for logs and what the script stores (runs/NAME)")
     add("--name", metavar="NAME", help="name of the run (script and time)")
@@ -113,60 +113,60 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str], list[str]]:
-    """The launcher's own words, and the program with its arguments.
+def _split(parser: argparse.ArgumentParser, arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The launcher's own arguments, and the program with its arguments.
 
-    By hand: argparse would take the script's flags for ours, and treats "--" differently from one Python to the next.
+    Not by argparse: it would take the script's flags for ours, and treats "--" differently from one Python to the next.
     """
     takes_value = {name for action in parser._actions if action.nargs != 0 for name in action.option_strings}
     position = 0
-    while position < len(words):
-        word = words[position]
-        if word in ("--", "-m") or not word.startswith("-"):
+    while position < len(arguments):
+        argument = arguments[position]
+        if argument in ("--", "-m") or not argument.startswith("-"):
             break
-        position += 2 if word in takes_value else 1
-    flags, program = words[:position], words[position:]
+        position += 2 if argument in takes_value else 1
+    flags, program = arguments[:position], arguments[position:]
     if program[:1] == ["--"]:
         program = program[1:]
-    named = 2 if program[:1] == ["-m"] else 1
-    if len(program) < named:
+    num_words = 2 if program[:1] == ["-m"] else 1
+    if len(program) < num_words:
         return flags, []
-    if program[named : named + 1] == ["--"]:
-        del program[named]
+    if program[num_words : num_words + 1] == ["--"]:
+        del program[num_words]
     return flags, program
 
 
-def _num_workers(text: str) -> int | Span | Literal["auto", "gpu"]:
+def _num_workers(text: str) -> int | SizeRange | Literal["auto", "gpu"]:
     if text == "auto":
         return "auto"
     if text == "gpu":
         return "gpu"
     try:
-        return _number_or_span(text)
+        return _number_or_range(text)
     except ValueError:
         raise UsageError(
             f"-n {text} is not a number of workers. Give one, as in -n 2, or -n auto, or -n 1:2 for one or two."
         ) from None
 
 
-def _nnodes(text: str) -> int | Span:
+def _nnodes(text: str) -> int | SizeRange:
     try:
-        return _number_or_span(text)
+        return _number_or_range(text)
     except ValueError:
         raise UsageError(
             f"--nnodes {text} is not a number of machines. Give one, as in --nnodes 2, or --nnodes 1:2 for one or two."
         ) from None
 
 
-def _number_or_span(text: str) -> int | Span:
+def _number_or_range(text: str) -> int | SizeRange:
     least, colon, most = text.partition(":")
     if not colon or least == most:
         return int(least)
-    return Span(int(least), int(most))
+    return SizeRange(int(least), int(most))
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, whose errors are ours."""
+    """An argument parser that raises :class:`UsageError`."""
 
     def error(self, message: str) -> NoReturn:
         for flag, advice in _TORCHRUN.items():

@@ -2,14 +2,14 @@
 
 | variable | what it says |
 |---|---|
-| `UNISONO_CLUSTER` | the whole job and this worker's place in it, as JSON; what Unisono reads |
+| `UNISONO_CLUSTER` | the whole job and which worker of it this is, as JSON; what Unisono reads |
 | `TF_CONFIG` | the same as TensorFlow's tutorials write it, with several workers whose machines are all known |
 | `RANK` `WORLD_SIZE` `LOCAL_RANK` `LOCAL_WORLD_SIZE` `MASTER_ADDR` `MASTER_PORT` | the same as torchrun says it |
 | `UNISONO_RUN_DIR` | the folder of this run, an absolute path |
 | `UNISONO_ATTEMPT` | 0, and one more after each restart |
-| `UNISONO_STATUS` | where this worker writes how far it is (`_status.py`) |
-| `UNISONO_JOB` | the mark by which processes of this job are found (`_guard.py`) |
-| `PYTHONUNBUFFERED` | 1: a killed worker's last words are not lost |
+| `UNISONO_STATUS` | where this worker writes how far it is (`worker/_status.py`) |
+| `UNISONO_JOB` | the mark by which processes of this job are found; set by `workers/_local_processes.py` |
+| `PYTHONUNBUFFERED` | 1: the last output of a killed worker is not lost |
 | `PYTHONPATH` | with `--as-tensorflow`: before what the user has there, the folder by which `tensorflow` is ours |
 
 and those of its devices (`_devices.py`).
@@ -20,101 +20,59 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Final
 
 from unisono_launch.as_tensorflow import FOLDER
 from unisono_launch.cluster import join_address
-from unisono_launch.launch._admission import SECRET
-from unisono_launch.launch._devices import Devices
-from unisono_launch.launch._guard import MARK
-from unisono_launch.launch._machines import Machines
+from unisono_launch.launch._plan import AttemptPlan
+
+SECRET_VARIABLE: Final = "UNISONO_JOB_SECRET"
+"""The secret of an elastic job's launchers (`_protocol.py`). Workers do not get it: they may print it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Layout:
-    """What the workers of one attempt have in common."""
-
-    job: str
-    attempt: int
-    run_dir: Path
-    machines: Machines
-    devices: Devices
-    local_size: int
-    ports: tuple[int, ...]
-    """One for each worker of a machine. The first one of the first machine is the coordinator's."""
-    as_tensorflow: bool = False
-
-    @property
-    def num_workers(self) -> int:
-        """Workers of the whole job."""
-        return self.local_size * len(self.machines.hosts)
-
-    @property
-    def ranks(self) -> range:
-        """The numbers of this machine's workers in the whole job."""
-        return range(self.machines.rank * self.local_size, (self.machines.rank + 1) * self.local_size)
-
-    @property
-    def logs(self) -> Path:
-        """The folder of this attempt's logs."""
-        return self.run_dir / "logs" / f"attempt-{self.attempt}"
-
-    def log(self, rank: int) -> Path:
-        """Where the output of a worker is stored."""
-        return self.logs / f"worker-{rank}.log"
-
-    def status(self, rank: int) -> Path:
-        """Where a worker writes how far it is."""
-        return self.logs / f"worker-{rank}.status"
-
-
-def worker_environment(layout: Layout, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of worker `rank`, made from the launcher's own."""
-    machines, local_rank = layout.machines, rank - layout.ranks.start
-    coordinator = join_address(machines.address, layout.ports[0])
+def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of worker `rank`, made from the launcher's."""
+    machines, local_rank = plan.machines, rank - plan.ranks.start
     cluster = {
         "version": 1,
-        "coordinator": coordinator,
-        "num_processes": layout.num_workers,
+        "coordinator": join_address(machines.master_address, plan.ports[0]),
+        "num_processes": plan.num_workers,
         "process_id": rank,
-        "names": machines.names(layout.local_size),
-        "local": {"rank": local_rank, "size": layout.local_size},
+        "names": machines.worker_names(plan.num_local_workers),
+        "local": {"rank": local_rank, "size": plan.num_local_workers},
     }
-    # Workers do not need the secret of the launchers, and may print what they have.
-    inherited = {name: value for name, value in environ.items() if name not in ("TF_CONFIG", SECRET)}
+    inherited = {name: value for name, value in environ.items() if name not in ("TF_CONFIG", SECRET_VARIABLE)}
     return {
         **inherited,
-        **_tf_config(layout, rank),
-        **_python_path(layout, environ),
-        **layout.devices.variables(local_rank, layout.local_size, environ),
+        **_tf_config(plan, rank),
+        **_python_path(plan, environ),
+        **plan.devices.variables(local_rank, plan.num_local_workers, environ),
         "UNISONO_CLUSTER": json.dumps(cluster),
         "RANK": str(rank),
-        "WORLD_SIZE": str(layout.num_workers),
+        "WORLD_SIZE": str(plan.num_workers),
         "LOCAL_RANK": str(local_rank),
-        "LOCAL_WORLD_SIZE": str(layout.local_size),
-        "MASTER_ADDR": machines.address,
-        "MASTER_PORT": str(layout.ports[0]),
-        "UNISONO_RUN_DIR": str(layout.run_dir),
-        "UNISONO_ATTEMPT": str(layout.attempt),
-        "UNISONO_STATUS": str(layout.status(rank)),
-        MARK: layout.job,
+        "LOCAL_WORLD_SIZE": str(plan.num_local_workers),
+        "MASTER_ADDR": machines.master_address,
+        "MASTER_PORT": str(plan.ports[0]),
+        "UNISONO_RUN_DIR": str(plan.run_dir),
+        "UNISONO_ATTEMPT": str(plan.attempt),
+        "UNISONO_STATUS": str(plan.status_file(rank)),
         "PYTHONUNBUFFERED": "1",
     }
 
 
-def _tf_config(layout: Layout, rank: int) -> dict[str, str]:
-    machines = layout.machines
-    if layout.num_workers == 1 or not machines.known:
+def _tf_config(plan: AttemptPlan, rank: int) -> dict[str, str]:
+    machines = plan.machines
+    if plan.num_workers == 1 or not machines.hosts_agreed:
         return {}
-    hosts = (machines.address, *machines.hosts[1:])
-    workers = [join_address(host, port) for host in hosts for port in layout.ports]
+    hosts = (machines.master_address, *machines.hosts[1:])
+    workers = [join_address(host, port) for host in hosts for port in plan.ports]
     return {"TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})}
 
 
-def _python_path(layout: Layout, environ: Mapping[str, str]) -> dict[str, str]:
-    if not layout.as_tensorflow:
+def _python_path(plan: AttemptPlan, environ: Mapping[str, str]) -> dict[str, str]:
+    if not plan.as_tensorflow:
         return {}
-    own = environ.get("PYTHONPATH")  # an empty folder in it stands for the current one
-    folders = [folder for folder in own.split(os.pathsep) if folder != FOLDER] if own else []
+    inherited = environ.get("PYTHONPATH")  # an empty folder in it means the current one
+    folders = [folder for folder in inherited.split(os.pathsep) if folder != FOLDER] if inherited else []
     return {"PYTHONPATH": os.pathsep.join([FOLDER, *folders])}

@@ -1,4 +1,4 @@
-"""What the supervisor waits for."""
+"""What the main thread of a launcher waits for, and signals that become such events."""
 
 from __future__ import annotations
 
@@ -12,58 +12,58 @@ from typing import Final, Literal
 
 from unisono_launch.worker import ExitCode
 
-# Asks the job to end. Ctrl-C; a scheduler; a terminal that was closed.
-ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Passed on, and nothing else: schedulers announce things with them, and scripts understand them.
-_PASSED_ON: Final = (signal.SIGUSR1, signal.SIGUSR2)
+# Ask the job to stop: Ctrl-C; a scheduler; a terminal that was closed.
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Forwarded to the workers, and nothing else: schedulers announce things with them, and scripts understand them.
+_FORWARDED_SIGNALS: Final = (signal.SIGUSR1, signal.SIGUSR2)
 
 
 @dataclass(frozen=True)
-class Exited:
+class WorkerExited:
     """A worker of this machine has ended."""
 
     rank: int
 
 
 @dataclass(frozen=True)
-class Signalled:
+class SignalReceived:
     """The launcher got a signal."""
 
     number: signal.Signals
 
 
 @dataclass(frozen=True)
-class Crashed:
+class ThreadCrashed:
     """A thread of the launcher failed."""
 
     error: BaseException
 
 
-How = Literal["failed", "preempted", "signalled"]
-"""Why an attempt ends. "preempted": a worker has saved and left, and its peers do the same if they are let."""
+EndingReason = Literal["failed", "preempted", "signalled"]
+"""Why an attempt ends. "preempted": a worker has saved and left, and its peers do the same if they are given time."""
 
 
 @dataclass(frozen=True)
-class Elsewhere:
-    """On another machine of the job the attempt is ending: our workers have to end too."""
+class EndingElsewhere:
+    """On another machine of the job the attempt is ending: the workers of this one have to end too."""
 
     attempt: int
-    how: How
+    reason: EndingReason
 
 
 @dataclass(frozen=True)
-class Woken:
-    """Something has come from another machine; who waits for it looks it up."""
+class WakeUp:
+    """The state of the connections to other machines has changed."""
 
 
 @dataclass(frozen=True)
-class Note:
-    """A thread has something to tell the user. It must not write to the screen itself."""
+class UserMessage:
+    """A thread has a message for the user. Only the main thread writes to the screen."""
 
     text: str
 
 
-Event = Exited | Signalled | Crashed | Elsewhere | Woken | Note
+Event = WorkerExited | SignalReceived | ThreadCrashed | EndingElsewhere | WakeUp | UserMessage
 # A SimpleQueue, because a signal handler may put into it whatever the main thread is doing with it.
 Events = queue.SimpleQueue[Event]
 
@@ -73,9 +73,9 @@ def signals_as_events(events: Events) -> Iterator[None]:
     """Signals become events while the block runs. What was ignored before (nohup) stays ignored."""
 
     def handle(number: int, frame: FrameType | None) -> None:
-        events.put(Signalled(signal.Signals(number)))
+        events.put(SignalReceived(signal.Signals(number)))
 
-    before = {number: signal.getsignal(number) for number in (*ENDING, *_PASSED_ON)}
+    before = {number: signal.getsignal(number) for number in (*STOP_SIGNALS, *_FORWARDED_SIGNALS)}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(number, handle)
@@ -86,6 +86,6 @@ def signals_as_events(events: Events) -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def code_of(number: signal.Signals) -> ExitCode:
-    """With which code a launcher ends that a signal ended."""
+def exit_code_for(number: signal.Signals) -> ExitCode:
+    """The exit code of a launcher that was ended by this signal."""
     return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.TERMINATED

@@ -7,22 +7,20 @@ import signal
 from dataclasses import dataclass
 from typing import final
 
-from unisono_launch.launch._attempt import Result
-from unisono_launch.launch._budget import Budget
-from unisono_launch.launch._environment import Layout
-from unisono_launch.launch._events import code_of, signals_as_events
-from unisono_launch.launch._group import Group
-from unisono_launch.launch._guarding import Guard, guarded
-from unisono_launch.launch._here import AskedToEndError, Here
-from unisono_launch.launch._progress import Losses, Progress
-from unisono_launch.launch._report import headline, num_ooms, report
-from unisono_launch.launch._verdict import Cause, find_cause
-from unisono_launch.launch._workforce import TooFewError
+from unisono_launch.launch._allocation import TooFewError
+from unisono_launch.launch._attempt import AttemptResult, run_attempt
+from unisono_launch.launch._context import LauncherContext, StopRequestedError
+from unisono_launch.launch._diagnosis import FailureCause, find_cause
+from unisono_launch.launch._events import exit_code_for, signals_as_events
+from unisono_launch.launch._failure_report import count_oom_kills, describe_failure, headline
+from unisono_launch.launch._launcher_group import LauncherGroup
+from unisono_launch.launch._plan import AttemptPlan
+from unisono_launch.launch._restart_policy import FurthestSteps, RepeatedLosses, RestartBudget
 from unisono_launch.worker import ExitCode
 
 
 @dataclass(frozen=True)
-class _End:
+class _JobEnd:
     code: int
     why: str = ""
 
@@ -31,100 +29,102 @@ class _End:
 class Job:
     """All attempts of one command, decided by this launcher."""
 
-    def __init__(self, here: Here, group: Group) -> None:
-        self._here = here
+    def __init__(self, context: LauncherContext, group: LauncherGroup) -> None:
+        self._context = context
         self._group = group
-        self._budget = Budget(here.options.restarts)
-        self._progress = Progress()
-        self._losses = Losses()
-        self._size = 0
+        self._budget = RestartBudget(context.options.restarts)
+        self._furthest = FurthestSteps()
+        self._losses = RepeatedLosses()
+        self._announced_workers = 0
         self._pause = 0.0
-        self._ooms = num_ooms()
+        self._oom_kills_before = count_oom_kills()
 
     def run(self) -> int:
         """Tries until the job is done, was ended, or has used up its restarts; returns the exit code."""
-        warning = self._here.machines.warning()
+        context = self._context
+        warning = context.machines.public_address_warning()
         if warning is not None:
-            self._here.screen.message(f"unisono: warning: {warning}", style="yellow")
-        with signals_as_events(self._here.events), guarded(self._here.job, self._here.environ) as guard, self._group:
-            end = self._attempts(guard)
-            self._group.dismiss(end.code, end.why)
+            context.screen.message(f"unisono: warning: {warning}", style="yellow")
+        with signals_as_events(context.events), context.engine, self._group:
+            end = self._run_attempts()
+            self._group.finish(end.code, end.why)
         return end.code
 
-    def _attempts(self, guard: Guard) -> _End:
-        cause: Cause | None = None
+    def _run_attempts(self) -> _JobEnd:
+        cause: FailureCause | None = None
         why = ""
         for attempt in itertools.count():
             try:
-                self._here.wait(self._pause)
-                with self._group.assembled(attempt, why) as layout:
-                    self._introduce(layout)
-                    result = self._group.completed(layout, self._here.run(layout, guard, self._group.notify))
+                self._context.wait(self._pause)
+                with self._group.assemble(attempt, why) as plan:
+                    self._announce(plan)
+                    result = run_attempt(self._context, plan, self._group.notify_ending)
+                    result = self._group.gather_results(plan, result)
             except TooFewError as error:
                 if cause is None:
                     raise
-                self._here.screen.message(f"unisono: {error}", style="red")
-                return _End(cause.code, str(error))
-            except AskedToEndError as interrupted:
-                return _End(code_of(interrupted.number), f"ended by {interrupted.number.name}")
-            cause = find_cause(result.accounts)
+                self._context.screen.message(f"unisono: {error}", style="red")
+                return _JobEnd(cause.code, str(error))
+            except StopRequestedError as stop:
+                return _JobEnd(exit_code_for(stop.number), f"ended by {stop.number.name}")
+            cause = find_cause(result.outcomes)
             if cause is None or result.signal is not None:
-                return self._ended(cause, layout, result)
-            if not self._tries_again(cause, layout, result):
-                return self._failed(cause, layout, result)
-            why = headline(cause, layout)
+                return self._end(cause, plan, result)
+            if not self._prepare_restart(cause, plan, result):
+                return self._fail(cause, plan, result)
+            why = headline(cause, plan)
         raise AssertionError("there is always a next attempt")
 
-    def _introduce(self, layout: Layout) -> None:
-        if layout.num_workers != self._size and (self._size or layout.num_workers > 1):
-            self._here.introduce(layout)  # one alone looks like `python script.py`
-        self._size = layout.num_workers
+    def _announce(self, plan: AttemptPlan) -> None:
+        if plan.num_workers != self._announced_workers and (self._announced_workers or plan.num_workers > 1):
+            self._context.announce(plan)  # one worker alone looks like `python script.py`
+        self._announced_workers = plan.num_workers
 
-    def _tries_again(self, cause: Cause, layout: Layout, result: Result) -> bool:
-        """Takes notice of a failure; whether there is another attempt."""
-        progressed = self._progress.passes(result.reached)
+    def _prepare_restart(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> bool:
+        """Records a failure; whether there is another attempt."""
+        progressed = self._furthest.advance(result.reached)
         pause = self._budget.pause_before_next(
             preempted=cause.code == ExitCode.PREEMPTED, seconds=result.ended - result.began, progressed=progressed
         )
         if pause is None:
             return False
-        self._announce_restart(cause, layout, pause)
-        lost = self._group.unit(layout, cause.rank) if cause.is_loss and cause.rank < layout.num_workers else None
-        if self._losses.for_good(lost, progressed=progressed):
-            self._leave_out(cause, layout)
+        self._announce_restart(cause, plan, pause)
+        is_known = cause.is_loss and cause.rank < plan.num_workers
+        lost = self._group.unit_of_loss(plan, cause.rank) if is_known else None
+        if self._losses.is_permanent(lost, progressed=progressed):
+            excluded = self._group.exclude(plan, cause.rank)
+            if excluded is not None:
+                self._context.screen.message(
+                    f"unisono: {excluded} is left out from now on: it was lost in two successive attempts, and the job "
+                    "got no further in the second."
+                )
         self._pause = pause
         return True
 
-    def _leave_out(self, cause: Cause, layout: Layout) -> None:
-        left_out = self._group.leave_out(layout, cause.rank)
-        if left_out is not None:
-            self._here.screen.message(
-                f"unisono: {left_out} is left out from now on: it was lost in two attempts running, and the job got no "
-                "further in the second."
-            )
-
-    def _announce_restart(self, cause: Cause, layout: Layout, pause: float) -> None:
+    def _announce_restart(self, cause: FailureCause, plan: AttemptPlan, pause: float) -> None:
         left = self._budget.left
         later = f" in {pause:g} s" if pause else ""
-        self._here.screen.message(
-            f"unisono: {headline(cause, layout)}. All start again{later}: attempt {layout.attempt + 1}, "
+        self._context.screen.message(
+            f"unisono: {headline(cause, plan)}. All start again{later}: attempt {plan.attempt + 1}, "
             f"{left} more restart{'' if left == 1 else 's'} left."
         )
 
-    def _ended(self, cause: Cause | None, layout: Layout, result: Result) -> _End:
-        """All is done, or a signal came."""
+    def _end(self, cause: FailureCause | None, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:
+        """All workers are done, or a signal arrived."""
         number = result.signal
-        told = [account.code for account in result.accounts if account.told]
-        if number is None or (cause is None and not told):
-            return _End(ExitCode.DONE)
-        # Schedulers signal every process: a worker can have died of it before we heard of it.
+        codes_on_request = [outcome.code for outcome in result.outcomes if outcome.stop_requested]
+        if number is None or (cause is None and not codes_on_request):
+            return _JobEnd(ExitCode.DONE)
+        # Schedulers signal every process: a worker can have died of it before it was asked to stop.
         of_signal = cause is not None and cause.witness is not None and cause.witness.code == -number
         if cause is not None and not of_signal:
-            return self._failed(cause, layout, result)
-        self._here.screen.message(f"unisono: ended by {number.name}.")
-        preempted = number != signal.SIGINT and ExitCode.PREEMPTED in told
-        return _End(ExitCode.PREEMPTED if preempted else code_of(number), f"ended by {number.name}")
+            return self._fail(cause, plan, result)
+        self._context.screen.message(f"unisono: ended by {number.name}.")
+        preempted = number != signal.SIGINT and ExitCode.PREEMPTED in codes_on_request
+        return _JobEnd(ExitCode.PREEMPTED if preempted else exit_code_for(number), f"ended by {number.name}")
 
-    def _failed(self, cause: Cause, layout: Layout, result: Result) -> _End:
-        self._here.screen.message(report(cause, layout, result, ooms=num_ooms() - self._ooms), style="red")
-        return _End(cause.code, headline(cause, layout))
+    def _fail(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:
+        num_oom_kills = count_oom_kills() - self._oom_kills_before
+        text = describe_failure(cause, plan, result.outcomes, num_oom_kills=num_oom_kills)
+        self._context.screen.message(text, style="red")
+        return _JobEnd(cause.code, headline(cause, plan))

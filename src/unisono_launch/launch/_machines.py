@@ -9,53 +9,60 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono_launch.cluster import detect, membership, split_address
-from unisono_launch.launch._guard import MARK
-from unisono_launch.launch._options import Options, Span, UsageError
+from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch.workers import JOB_VARIABLE
 
-_PORT: Final = 29500  # torchrun's
+_DEFAULT_PORT: Final = 29500  # torchrun's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machines:
     """The machines of a job, each of which runs this command.
 
-    >>> pair = Machines(rank=1, hosts=("hosta", "hostb"), address="hosta", port=29500, source="an example")
-    >>> pair.names(2)
+    >>> pair = Machines(
+    ...     rank=1, hosts=("hosta", "hostb"), master_address="hosta", master_port=29500, source="an example"
+    ... )
+    >>> pair.worker_names(2)
     ['worker 0 on hosta', 'worker 1 on hosta', 'worker 2 on hostb', 'worker 3 on hostb']
     """
 
     rank: int
     hosts: tuple[str, ...]
     """The name of each machine; empty where this one does not know it."""
-    known: bool = False
-    """Whether all machines know all of `hosts`, and know them by the same names."""
-    address: str
-    """Where worker 0 is found by the others."""
-    port: int | None
+    hosts_agreed: bool = False
+    """Whether all machines know all of `hosts`, and by the same names."""
+    master_address: str
+    """Where worker 0 is reached by its peers."""
+    master_port: int | None
     """The port there in the first attempt. None: any that is free, since all workers are on this machine."""
     source: str
-    """From where this is known."""
-    job: str | None = None
+    """Where this information comes from."""
+    job_id: str | None = None
     """What the cluster calls this job, on all machines the same."""
 
     @property
-    def alone(self) -> bool:
+    def is_single(self) -> bool:
         """Whether the job has this machine only."""
         return len(self.hosts) == 1
 
-    def names(self, workers: int) -> list[str]:
-        """What each worker is called in messages, with `workers` on every machine."""
-        places = [host or f"machine {rank}" for rank, host in enumerate(self.hosts)]
-        return [f"worker {rank * workers + i} on {place}" for rank, place in enumerate(places) for i in range(workers)]
+    def worker_names(self, num_local_workers: int) -> list[str]:
+        """What each worker is called in messages."""
+        machines = [host or f"machine {rank}" for rank, host in enumerate(self.hosts)]
+        return [
+            f"worker {rank * num_local_workers + i} on {machine}"
+            for rank, machine in enumerate(machines)
+            for i in range(num_local_workers)
+        ]
 
-    def warning(self) -> str | None:
-        """What there is to say about an address that the whole internet may reach."""
-        public = [] if self.alone else _public_addresses(self.address)
+    def public_address_warning(self) -> str | None:
+        """A warning if the whole internet may reach the address of the job; None if it is private."""
+        public = [] if self.is_single else _public_addresses(self.master_address)
         if not public:
             return None
         return (
-            f"{self.address} is a public address ({', '.join(public)}). Who can reach port {self.port} there can join "
-            "the job: the protocol knows no password. Name an address of a private network with --master-addr."
+            f"{self.master_address} is a public address ({', '.join(public)}). Whoever can reach port "
+            f"{self.master_port} there can join the job: the protocol has no password. Name an address of a private "
+            "network with --master-addr."
         )
 
 
@@ -63,10 +70,10 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
     """From the flags, else from the cluster's environment, else this machine alone."""
     if options.node_rank is not None or options.master_addr is not None:
         if options.nnodes != 1:
-            return _by_flags(options)
+            return _from_flags(options)
     # A worker that starts a job of its own has its parent's numbers around it. They are not about the new job.
-    elif options.nnodes != 1 and MARK not in environ:
-        found = _by_cluster(options, environ)
+    elif options.nnodes != 1 and JOB_VARIABLE not in environ:
+        found = _from_cluster(options, environ)
         if found is not None:
             return found
         if options.nnodes is not None:
@@ -77,32 +84,32 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
     return Machines(
         rank=0,
         hosts=(socket.gethostname(),),
-        known=True,
-        address="127.0.0.1",
-        port=options.master_port,
+        hosts_agreed=True,
+        master_address="127.0.0.1",
+        master_port=options.master_port,
         source="one machine",
     )
 
 
-def _by_flags(options: Options) -> Machines:
+def _from_flags(options: Options) -> Machines:
     nnodes, rank, address = options.nnodes, options.node_rank, options.master_addr
     if nnodes is None or rank is None or address is None:
         flags = {"--nnodes N": nnodes, "--node-rank R": rank, "--master-addr A": address}
         missing = [flag for flag, value in flags.items() if value is None]
         raise UsageError(f"A job over several machines needs {' and '.join(missing)} too.")
-    hosts = [""] * (nnodes.most if isinstance(nnodes, Span) else nnodes)
+    hosts = [""] * (nnodes.most if isinstance(nnodes, SizeRange) else nnodes)
     hosts[0] = address
     hosts[rank] = socket.gethostname()
     return Machines(
         rank=rank,
         hosts=tuple(hosts),
-        address=address,
-        port=options.master_port or _PORT,
+        master_address=address,
+        master_port=options.master_port or _DEFAULT_PORT,
         source="--node-rank",
     )
 
 
-def _by_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None:
+def _from_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None:
     try:
         # A copy: SLURM's resolver divides GPUs by setting a variable, and that is what --devices does.
         resolver = detect(dict(environ))
@@ -111,32 +118,32 @@ def _by_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None
         raise UsageError(f"{error}\nOr say that this machine is alone: --nnodes 1") from None
     if found is None or found.coordinator is None:
         if found is not None and found.role == "evaluator":
-            raise UsageError(f"{found.source}: this is the evaluator, which trains with nobody. Start it with python.")
+            raise UsageError(f"{found.source}: this is the evaluator, which trains alone. Start it with python.")
         return None
-    if not _fits(options.nnodes, found.num_processes):
+    if not _allows(options.nnodes, found.num_processes):
         raise UsageError(
             f"--nnodes {options.nnodes}, but {found.source} names {found.num_processes} machines. Leave --nnodes out."
         )
     address, port = split_address(found.coordinator)
-    hosts = tuple(_host(name) for name in found.names)
+    hosts = tuple(_host_in_name(name) for name in found.names)
     return Machines(
         rank=found.process_id,
         hosts=hosts,
-        known=all(hosts),
-        address=address,
-        port=options.master_port or port,
+        hosts_agreed=all(hosts),
+        master_address=address,
+        master_port=options.master_port or port,
         source=found.source,
-        job=environ.get("SLURM_JOB_ID"),
+        job_id=environ.get("SLURM_JOB_ID"),
     )
 
 
-def _fits(asked: int | Span | None, num_machines: int) -> bool:
-    if isinstance(asked, Span):
-        return asked.least <= num_machines <= asked.most
-    return asked in (None, num_machines)
+def _allows(nnodes: int | SizeRange | None, num_machines: int) -> bool:
+    if isinstance(nnodes, SizeRange):
+        return nnodes.least <= num_machines <= nnodes.most
+    return nnodes in (None, num_machines)
 
 
-def _host(name: str) -> str:
+def _host_in_name(name: str) -> str:
     """The host of 'worker 1 at host:port'; empty where the name has none."""
     try:
         return split_address(name.rpartition(" at ")[2])[0]
@@ -147,6 +154,6 @@ def _host(name: str) -> str:
 def _public_addresses(host: str) -> list[str]:
     try:
         found = {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
-    except OSError:  # the workers will say so, in their own words
+    except OSError:  # the workers will report it
         return []
     return sorted(address for address in found if ipaddress.ip_address(address.partition("%")[0]).is_global)

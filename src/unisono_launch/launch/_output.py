@@ -1,7 +1,7 @@
-"""The output of all workers, in a thread of its own: read, stored, shown.
+"""Reads, stores and shows the output of all workers, in a thread.
 
-Of its own, because a terminal can stop (Ctrl-S, a pager): then workers wait for their output to be read, and the
-launcher must still see who dies.
+A terminal can stop (Ctrl-S, a pager): then workers wait for their output to be read, and the main thread must still see
+which of them dies.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Final
 
-from unisono_launch.launch._lines import Lines
-from unisono_launch.launch._noise import is_noise
+from unisono_launch.launch._line_splitter import LineSplitter, is_noise
 from unisono_launch.launch._screen import STDERR, STDOUT, Screen
 
-_LATE: Final = 5.0  # a line that has not ended after so many seconds is shown as far as it goes
-_BETWEEN_BARS: Final = 0.05
-_QUIET: Final = 1.0  # all workers are dead, and somebody still holds their pipe: so long we wait for more
-_AT_ONCE: Final = 1 << 16
-_KEPT: Final = 1 << 18  # bytes of standard error that are searched for a traceback
+_LATE_SECONDS: Final = 5.0  # a line that has not ended by then is shown as far as it goes
+_BAR_SECONDS: Final = 0.05  # between two updates of the progress bar
+_QUIET_SECONDS: Final = 1.0  # all workers are dead, and another process holds their pipe: so long we wait for more
+_READ_BYTES: Final = 1 << 16
+_TAIL_BYTES: Final = 1 << 18  # of standard error, which are searched for a traceback
 
 
-class Output:
+class WorkerOutput:
     """Reads the pipes of one attempt's workers until all have ended.
 
     A worker that is the whole job is shown as if it ran alone; several get their names before each line.
@@ -39,7 +38,7 @@ class Output:
         self._crashed = crashed
         self._selector = selectors.DefaultSelector()
         self._messages: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._sources: list[_Source] = []
+        self._streams: list[_Stream] = []
         self._finishing = False
         self._last_read = self._last_bar = time.monotonic()
         self._wake_reader, self._wake_writer = os.pipe()
@@ -50,15 +49,15 @@ class Output:
     def add(self, rank: int, stdout: IO[bytes], stderr: IO[bytes], log: Path) -> None:
         """Takes over the pipes of a worker. Before :meth:`start`."""
         file = _Log(log, self._messages.put)
-        # The first worker's bar is the one that is painted. The others' would need a line each.
-        live = self._prefixed and self._screen.live and not self._sources
+        # Only the first worker's bar is painted: each further one would need a line.
+        live = self._prefixed and self._screen.live and not self._streams
         for stream, pipe in ((STDOUT, stdout), (STDERR, stderr)):
-            source = _Source(rank, stream, pipe, file, live=live)
-            self._sources.append(source)
+            source = _Stream(rank, stream, pipe, file, live=live)
+            self._streams.append(source)
             self._selector.register(pipe, selectors.EVENT_READ, source)
 
     def start(self) -> None:
-        """Begins to read."""
+        """Starts to read."""
         self._thread.start()
 
     def say(self, text: str) -> None:
@@ -78,68 +77,68 @@ class Output:
 
     def errors(self, rank: int) -> str:
         """The end of a worker's standard error."""
-        (source,) = (source for source in self._sources if (source.rank, source.stream) == (rank, STDERR))
-        return bytes(source.tail[-_KEPT:]).decode(errors="replace")
+        (source,) = (source for source in self._streams if (source.rank, source.stream) == (rank, STDERR))
+        return bytes(source.tail[-_TAIL_BYTES:]).decode(errors="replace")
 
     def close(self) -> None:
-        """Gives the pipes back. After :meth:`join`."""
-        for source in self._sources:
+        """Closes the pipes. After :meth:`join`."""
+        for source in self._streams:
             source.close()
         self._selector.close()
         os.close(self._wake_reader)
         os.close(self._wake_writer)
 
     def _wake(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # then it has enough to wake up for
+        with contextlib.suppress(BlockingIOError):  # it is awake already
             os.write(self._wake_writer, b"\0")
 
     def _run(self) -> None:
         try:
-            while self._going_on():
+            while self._has_more():
                 self._read_ready()
                 self._show_unfinished()
                 while not self._messages.empty():
                     self._screen.message(self._messages.get())
-            self._screen.end()
-        except BaseException as error:  # or the workers would wait for ever for somebody to read
+            self._screen.leave_bar()
+        except BaseException as error:  # or the workers would wait for ever to be read
             self._crashed(error)
 
-    def _going_on(self) -> bool:
+    def _has_more(self) -> bool:
         if not self._finishing:
             return True
-        quiet = time.monotonic() - self._last_read > _QUIET
-        return not (quiet or all(source.ended for source in self._sources))
+        quiet = time.monotonic() - self._last_read > _QUIET_SECONDS
+        return not (quiet or all(source.ended for source in self._streams))
 
     def _read_ready(self) -> None:
-        waiting = self._finishing or any(source.changed for source in self._sources)
-        for key, _ in self._selector.select(timeout=_BETWEEN_BARS if waiting else 1.0):
+        waiting = self._finishing or any(source.changed for source in self._streams)
+        for key, _ in self._selector.select(timeout=_BAR_SECONDS if waiting else 1.0):
             if key.data is None:
                 os.read(self._wake_reader, 4096)
                 continue
-            source: _Source = key.data
+            source: _Stream = key.data
             data = source.read()
             self._last_read = time.monotonic()
             if source.ended:
                 self._selector.unregister(source.pipe)
             if self._prefixed:
-                for line in source.lines.feed(data) if data else [source.lines.take()]:
+                for line in source.lines.feed(data) if data else [source.lines.take_unfinished()]:
                     if (data or line) and not is_noise(line):
-                        self._screen.line(source.rank, source.stream, line)
+                        self._screen.print_line(source.rank, source.stream, line)
             else:
-                self._screen.raw(source.stream, data)
+                self._screen.print_raw(source.stream, data)
 
     def _show_unfinished(self) -> None:
-        """Progress bars, and lines whose end is long in coming."""
+        """Shows progress bars, and lines that do not end for long."""
         now = time.monotonic()
-        for source in self._sources if self._prefixed else ():
-            if source.live and source.changed and now - self._last_bar >= _BETWEEN_BARS:
-                self._screen.bar(source.rank, source.lines.unfinished)
+        for source in self._streams if self._prefixed else ():
+            if source.live and source.changed and now - self._last_bar >= _BAR_SECONDS:
+                self._screen.paint_bar(source.rank, source.lines.unfinished)
                 self._last_bar, source.changed = now, False
-            elif not source.live and source.lines.unfinished and now - source.since > _LATE:
-                self._screen.line(source.rank, source.stream, source.lines.take())
+            elif not source.live and source.lines.unfinished and now - source.since > _LATE_SECONDS:
+                self._screen.print_line(source.rank, source.stream, source.lines.take_unfinished())
 
 
-class _Source:
+class _Stream:
     """One stream of one worker."""
 
     def __init__(self, rank: int, stream: int, pipe: IO[bytes], log: _Log, *, live: bool) -> None:
@@ -147,7 +146,7 @@ class _Source:
         self.stream = stream
         self.pipe = pipe
         self.live = live
-        self.lines = Lines()
+        self.lines = LineSplitter()
         self.tail = bytearray()
         self.ended = False
         self.changed = False  # since the bar was painted
@@ -156,13 +155,13 @@ class _Source:
         self._unstored = b""
 
     def read(self) -> bytes:
-        data = os.read(self.pipe.fileno(), _AT_ONCE)
+        data = os.read(self.pipe.fileno(), _READ_BYTES)
         self.ended = not data
         self._store(data)
         if self.stream == STDERR:
             self.tail += data
-            if len(self.tail) > 2 * _KEPT:
-                del self.tail[:-_KEPT]
+            if len(self.tail) > 2 * _TAIL_BYTES:
+                del self.tail[:-_TAIL_BYTES]
         self.changed = self.live
         if b"\n" in data or not self.lines.unfinished:
             self.since = time.monotonic()
@@ -176,7 +175,7 @@ class _Source:
         """Whole lines, and states of progress bars: the two streams of a worker share its log."""
         self._unstored += data
         end = 1 + max(self._unstored.rfind(b"\n"), self._unstored.rfind(b"\r"))
-        if not data or len(self._unstored) > _AT_ONCE:
+        if not data or len(self._unstored) > _READ_BYTES:
             end = len(self._unstored)
         self._log.write(self._unstored[:end])
         self._unstored = self._unstored[end:]
@@ -185,10 +184,10 @@ class _Source:
 class _Log:
     """The log of one worker. A full disk ends the log, not the job."""
 
-    def __init__(self, path: Path, complain: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self._path = path
-        self._complain = complain
-        # Appended: a job that starts anew in the same folder keeps what its predecessor wrote.
+        self._warn = warn
+        # Appended: a job that starts again in the same folder keeps what its predecessor wrote.
         self._file: IO[bytes] | None = path.open("ab", buffering=0)
 
     def write(self, data: bytes) -> None:
@@ -197,7 +196,7 @@ class _Log:
         try:
             self._file.write(data)
         except OSError as error:
-            self._complain(f"unisono: {self._path} ends here: {error}. The job goes on.")
+            self._warn(f"unisono: {self._path} ends here: {error}. The job continues.")
             self.close()
 
     def close(self) -> None:

@@ -1,10 +1,10 @@
 """TCP ports of this machine that no other launcher takes.
 
 A port that was free when it was looked for can be taken before worker 0 listens on it. Worse, the server of JAX's
-coordinator shares its port with whoever asks (SO_REUSEPORT): two jobs on one port do not fail, they mix (seen with JAX
-0.10.2: the second job's worker 0 registers with the first job and ends it). So a launcher that takes a port also holds
-its name: a Unix socket in Linux's abstract namespace, which has the same scope as the port (the network namespace) and
-goes away with its holder.
+coordinator shares its port with any process that asks (SO_REUSEPORT): two jobs on one port do not fail, they mix (seen
+with JAX 0.10.2: the second job's worker 0 registers with the first job and ends it). So a launcher that takes a port
+also holds its name: a Unix socket in Linux's abstract namespace, which has the same scope as the port (the network
+namespace) and goes away with its holder.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Final
 
 from unisono_launch.launch._options import UsageError
 
-# Below what Linux gives to outgoing connections (32768 to 60999), so nobody holds such a port by chance.
+# Below what Linux gives to outgoing connections (32768 to 60999), so no program holds such a port by chance.
 _RANGE: Final = range(20000, 32768)
-_NEIGHBOURS: Final = 50
+_NUM_TRIED: Final = 50
 
 
 @contextlib.contextmanager
-def free_ports(count: int) -> Iterator[list[int]]:
-    """Ports that nobody listens on, ours until the block ends."""
+def hold_free_ports(count: int) -> Iterator[list[int]]:
+    """Ports that no process listens on, ours until the block ends."""
     with contextlib.ExitStack() as held:
         ports: list[int] = []
         for port in random.SystemRandom().sample(_RANGE, len(_RANGE)):
@@ -42,8 +42,8 @@ def free_ports(count: int) -> Iterator[list[int]]:
 
 
 @contextlib.contextmanager
-def this_port(port: int) -> Iterator[int]:
-    """The given port, at which others expect us; raises :class:`UsageError` if somebody has it."""
+def hold_port(port: int) -> Iterator[int]:
+    """The given port, at which other machines expect us; raises :class:`UsageError` if it is taken."""
     with contextlib.ExitStack() as held:
         if not _take(port, held):
             raise UsageError(
@@ -54,36 +54,23 @@ def this_port(port: int) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def next_port(first: int) -> Iterator[int]:
-    """The first port from `first` on that nobody has: for launchers that tell each other which one it is."""
+def hold_next_port(first: int) -> Iterator[int]:
+    """The first free port from `first` on: for launchers that tell each other which one it is."""
     with contextlib.ExitStack() as held:
-        for port in range(first, min(first + _NEIGHBOURS, 65536)):
+        for port in range(first, min(first + _NUM_TRIED, 65536)):
             if _take(port, held):
                 yield port
                 return
     raise UsageError(
-        f"Port {first} of this machine and the {_NEIGHBOURS - 1} after it are taken. "
+        f"Port {first} of this machine and the {_NUM_TRIED - 1} after it are taken. "
         "Give another, on every machine of this job the same: --master-port P"
     )
 
 
-def _take(port: int, held: contextlib.ExitStack) -> bool:
-    with contextlib.ExitStack() as name:
-        try:
-            if sys.platform == "linux":
-                name.enter_context(socket.socket(socket.AF_UNIX)).bind(f"\0unisono-port-{port}")
-            with socket.socket(socket.AF_INET) as probe:  # bound and closed: nobody can connect to it
-                probe.bind(("", port))
-        except OSError:
-            return False
-        held.push(name.pop_all())
-    return True
-
-
 def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
-    """The ports of an attempt over several machines, on each the same, also where launchers do not talk to each other.
+    """The ports of an attempt over several machines, on each the same, also where launchers are not connected.
 
-    JAX uses the first one only; the others stand in TF_CONFIG.
+    JAX uses the first one only; the rest is for TF_CONFIG.
 
     >>> ports_of_attempt(29500, 2, 1)
     [29501, 29601]
@@ -92,10 +79,23 @@ def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
     return [port if port < 65536 else port - 32768 for port in wanted]
 
 
-def meeting_port(master_port: int) -> int:
-    """Where the launchers of a job of changing size meet: one below the workers' ports, which go up with attempts.
+def launcher_port(master_port: int) -> int:
+    """Where the launchers of an elastic job connect: one below the workers' ports, which go up with attempts.
 
-    >>> meeting_port(29500)
+    >>> launcher_port(29500)
     29499
     """
     return master_port - 1
+
+
+def _take(port: int, held: contextlib.ExitStack) -> bool:
+    with contextlib.ExitStack() as name:
+        try:
+            if sys.platform == "linux":
+                name.enter_context(socket.socket(socket.AF_UNIX)).bind(f"\0unisono-port-{port}")
+            with socket.socket(socket.AF_INET) as probe:  # bound and closed: no peer can connect to it
+                probe.bind(("", port))
+        except OSError:
+            return False
+        held.push(name.pop_all())
+    return True

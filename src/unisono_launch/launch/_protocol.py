@@ -1,6 +1,6 @@
-"""What the launchers of a job of changing size say to each other: lines of JSON over TCP.
+"""What the launchers of an elastic job (`--nnodes MIN:MAX`) say to each other, as JSON messages over TCP.
 
-    leader                                     member
+    coordinator launcher                       joining launcher
     challenge: nonce                    ──>
                                         <──    hello: node, host, workers, nonce, proof
     welcome: proof  (or refused: why)   ──>
@@ -11,104 +11,149 @@
     over: code, why                     ──>                                              the job has ended
     beat                                <─>                                              every two seconds
 
-Nonces and proofs are explained in `_admission.py`, accounts in `_reports.py`. Nothing but JSON is understood, and lines
-have a limit, a short one for strangers.
+A job may have a secret. It is in the environment (`UNISONO_JOB_SECRET`), never in a command line, and is never sent:
+each side proves that it knows it by an HMAC over two nonces that both have drawn for this connection. A launcher
+without it can neither join nor coordinate. The messages are not encrypted; nothing in them is secret.
 """
 
 from __future__ import annotations
 
-import json
-import socket
-import threading
+import hashlib
+import hmac
+import secrets
+import signal
 import time
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from unisono_launch.launch._attempt import AttemptResult
+from unisono_launch.launch._diagnosis import WorkerOutcome
 
 VERSION: Final = 1
 BEAT_SECONDS: Final = 2.0
 SILENCE_SECONDS: Final = 20.0
-"""Who says nothing for so long is gone, even if the connection stands: the machine is off, or the launcher stopped."""
+"""A peer that sends nothing for so long is gone, even if the connection is open: its machine is off, or it hangs."""
 
 SUSPENDED_SECONDS: Final = 5.0
-"""A thread that slept for longer than this was stopped itself: others are not to blame for the silence."""
+"""A thread that slept for longer than this was suspended itself: the peers are not to blame for the silence."""
 
-LEAVING_SECONDS: Final = 2.0
-"""So long one waits for the others to hear one's last words."""
+FAREWELL_SECONDS: Final = 2.0
+"""How long a launcher waits for its peers to read its last message."""
 
-_SENDING_SECONDS: Final = 5.0
-_MOST_OF_STRANGERS: Final = 4096
-_MOST: Final = 1 << 24
+_MAX_ERRORS: Final = 1 << 14  # characters of a worker's standard error: its traceback is at the end
 
-Message = dict[str, Any]
+_Role = Literal["leader", "member"]
 
 
-class GoneError(Exception):
-    """The other side is not there any more, or does not speak as agreed. The text says which."""
+def new_nonce() -> str:
+    """A random number that was never used before."""
+    return secrets.token_hex(16)
 
 
-class Connection:
-    """One end of a connection. May speak from any thread; one thread listens."""
+def make_proof(secret: str, role: _Role, challenge: str, nonce: str) -> str:
+    """Proves knowledge of the secret, for this connection only. Roles differ, so that no proof can be sent back.
 
-    def __init__(self, opened: socket.socket) -> None:
-        self.heard = time.monotonic()
-        """When the other side last said something."""
-        self.trusted = False
-        self._socket = opened
-        self._socket.settimeout(_SENDING_SECONDS)
-        self._unread = b""
-        self._speaking = threading.Lock()
-
-    def fileno(self) -> int:
-        """For selectors."""
-        return self._socket.fileno()
-
-    @property
-    def peer(self) -> str:
-        """The address of the other side."""
-        try:
-            return str(self._socket.getpeername()[0])
-        except OSError:
-            return "somewhere"
-
-    def say(self, what: str, **content: Any) -> None:
-        """Sends one message; raises :class:`GoneError`."""
-        line = json.dumps({"type": what, **content}).encode() + b"\n"
-        try:
-            with self._speaking:
-                self._socket.sendall(line)
-        except OSError as error:
-            raise GoneError(f"the connection broke: {error.strerror or error}") from None
-
-    def hear(self) -> list[Message]:
-        """Reads once, and returns the messages that are complete; raises :class:`GoneError`."""
-        try:
-            data = self._socket.recv(1 << 16)
-        except OSError as error:
-            raise GoneError(f"the connection broke: {error.strerror or error}") from None
-        if not data:
-            raise GoneError("the connection was closed")
-        self.heard = time.monotonic()
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        if len(self._unread) > (_MOST if self.trusted else _MOST_OF_STRANGERS):
-            raise GoneError("it said too much at once")
-        return [_understood(line) for line in lines]
-
-    def finish(self) -> None:
-        """No more will be said from here; what was said still arrives, unlike after :meth:`close`."""
-        try:
-            self._socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            return  # the other side was faster
-
-    def close(self) -> None:
-        """Gives the connection up."""
-        self._socket.close()
+    >>> make_proof("a", "leader", "1", "2") == make_proof("a", "member", "1", "2")
+    False
+    """
+    return hmac.new(secret.encode(), f"{role} {challenge} {nonce}".encode(), hashlib.sha256).hexdigest()
 
 
-def _understood(line: bytes) -> Message:
+def is_proof(claimed: object, secret: str, role: _Role, challenge: str, nonce: str) -> bool:
+    """Whether the peer knows the secret."""
+    expected = make_proof(secret, role, challenge, nonce)
+    return isinstance(claimed, str) and hmac.compare_digest(claimed.encode(errors="replace"), expected.encode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinRequirements:
+    """What the launchers of a job must have in common.
+
+    >>> requirements = JoinRequirements(nnodes="1:3", max_machines=3, num_local_workers=2, secret="")
+    >>> requirements.find_mismatch(
+    ...     {"type": "hello", "version": 1, "node": 1, "nnodes": "1:3", "workers": 4, "nonce": "5f"}
+    ... )
+    '4 workers there and 2 here. Give the same -n on all machines.'
+    """
+
+    nnodes: str
+    max_machines: int
+    """The coordinator's included."""
+    num_local_workers: int
+    """On each machine."""
+    secret: str
+    """Empty: there is none."""
+
+    def proves_secret(self, hello: Mapping[str, Any], challenge: str) -> bool:
+        """Whether the sender of this hello knows the secret, if there is one."""
+        nonce = str(hello.get("nonce"))
+        return not self.secret or is_proof(hello.get("proof"), self.secret, "member", challenge, nonce)
+
+    def find_mismatch(self, hello: Mapping[str, Any]) -> str | None:
+        """Why the sender of this hello cannot take part; None if it can."""
+        if hello.get("type") != "hello" or hello.get("version") != VERSION or not isinstance(hello.get("nonce"), str):
+            return f"launchers of this job speak version {VERSION} of Unisono's protocol."
+        node = hello.get("node")
+        if not isinstance(node, int) or not 0 < node < self.max_machines:
+            return f"there is no machine {node}. Give --node-rank 1 to {self.max_machines - 1}."
+        if (nnodes := hello.get("nnodes")) != self.nnodes:
+            return f"--nnodes is {nnodes} there and {self.nnodes} here. Give the same on all machines."
+        if (workers := hello.get("workers")) != self.num_local_workers:
+            return f"{workers} workers there and {self.num_local_workers} here. Give the same -n on all machines."
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineReport:
+    """How an attempt ended on another machine."""
+
+    outcomes: tuple[WorkerOutcome, ...]
+    reached: Mapping[str, int]
+    left: signal.Signals | None
+    """By which the launcher there was asked to stop. It takes no further part."""
+
+
+def report_to_json(result: AttemptResult) -> dict[str, Any]:
+    """A result, for a machine with another clock: times become ages."""
+    now = time.monotonic()
+    return {
+        "accounts": [
+            {
+                "rank": outcome.rank,
+                "code": outcome.code,
+                "age": now - outcome.ended_at if outcome.ended_at < float("inf") else None,
+                "told": outcome.stop_requested,
+                "stopped": outcome.suspended,
+                "late": outcome.outlasted_peers,
+                "errors": outcome.errors[-_MAX_ERRORS:],
+            }
+            for outcome in result.outcomes
+        ],
+        "reached": dict(result.reached),
+        "left": None if result.signal is None else int(result.signal),
+    }
+
+
+def report_from_json(message: Mapping[str, Any]) -> MachineReport:
+    """The report in a message; raises `ValueError` if there is none."""
+    now = time.monotonic()
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        raise GoneError("it does not speak our language") from None
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise GoneError("it does not speak our language")
-    return message
+        return MachineReport(
+            outcomes=tuple(
+                WorkerOutcome(
+                    rank=int(one["rank"]),
+                    code=int(one["code"]),
+                    ended_at=float("inf") if one["age"] is None else now - float(one["age"]),
+                    stop_requested=bool(one["told"]),
+                    suspended=bool(one["stopped"]),
+                    outlasted_peers=bool(one["late"]),
+                    errors=str(one["errors"]),
+                )
+                for one in message["accounts"]
+            ),
+            reached={str(phase): int(step) for phase, step in message["reached"].items()},
+            left=None if message["left"] is None else signal.Signals(int(message["left"])),
+        )
+    except (AttributeError, KeyError, OverflowError, TypeError) as error:
+        raise ValueError(f"no report: {error}") from None

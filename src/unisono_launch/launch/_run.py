@@ -1,26 +1,26 @@
-"""`unisono run`: which part this launcher has in its job."""
+"""The command `unisono run`: which role this launcher has in its job."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from unisono_launch.launch._arguments import parse
-from unisono_launch.launch._here import look_around
+from unisono_launch.launch._context import LauncherContext, discover
+from unisono_launch.launch._coordinator_launcher import CoordinatorLauncher
 from unisono_launch.launch._job import Job
-from unisono_launch.launch._leader import Leader
-from unisono_launch.launch._member import Member
-from unisono_launch.launch._one_launcher import OneLauncher
-from unisono_launch.launch._options import Options, Span, UsageError
+from unisono_launch.launch._joining_launcher import JoiningLauncher
+from unisono_launch.launch._options import SizeRange, UsageError
+from unisono_launch.launch._standalone_launcher import StandaloneLauncher
 from unisono_launch.worker import ExitCode
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs the command with the words after `unisono run`; returns the exit code."""
+    """Runs the command with the arguments after `unisono run`; returns the exit code."""
     try:
-        return _run(parse(arguments), dict(os.environ))
+        return _choose_role(discover(parse(arguments), dict(os.environ))).run()
     except UsageError as error:
         print(f"unisono run: {error}", file=sys.stderr)
     except KeyboardInterrupt:  # before any worker was started, or after all have ended
@@ -30,10 +30,10 @@ def run(arguments: Sequence[str]) -> int:
     return ExitCode.LAUNCHER
 
 
-def _run(options: Options, environ: Mapping[str, str]) -> int:
-    here = look_around(options, environ)
-    if not isinstance(options.nnodes, Span):
-        return Job(here, OneLauncher(here)).run()
-    if here.machines.rank == 0:
-        return Job(here, Leader(here, options.nnodes)).run()
-    return Member(here, options.nnodes).run()
+def _choose_role(context: LauncherContext) -> Job | JoiningLauncher:
+    nnodes = context.options.nnodes
+    if not isinstance(nnodes, SizeRange):
+        return Job(context, StandaloneLauncher(context))
+    if context.machines.rank == 0:
+        return Job(context, CoordinatorLauncher(context, nnodes))
+    return JoiningLauncher(context, nnodes)

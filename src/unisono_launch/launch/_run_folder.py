@@ -1,4 +1,4 @@
-"""The folder of a run: where logs go, and whatever the script stores."""
+"""The folder of a run: for logs, and for what the script stores."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from unisono_launch.launch._options import Options, UsageError
 
 
 def make_run_folder(options: Options, machines: Machines) -> Path:
-    """Makes `--run-dir`, `runs/--name`, or `runs/SCRIPT-TIME`; an absolute path. The first two may exist."""
+    """Creates `--run-dir`, `runs/--name`, or `runs/SCRIPT-TIME`; an absolute path. The first two may exist."""
     if options.run_dir is not None:
-        return _made(Path(options.run_dir))
+        return _make_folder(Path(options.run_dir))
     if options.name is not None:
-        return _made(Path("runs", options.name))
+        return _make_folder(Path("runs", options.name))
     stem = _stem(options.program)
-    if not machines.alone:
-        if machines.job is None:
+    if not machines.is_single:
+        if machines.job_id is None:
             raise UsageError(
-                "The machines of a job must agree on the name of its folder, and by the clock each would get another. "
+                "The machines of a job must agree on the name of its folder, and their clocks give different ones. "
                 f"Add --name, on all of them the same, as in --name {stem}"
             )
-        return _made(Path("runs", f"{stem}-{machines.job}"))
+        return _make_folder(Path("runs", f"{stem}-{machines.job_id}"))
     name = f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}"
     for number in range(1, 1000):  # two jobs that start in the same second are two runs
         folder = Path("runs", name if number == 1 else f"{name}-{number}")
         if not folder.exists():
             try:
-                return _made(folder, exist_ok=False)
+                return _make_folder(folder, exist_ok=False)
             except FileExistsError:
                 continue
     raise UsageError(f"runs/{name} and all names like it are taken. Give one: --name NAME")
@@ -38,7 +38,7 @@ def _stem(program: tuple[str, ...]) -> str:
     return program[1].rpartition(".")[2] if program[0] == "-m" else Path(program[0]).stem
 
 
-def _made(folder: Path, *, exist_ok: bool = True) -> Path:
+def _make_folder(folder: Path, *, exist_ok: bool = True) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=exist_ok)
     except FileExistsError:
@@ -46,5 +46,5 @@ def _made(folder: Path, *, exist_ok: bool = True) -> Path:
             raise
         raise UsageError(f"{folder} is a file, and the run needs a folder there. Name another: --run-dir DIR") from None
     except OSError as error:
-        raise UsageError(f"The folder of the run cannot be made: {error}. Name another: --run-dir DIR") from None
+        raise UsageError(f"The folder of the run cannot be created: {error}. Name another: --run-dir DIR") from None
     return folder.resolve()

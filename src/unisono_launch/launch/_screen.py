@@ -21,9 +21,9 @@ STDERR: Final = 2
 
 
 class Screen:
-    """Standard output and standard error of the launcher, written as bytes: a worker may print what is no text.
+    """Standard output and standard error of the launcher, written as bytes: what a worker prints may not be text.
 
-    Nothing here raises when the reader is gone (`unisono run … | head`): the job goes on, and the logs are complete.
+    Nothing here raises when the reader is gone (`unisono run … | head`): the job continues, and the logs are complete.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -36,19 +36,19 @@ class Screen:
         self._bar = b""
         self._closed: set[int] = set()
 
-    def line(self, rank: int, stream: int, text: bytes) -> None:
-        """One line of a worker, behind its name."""
+    def print_line(self, rank: int, stream: int, text: bytes) -> None:
+        """Prints one line of a worker, after its name."""
         self._print(stream, self._prefix(rank, stream) + text)
 
     def message(self, text: str, style: str = "bold") -> None:
-        """Lines of the launcher itself, on standard error."""
+        """Prints lines of the launcher itself, on standard error."""
         self._print(STDERR, self._styled(STDERR, text, style).encode(errors="surrogateescape"))
 
-    def raw(self, stream: int, data: bytes) -> None:
-        """Bytes of an only worker, as they come."""
+    def print_raw(self, stream: int, data: bytes) -> None:
+        """Prints the bytes of a job's only worker as they arrive."""
         self._write(stream, data)
 
-    def bar(self, rank: int, text: bytes) -> None:
+    def paint_bar(self, rank: int, text: bytes) -> None:
         """Paints the unfinished line of a worker over the one before; nothing where `live` is false."""
         if not self.live:
             return
@@ -57,7 +57,7 @@ class Screen:
         self._bar = self._prefix(rank, STDOUT) + _cut(shown, width).encode() if text else b""
         self._write(STDOUT, _ERASE + self._bar)
 
-    def end(self) -> None:
+    def leave_bar(self) -> None:
         """Leaves the last progress bar where it is."""
         if self._bar:
             self._write(STDOUT, b"\n")
@@ -82,7 +82,7 @@ class Screen:
         while data and stream not in self._closed:
             try:
                 data = data[os.write(stream, data) :]
-            except BlockingIOError:  # somebody made the terminal non-blocking, for us too
+            except BlockingIOError:  # another program made the terminal non-blocking
                 with contextlib.suppress(OSError):
                     select.select([], [stream], [], 1.0)
             except OSError:

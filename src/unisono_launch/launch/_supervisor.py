@@ -1,13 +1,13 @@
-"""The decisions of one attempt: who has failed, and when the others must end.
+"""The decisions of one attempt: which worker has failed, and when its peers must end.
 
     running ──a worker fails──> settling ──1 s──> ending ──4 s──> killed
        ├──one leaves with 75──> leaving ──grace──> ending ──4 s──> killed
        └─────SIGINT, SIGTERM────────────────────> ending ──grace──> killed
 
-Peers of a lost worker normally end while we settle. Those of one that was preempted (code 75) are saving at the same
-step, and leave by themselves if they are let; when one of them fails meanwhile, it is a failure like any other. A
-worker that ends with code 0 is no failure, early or not. What happens on other machines of the job (`Elsewhere`) counts
-as if it happened here.
+Peers of a lost worker normally end while the attempt settles. Those of one that was preempted (code 75) are saving at
+the same step, and leave by themselves if they are given time; when one of them fails meanwhile, it is a failure like
+any other. A worker that ends with code 0 is no failure, early or not. What happens on other machines of the job
+(`EndingElsewhere`) counts as if it happened here.
 """
 
 from __future__ import annotations
@@ -17,18 +17,26 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from unisono_launch.launch._environment import Layout
-from unisono_launch.launch._events import ENDING, Crashed, Elsewhere, Event, How, Note, Signalled
-from unisono_launch.launch._verdict import Account
-from unisono_launch.launch._worker import Worker
+from unisono_launch.launch._diagnosis import WorkerOutcome
+from unisono_launch.launch._events import (
+    STOP_SIGNALS,
+    EndingElsewhere,
+    EndingReason,
+    Event,
+    SignalReceived,
+    ThreadCrashed,
+    UserMessage,
+)
+from unisono_launch.launch._plan import AttemptPlan
+from unisono_launch.launch.workers import Worker
 from unisono_launch.worker import FAILED, ExitCode, Status, read_status
 
-_SETTLING: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
-_ENDING: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing
-_DYING: Final = 5.0  # a process that waits for a disk or a driver cannot be killed; so long we wait for it
-_STOPPED: Final = 10.0  # so long a worker may be held by SIGSTOP; its peers miss its heartbeat then
-_FAILED: Final = 2.0  # so long a worker may live after it said that it failed
-_LOOKING: Final = 1.0  # between looks at what makes no event
+_SETTLE_SECONDS: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
+_END_SECONDS: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing
+_DIE_SECONDS: Final = 5.0  # a process that waits for a disk or a driver cannot be killed; so long we wait for it
+_SUSPENDED_SECONDS: Final = 10.0  # so long a worker may be held by SIGSTOP; its peers miss its heartbeat then
+_FAILED_SECONDS: Final = 2.0  # so long a worker may live after it reported that it failed
+_CHECK_SECONDS: Final = 1.0  # between checks of what makes no event
 
 
 class Supervisor:
@@ -37,65 +45,65 @@ class Supervisor:
     def __init__(
         self,
         workers: Sequence[Worker],
-        layout: Layout,
+        plan: AttemptPlan,
         *,
         grace: float,
         say: Callable[[str], None],
-        notify: Callable[[How], None],
+        notify: Callable[[EndingReason], None],
     ) -> None:
         self.signal: signal.Signals | None = None
-        """By which the launcher was asked to end."""
+        """By which the launcher was asked to stop."""
         self.reached: dict[str, int] = {}
         """The highest step that was seen of each phase."""
         self._workers = workers
-        self._layout = layout
+        self._plan = plan
         self._grace = grace
         self._say = say
         self._notify = notify
         self._stage: Literal["running", "leaving", "settling", "ending", "killed", "over"] = "running"
         self._deadline = float("inf")
-        self._last_look = time.monotonic()
-        self._stopped_since: dict[int, float] = {}
-        self._stopped: set[int] = set()
-        self._late: set[int] = set()
-        self._failed = False
+        self._last_check = time.monotonic()
+        self._suspended_since: dict[int, float] = {}
+        self._suspended: set[int] = set()
+        self._outlasting: set[int] = set()
+        self._has_failed = False
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether there is nothing left to wait for."""
         return self._stage == "over" or not any(worker.alive for worker in self._workers)
 
     @property
-    def in_a_hurry(self) -> bool:
+    def has_killed(self) -> bool:
         """Whether the workers had to be killed."""
         return self._stage in ("killed", "over")
 
     @property
-    def patience(self) -> float:
+    def timeout(self) -> float:
         """So many seconds may pass until :meth:`advance` is called again, if there is no event."""
-        return min(_LOOKING, max(0.0, self._deadline - time.monotonic()))
+        return min(_CHECK_SECONDS, max(0.0, self._deadline - time.monotonic()))
 
     def handle(self, event: Event) -> None:
-        """Takes notice of an event. The end of a worker speaks for itself."""
-        if isinstance(event, Crashed):
+        """Reacts to an event. The end of a worker needs no reaction here: :meth:`advance` sees it."""
+        if isinstance(event, ThreadCrashed):
             raise event.error
-        if isinstance(event, Note):
+        if isinstance(event, UserMessage):
             self._say(event.text)
-        elif isinstance(event, Elsewhere) and event.attempt == self._layout.attempt:
-            self._follow(event.how)
-        elif isinstance(event, Signalled):
-            self._signal(event)
+        elif isinstance(event, EndingElsewhere) and event.attempt == self._plan.attempt:
+            self._follow(event.reason)
+        elif isinstance(event, SignalReceived):
+            self._handle_signal(event.number)
 
     def advance(self) -> None:
-        """Looks at the workers and the clock, and does what is due."""
+        """Checks the workers and the clock, and does what is due."""
         if self._stage in ("running", "leaving"):
-            self._look()
-            self._notice()
+            self._check_silent_failures()
+            self._check_exits()
         if time.monotonic() < self._deadline:
             return
         if self._stage in ("leaving", "settling"):
-            self._late = {worker.rank for worker in self._workers if worker.alive}
-            self._tell(signal.SIGTERM, min(self._grace, _ENDING))
+            self._outlasting = {worker.rank for worker in self._workers if worker.alive}
+            self._request_stop(signal.SIGTERM, min(self._grace, _END_SECONDS))
         elif self._stage == "ending":
             self.kill()
         elif self._stage == "killed":
@@ -103,107 +111,105 @@ class Supervisor:
 
     def kill(self) -> None:
         """Ends all workers now."""
-        self._stage, self._deadline = "killed", time.monotonic() + _DYING
+        self._stage, self._deadline = "killed", time.monotonic() + _DIE_SECONDS
         for worker in self._workers:
             worker.kill()
 
-    def account(self, worker: Worker, errors: str) -> Account:
+    def outcome(self, worker: Worker, errors: str) -> WorkerOutcome:
         """What is known of a worker at the end."""
-        ended = worker.ending
-        said = self._said_failed(worker, self._status(worker))
-        by_itself = ended is not None and not worker.told
+        ended = worker.exit
+        failed_at = self._reported_failure_at(worker, self._read_status(worker))
+        by_itself = ended is not None and not worker.exited_on_request
         code = ended.code if ended is not None else -signal.SIGKILL
-        return Account(
+        return WorkerOutcome(
             rank=worker.rank,
-            code=code if by_itself or said is None else ExitCode.FAILED,
-            at=said if said is not None else ended.at if ended is not None else float("inf"),
-            told=not by_itself and said is None,
-            stopped=worker.rank in self._stopped,
-            late=worker.rank in self._late,
+            code=code if by_itself or failed_at is None else ExitCode.FAILED,
+            ended_at=failed_at if failed_at is not None else ended.at if ended is not None else float("inf"),
+            stop_requested=not by_itself and failed_at is None,
+            suspended=worker.rank in self._suspended,
+            outlasted_peers=worker.rank in self._outlasting,
             errors=errors,
         )
 
-    def _signal(self, event: Signalled) -> None:
-        if event.number not in ENDING:
+    def _handle_signal(self, number: signal.Signals) -> None:
+        if number not in STOP_SIGNALS:
             for worker in self._workers:
-                worker.send(event.number)
+                worker.send_signal(number)
         elif self.signal is None:
-            self.signal = event.number
+            self.signal = number
             if self._stage == "running":
-                self._say(
-                    f"unisono: {event.number.name}. Workers have {self._grace:g} s to end. Ctrl-C kills them now."
-                )
+                self._say(f"unisono: {number.name}. Workers have {self._grace:g} s to end. Ctrl-C kills them now.")
                 self._notify("signalled")
-                # A closed terminal is nothing that a script expects; what it can do on SIGTERM is right then too.
-                self._tell(signal.SIGTERM if event.number == signal.SIGHUP else event.number, self._grace)
-        elif event.number == signal.SIGINT:  # somebody is in a hurry
+                # Scripts do not expect a closed terminal; what they do on SIGTERM is right then too.
+                self._request_stop(signal.SIGTERM if number == signal.SIGHUP else number, self._grace)
+        elif number == signal.SIGINT:  # the user does not want to wait
             self.kill()
 
-    def _status(self, worker: Worker) -> Status | None:
-        """What a worker says of itself; its step is kept in mind, since a later record may tell less."""
-        status = read_status(self._layout.status(worker.rank))
+    def _read_status(self, worker: Worker) -> Status | None:
+        """What a worker reports of itself; its step is remembered, since a later record may say less."""
+        status = read_status(self._plan.status_file(worker.rank))
         if status is not None and status.phase != FAILED:
             self.reached[status.phase] = max(status.step, self.reached.get(status.phase, 0))
         return status
 
-    def _said_failed(self, worker: Worker, status: Status | None) -> float | None:
-        """When a worker said that it failed; None if it did not, or only after we had told it to end."""
+    def _reported_failure_at(self, worker: Worker, status: Status | None) -> float | None:
+        """When a worker reported that it failed; None if it did not, or only after it had been asked to stop."""
         if status is None or status.phase != FAILED:
             return None
-        said = time.monotonic() - (time.time() - status.written)
-        return said if worker.signalled is None or said < worker.signalled else None
+        reported = time.monotonic() - (time.time() - status.written)
+        return reported if worker.stop_requested_at is None or reported < worker.stop_requested_at else None
 
-    def _look(self) -> None:
-        """Once a second: who is stopped, and who said that it failed and does not end."""
+    def _check_silent_failures(self) -> None:
+        """Once a second: which workers are suspended, and which reported that they failed and do not end."""
         now = time.monotonic()
-        if now - self._last_look < _LOOKING:
+        if now - self._last_check < _CHECK_SECONDS:
             return
-        if now - self._last_look > 5 * _LOOKING:  # we were stopped ourselves, as by a scheduler that suspends jobs
-            self._stopped_since.clear()
-        self._last_look = now
+        if now - self._last_check > 5 * _CHECK_SECONDS:  # we were suspended ourselves, as by a scheduler
+            self._suspended_since.clear()
+        self._last_check = now
         for worker in self._workers:
-            if not (self._layout.num_workers > 1 and worker.alive and worker.is_stopped()):
-                self._stopped_since.pop(worker.rank, None)
-            elif now - self._stopped_since.setdefault(worker.rank, now) >= _STOPPED:
-                self._stopped.add(worker.rank)
-            said = self._said_failed(worker, self._status(worker)) if worker.alive else None
-            if said is not None and now - said > _FAILED:
-                self._failed = True
+            if not (self._plan.num_workers > 1 and worker.alive and worker.is_suspended()):
+                self._suspended_since.pop(worker.rank, None)
+            elif now - self._suspended_since.setdefault(worker.rank, now) >= _SUSPENDED_SECONDS:
+                self._suspended.add(worker.rank)
+            failed_at = self._reported_failure_at(worker, self._read_status(worker)) if worker.alive else None
+            if failed_at is not None and now - failed_at > _FAILED_SECONDS:
+                self._has_failed = True
 
-    def _notice(self) -> None:
+    def _check_exits(self) -> None:
         """Sees who has failed or left, and lets the other machines know."""
-        codes = {worker.ending.code for worker in self._workers if worker.ending} - {0}
-        if codes - {ExitCode.PREEMPTED} or self._failed or self._stopped:
+        codes = {worker.exit.code for worker in self._workers if worker.exit} - {0}
+        if codes - {ExitCode.PREEMPTED} or self._has_failed or self._suspended:
             self._settle()
             self._notify("failed")
         elif codes and self._stage == "running":
-            self._leave()
+            self._let_leave()
             self._notify("preempted")
 
-    def _follow(self, how: How) -> None:
-        """Does what an event on another machine demands."""
+    def _follow(self, reason: EndingReason) -> None:
+        """Does what the end of the attempt on another machine demands."""
         if self._stage not in ("running", "leaving"):
             return
-        if how == "signalled":
-            self._tell(signal.SIGTERM, self._grace)
-        elif how == "failed":
+        if reason == "signalled":
+            self._request_stop(signal.SIGTERM, self._grace)
+        elif reason == "failed":
             self._settle()
         elif self._stage == "running":
-            self._leave()
+            self._let_leave()
 
-    def _leave(self) -> None:
-        """Somebody was preempted: the others get the time to leave by themselves that they would get after SIGTERM."""
-        self._stage, self._deadline = "leaving", time.monotonic() + max(self._grace, _SETTLING)
+    def _let_leave(self) -> None:
+        """A worker was preempted: its peers get the time to leave that they would get after SIGTERM."""
+        self._stage, self._deadline = "leaving", time.monotonic() + max(self._grace, _SETTLE_SECONDS)
 
     def _settle(self) -> None:
-        """Somebody failed: the others get a moment to end by themselves. Who is stopped now is whom they miss."""
-        self._stage, self._deadline = "settling", time.monotonic() + _SETTLING
-        self._stopped |= {worker.rank for worker in self._workers if worker.alive and worker.is_stopped()}
+        """A worker failed: its peers get a moment to end. One that is suspended now is the one that they miss."""
+        self._stage, self._deadline = "settling", time.monotonic() + _SETTLE_SECONDS
+        self._suspended |= {worker.rank for worker in self._workers if worker.alive and worker.is_suspended()}
 
-    def _tell(self, number: signal.Signals, patience: float) -> None:
-        self._stage, self._deadline = "ending", time.monotonic() + patience
+    def _request_stop(self, number: signal.Signals, grace: float) -> None:
+        self._stage, self._deadline = "ending", time.monotonic() + grace
         for worker in self._workers:
-            if worker.rank in self._stopped:  # it takes no other signal
+            if worker.rank in self._suspended:  # it takes no other signal
                 worker.kill()
             else:
-                worker.tell_to_end(number)
+                worker.request_stop(number)

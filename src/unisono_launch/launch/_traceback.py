@@ -1,19 +1,21 @@
-"""What a worker's standard error says about its end."""
+"""Finds the last traceback, or the last lines, in what a worker wrote to standard error."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-_BEGINS: Final = re.compile(r"^(?:  \+ Exception Group )?Traceback \(most recent call last\):$")
+_START: Final = re.compile(r"^(?:  \+ Exception Group )?Traceback \(most recent call last\):$")
 # Between the tracebacks of an exception and of the one that was raised while it was handled.
-_LINKS: Final = re.compile(
+_CHAINED: Final = re.compile(
     r"^(?:The above exception was the direct cause of the following exception:"
     r"|During handling of the above exception, another exception occurred:)$"
 )
 # Lines of other programs' logs, which follow a traceback but do not belong to it: absl's and Python's.
 _LOG_LINE: Final = re.compile(r"^(?:[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:|\*\*\* Check failure)")
 _MOST_LINES: Final = 80
+# What Python says of exceptions in destructors and at exit: they follow the one that ended the program.
+_IGNORED: Final = ("Exception ignored", "Error in atexit._run_exitfuncs")
 
 
 def last_traceback(errors: str) -> str | None:
@@ -23,15 +25,15 @@ def last_traceback(errors: str) -> str | None:
     'Traceback (most recent call last):\n  File ...\nValueError: 3'
     """
     lines = errors.splitlines()
-    begins = [i for i, line in enumerate(lines) if _BEGINS.match(line) and not _is_ignored(lines, i)]
-    if not begins:
+    starts = [i for i, line in enumerate(lines) if _START.match(line) and not _is_ignored(lines, i)]
+    if not starts:
         return None
-    first = begins[-1]
-    for earlier in reversed(begins[:-1]):
-        if not any(_LINKS.match(line) for line in lines[earlier:first]):
+    first = starts[-1]
+    for earlier in reversed(starts[:-1]):
+        if not any(_CHAINED.match(line) for line in lines[earlier:first]):
             break
         first = earlier
-    stops = (i for i in range(begins[-1], len(lines)) if _LOG_LINE.match(lines[i]) or lines[i].startswith(_IGNORED))
+    stops = (i for i in range(starts[-1], len(lines)) if _LOG_LINE.match(lines[i]) or lines[i].startswith(_IGNORED))
     found = lines[first : next(stops, len(lines))]
     if len(found) > _MOST_LINES:
         found = [f"… {len(found) - _MOST_LINES} lines", *found[-_MOST_LINES:]]
@@ -39,12 +41,8 @@ def last_traceback(errors: str) -> str | None:
 
 
 def last_lines(errors: str, count: int = 10) -> str:
-    """The last lines that have something on them."""
+    """The last lines that are not blank."""
     return "\n".join([line for line in errors.splitlines() if line.strip()][-count:])
-
-
-# What Python says of exceptions in destructors and at exit: they follow the one that ended the program.
-_IGNORED: Final = ("Exception ignored", "Error in atexit._run_exitfuncs")
 
 
 def _is_ignored(lines: list[str], position: int) -> bool:

@@ -1,41 +1,44 @@
-"""Who is there: the workers of a job meet at the chief before JAX starts.
+"""The rendezvous of a job's workers at the chief, before JAX starts.
 
-JAX ends a process that waits in vain for the others, without saying for whom. So the chief first listens at the
-coordinator's address itself. Everyone calls it until it answers, says who they are, and is told whether all have come.
-Nothing but names and small numbers is exchanged, as lines of JSON. And everyone learns which of its addresses the
-others can reach.
+JAX ends a process that waits in vain for its peers, without saying for which. So the chief first listens at the
+coordinator's address itself. Every other worker connects until the chief answers, sends its index, and hears whether
+all have connected. Each also learns by which of its addresses its peers reach it.
 """
 
 from __future__ import annotations
 
-import json
-import selectors
+import contextlib
 import socket
 import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-_MOST_BYTES: Final = 65536
-_PAUSE_SECONDS: Final = 0.1
-_VERSION: Final = 1
+from unisono_launch.cluster import join_address, split_address
+from unisono_launch.connection import Connection, Listener, Lost, Message, PeerLostError, Received
 
-MISSING = """{number} of {all} workers did not come within {seconds:.0f} seconds: {missing}.
-{present} came to {coordinator}.
+_VERSION: Final = 1
+_CONNECT_SECONDS: Final = 5.0
+_RETRY_SECONDS: Final = 0.1
+
+MISSING = """{number} of {all} workers did not connect within {seconds:.0f} seconds: {missing}.
+{present} connected to {coordinator}.
 Start the missing ones with the same cluster, or look at their logs. CommunicationOptions(timeout_seconds=...) sets how
 long to wait."""
 
-NO_CHIEF = """{name} found nobody at {coordinator}, where {chief} should be, for {seconds:.0f} seconds.
+NO_CHIEF = """{name} could not reach {coordinator}, the address of {chief}, for {seconds:.0f} seconds.
 Is it running, and can this machine reach it? {reason}"""
 
-TWICE = """Two workers say that they are {name}. Give each its own number: in TF_CONFIG, "task": {{"index": ...}}."""
+DUPLICATE = (
+    """Two workers say that they are {name}. Give each its own number: in TF_CONFIG, "task": {{"index": ...}}."""
+)
 
-UNLIKE = """The workers do not fit together: {what} is {here!r} for {name} and {there!r} for {chief}.
+MISMATCH = """The workers do not fit together: {what} is {here!r} for {name} and {there!r} for {chief}.
 All of them have to run the same versions, with the same cluster."""
 
 
 @dataclass(frozen=True)
 class Rendezvous:
-    """Where to meet, and who is expected.
+    """Where the workers find each other, and who is expected.
 
     Attributes:
         coordinator: "host:port" of the chief.
@@ -50,152 +53,136 @@ class Rendezvous:
     seconds: float
 
 
-def wait_for_workers(meeting: Rendezvous, alike: dict[str, Any]) -> str:
-    """Waits until all have come; returns the address by which the others reach this machine.
+def wait_for_workers(rendezvous: Rendezvous, must_match: dict[str, Any]) -> str:
+    """Waits until all workers have connected; returns the address by which they reach this machine.
 
     Args:
-        meeting: where and who.
-        alike: what must be the same for all of them.
+        rendezvous: where, and who is expected.
+        must_match: what must be the same for all of them.
     """
-    return _receive(meeting, alike) if meeting.index == 0 else _call(meeting, alike)
+    if rendezvous.index == 0:
+        return _Chief(rendezvous, must_match).wait()
+    return _connect_to_chief(rendezvous, must_match)
 
 
 def bind_address(coordinator: str) -> str:
-    """Where the chief listens: at the address by which it is called, not at all that the machine has.
+    """Where the chief listens: at the address that its workers use, not at all addresses of the machine.
 
-    Unless that is not the machine's own, as with a load balancer in front of it.
+    Unless that one is not the machine's own, as behind a load balancer.
     """
-    host, port = _address(coordinator)
+    host, port = split_address(coordinator)
     for family, _, _, _, address in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
         with socket.socket(family, socket.SOCK_STREAM) as tried:
             try:
                 tried.bind(address)
             except OSError:
                 continue
-        bound = str(address[0])
-        return f"[{bound}]:{port}" if ":" in bound else f"{bound}:{port}"
+        return join_address(str(address[0]), port)
     return f"0.0.0.0:{port}"
 
 
-def _receive(meeting: Rendezvous, alike: dict[str, Any]) -> str:
-    deadline = time.monotonic() + meeting.seconds
-    present: dict[int, socket.socket] = {}
-    host, port = _address(bind_address(meeting.coordinator))
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=len(meeting.names)) as server:
-        server.setblocking(False)
-        with selectors.DefaultSelector() as selector:
-            selector.register(server, selectors.EVENT_READ)
+class _Chief:
+    """The chief's side: who has connected so far."""
+
+    def __init__(self, rendezvous: Rendezvous, must_match: dict[str, Any]) -> None:
+        self._rendezvous = rendezvous
+        self._must_match = must_match
+        self._workers: dict[int, Connection] = {}
+
+    def wait(self) -> str:
+        """Waits for all workers, and tells them the result; raises what it tells them if there is an error."""
+        host, port = split_address(bind_address(self._rendezvous.coordinator))
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        server = socket.create_server((host, port), family=family, backlog=len(self._rendezvous.names))
+        with Listener(server) as listener:
             try:
-                while len(present) + 1 < len(meeting.names):
-                    left = deadline - time.monotonic()
-                    if left <= 0:
-                        raise TimeoutError(_missing(meeting, present))
-                    for _ in selector.select(min(left, 1.0)):
-                        caller, _address_of_caller = server.accept()
-                        _welcome(meeting, alike, caller, present)
-                _tell(present, {"version": _VERSION})
-                called_at: str = next(iter(present.values())).getsockname()[0]
-                return called_at
+                self._wait_for_all(listener)
             except (TimeoutError, ValueError) as error:
-                _tell(present, {"version": _VERSION, "error": type(error).__name__, "message": str(error)})
+                self._tell_all({"version": _VERSION, "error": type(error).__name__, "message": str(error)})
                 raise
-            finally:
-                for caller in present.values():
-                    caller.close()
+            own_host = next(iter(self._workers.values())).own_host
+            self._tell_all({"version": _VERSION})
+            return own_host
+
+    def _wait_for_all(self, listener: Listener) -> None:
+        deadline = time.monotonic() + self._rendezvous.seconds
+        while len(self._workers) + 1 < len(self._rendezvous.names):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(self._describe_missing())
+            for event in listener.events(listener.wait(min(left, 1.0))):
+                if isinstance(event, Received):
+                    self._welcome(listener, event.connection, event.message)
+                elif isinstance(event, Lost):  # it may connect again after a restart
+                    self._workers = {i: known for i, known in self._workers.items() if known is not event.connection}
+
+    def _welcome(self, listener: Listener, connection: Connection, hello: Message) -> None:
+        """Counts a worker; raises `ValueError` if it does not fit. What is no worker, such as a scanner, is dropped."""
+        if connection.identified:  # it has said all that it has to say
+            return
+        index, theirs = hello.get("index"), hello.get("alike")
+        if hello.get("version") != _VERSION or not isinstance(index, int) or not isinstance(theirs, dict):
+            listener.close(connection)
+            return
+        names = self._rendezvous.names
+        if not 0 < index < len(names) or index in self._workers:
+            listener.close(connection)
+            name = names[index] if 0 <= index < len(names) else f"number {index}"
+            raise ValueError(DUPLICATE.format(name=name))
+        listener.identify(connection)
+        self._workers[index] = connection
+        for what, ours in self._must_match.items():
+            if theirs.get(what) != ours:
+                found = {"here": theirs.get(what), "there": ours}
+                raise ValueError(MISMATCH.format(what=what, name=names[index], chief=names[0], **found))
+
+    def _describe_missing(self) -> str:
+        names = self._rendezvous.names
+        present = [0, *sorted(self._workers)]
+        missing = [name for index, name in enumerate(names) if index not in present]
+        return MISSING.format(
+            number=len(missing),
+            all=len(names),
+            seconds=self._rendezvous.seconds,
+            missing=", ".join(missing),
+            present=", ".join(names[index] for index in present),
+            coordinator=self._rendezvous.coordinator,
+        )
+
+    def _tell_all(self, message: Message) -> None:
+        for connection in self._workers.values():
+            # One that is gone must not keep the rest from hearing it; JAX will notice that it is missing.
+            with contextlib.suppress(PeerLostError):
+                connection.send(message)
+                connection.finish_sending()
 
 
-def _welcome(
-    meeting: Rendezvous, alike: dict[str, Any], caller: socket.socket, present: dict[int, socket.socket]
-) -> None:
-    """Hears who calls. Somebody who is no worker, a port scanner say, is not listened to."""
-    caller.settimeout(5.0)
-    said = _heard(caller)
-    index = said.get("index") if said else None
-    if said is None or said.get("version") != _VERSION or not isinstance(index, int):
-        caller.close()
-        return
-    if not 0 < index < len(meeting.names) or index in present:
-        caller.close()
-        name = meeting.names[index] if 0 <= index < len(meeting.names) else f"number {index}"
-        raise ValueError(TWICE.format(name=name))
-    present[index] = caller
-    for what, there in alike.items():
-        here = said.get("alike", {}).get(what)
-        if here != there:
-            names = {"name": meeting.names[index], "chief": meeting.names[0]}
-            raise ValueError(UNLIKE.format(what=what, here=here, there=there, **names))
-
-
-def _call(meeting: Rendezvous, alike: dict[str, Any]) -> str:
-    deadline = time.monotonic() + meeting.seconds
+def _connect_to_chief(rendezvous: Rendezvous, must_match: dict[str, Any]) -> str:
+    deadline = time.monotonic() + rendezvous.seconds
     reason = ""
     while (left := deadline - time.monotonic()) > 0:
         try:
-            with socket.create_connection(_address(meeting.coordinator), timeout=min(left, 5.0)) as chief:
-                _say(chief, {"version": _VERSION, "index": meeting.index, "alike": alike})
-                chief.settimeout(left + 5.0)  # the chief's own limit comes first, and says who is missing
-                answer = _heard(chief)
-                calling_from: str = chief.getsockname()[0]
-        except OSError as error:
-            reason, answer = f"The last attempt: {error}.", None
-        if answer is not None:
-            _understand(answer)
-            return calling_from
-        time.sleep(_PAUSE_SECONDS)
-    names = {"name": meeting.names[meeting.index], "chief": meeting.names[0], "coordinator": meeting.coordinator}
-    raise TimeoutError(NO_CHIEF.format(seconds=meeting.seconds, reason=reason, **names))
-
-
-def _understand(answer: dict[str, Any]) -> None:
-    if "error" in answer:
-        kind = TimeoutError if answer["error"] == "TimeoutError" else ValueError
-        raise kind(answer["message"])
-
-
-def _missing(meeting: Rendezvous, present: dict[int, socket.socket]) -> str:
-    here = [0, *sorted(present)]
-    missing = [name for index, name in enumerate(meeting.names) if index not in here]
-    return MISSING.format(
-        number=len(missing),
-        all=len(meeting.names),
-        seconds=meeting.seconds,
-        missing=", ".join(missing),
-        present=", ".join(meeting.names[index] for index in here),
-        coordinator=meeting.coordinator,
+            address = split_address(rendezvous.coordinator)
+            opened = socket.create_connection(address, timeout=min(left, _CONNECT_SECONDS))
+            with contextlib.closing(Connection(opened)) as chief:
+                chief.identified = True  # its errors name all workers, which can be many
+                chief.send({"version": _VERSION, "index": rendezvous.index, "alike": must_match})
+                # The chief's own limit comes first, and says who is missing.
+                answer = chief.receive_one(deadline + _CONNECT_SECONDS)
+                own_host = chief.own_host
+        except (OSError, PeerLostError) as error:
+            reason = f"The last attempt: {error}."
+        else:
+            _raise_error(answer)
+            return own_host
+        time.sleep(_RETRY_SECONDS)
+    names = {"name": rendezvous.names[rendezvous.index], "chief": rendezvous.names[0]}
+    raise TimeoutError(
+        NO_CHIEF.format(coordinator=rendezvous.coordinator, seconds=rendezvous.seconds, reason=reason, **names)
     )
 
 
-def _tell(callers: dict[int, socket.socket], message: dict[str, Any]) -> None:
-    for caller in callers.values():
-        try:
-            _say(caller, message)
-        except OSError:
-            continue  # it has gone; the others must hear it all the same, and JAX will notice who is not there
-
-
-def _say(connection: socket.socket, message: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(message).encode() + b"\n")
-
-
-def _heard(connection: socket.socket) -> dict[str, Any] | None:
-    """One line of JSON; None if the other side says something else, or nothing."""
-    received = b""
-    while not received.endswith(b"\n") and len(received) < _MOST_BYTES:
-        try:
-            part = connection.recv(4096)
-        except OSError:
-            return None
-        if not part:
-            return None
-        received += part
-    try:
-        message = json.loads(received)
-    except ValueError:
-        return None
-    return message if isinstance(message, dict) else None
-
-
-def _address(coordinator: str) -> tuple[str, int]:
-    host, _, port = coordinator.rpartition(":")
-    return host.strip("[]"), int(port)
+def _raise_error(answer: Message) -> None:
+    if "error" in answer:
+        kind = TimeoutError if answer["error"] == "TimeoutError" else ValueError
+        raise kind(str(answer.get("message")))

@@ -1,0 +1,95 @@
+"""The checks that need JAX: what the facts that the probe process reports mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from unisono_launch.doctor._devices import judge_devices
+from unisono_launch.doctor._finding import Finding, format_count
+from unisono_launch.doctor._probe_process import Answer, Ask
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A check whose facts come from the probe process."""
+
+    name: str
+    seconds: float
+    """How long it may take."""
+    judge: Callable[[dict[str, Any], Mapping[str, str]], Finding]
+    remedy: str
+    """What to do if it raises, dies or hangs."""
+
+
+def check_stage(stage: Stage, ask: Ask, environ: Mapping[str, str]) -> Finding:
+    """Waits for the stage and judges it."""
+    return judge_answer(stage, ask(stage.name, stage.seconds), environ)
+
+
+def judge_answer(stage: Stage, answer: Answer, environ: Mapping[str, str]) -> Finding:
+    """What an answer means."""
+    if answer.untried:
+        return Finding(
+            stage.name, "warning", f"Not tried: `{answer.untried}` failed.", f"First fix `{answer.untried}`."
+        )
+    if answer.facts is None:
+        return Finding(stage.name, "error", answer.error or "No answer.", stage.remedy, {"details": answer.details})
+    return stage.judge(answer.facts, environ)
+
+
+def _judge_import(facts: dict[str, Any], environ: Mapping[str, str]) -> Finding:
+    del environ
+    text = f"unisono {facts['unisono']} with Keras on {facts['keras_backend']}, in {facts['seconds']:.1f} s"
+    return Finding("import", "ok", text, None, facts)
+
+
+def _judge_all_reduce(facts: dict[str, Any], environ: Mapping[str, str]) -> Finding:
+    del environ
+    what = f"{facts['num_bytes'] / 1e6:g} MB over {format_count(facts['num_devices'], 'device')}"
+    if facts["correct"]:
+        text = f"{what} in {facts['milliseconds']:.2g} ms, the sum is right"
+        return Finding("all_reduce", "ok", text, None, facts)
+    remedy = "Train on one device, and report this. On GPUs try: export NCCL_P2P_DISABLE=1"
+    return Finding("all_reduce", "error", f"{what} gave a wrong sum.", remedy, facts)
+
+
+def _judge_training(facts: dict[str, Any], environ: Mapping[str, str]) -> Finding:
+    del environ
+    what = f"a step of fit on {format_count(facts['num_replicas'], 'replica')}"
+    if facts["correct"]:
+        return Finding("training", "ok", f"{what}, compiled and run in {facts['seconds']:.1f} s", None, facts)
+    text = f"{what} gave weights that differ from the right ones by {facts['difference']:.1e}."
+    return Finding("training", "error", text, "Report it with the output of: unisono doctor --json", facts)
+
+
+STAGES: Final = (
+    Stage(
+        name="import",
+        seconds=120,  # Keras and JAX are thousands of files, perhaps on a network disk
+        judge=_judge_import,
+        remedy="Do what the message says. All of it shows: python -c 'import unisono'",
+    ),
+    Stage(
+        name="devices",
+        seconds=90,
+        judge=judge_devices,
+        remedy="What does JAX say alone? python -c 'import jax; print(jax.devices())'   "
+        "If another process holds the device, end it. In a TPU pod, start the doctor on all machines at once. "
+        "To train without the device: export JAX_PLATFORMS=cpu",
+    ),
+    Stage(
+        name="all_reduce",
+        seconds=60,  # NCCL takes its time to find the links between many GPUs
+        judge=_judge_all_reduce,
+        remedy="On GPUs see what NCCL says: NCCL_DEBUG=INFO unisono doctor --json   "
+        "On CPU devices give XLA more threads: export NPROC=N, twice the devices.",
+    ),
+    Stage(
+        name="training",
+        seconds=120,
+        judge=_judge_training,
+        remedy="All of the error is in `unisono doctor --json`, at findings.training.facts.details. Report it.",
+    ),
+)

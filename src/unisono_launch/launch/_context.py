@@ -1,0 +1,120 @@
+"""What a launcher has for the whole job, whatever its role: options, machines, devices, run folder, screen, events."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from unisono_launch.launch._allocation import WorkerAllocator
+from unisono_launch.launch._devices import MachineDevices
+from unisono_launch.launch._events import STOP_SIGNALS, Event, Events, SignalReceived, ThreadCrashed, UserMessage
+from unisono_launch.launch._failure_report import shorten_path
+from unisono_launch.launch._machines import Machines, find_machines
+from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch._plan import AttemptPlan
+from unisono_launch.launch._run_folder import make_run_folder
+from unisono_launch.launch._screen import Screen
+from unisono_launch.launch.workers import LocalProcesses, WorkerEngine
+
+_LONGEST_GET: Final = 3600.0  # a queue does not wait for infinite seconds
+
+
+class StopRequestedError(Exception):
+    """The launcher was asked to stop while no worker ran."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+
+@dataclass(frozen=True, kw_only=True)
+class LauncherContext:
+    """The same for all attempts."""
+
+    options: Options
+    environ: Mapping[str, str]
+    machines: Machines
+    """All that may take part, and which one this is."""
+    allocator: WorkerAllocator
+    engine: WorkerEngine
+    """Starts the workers of this machine."""
+    run_dir: Path
+    screen: Screen
+    events: Events
+
+    def plan(
+        self,
+        attempt: int,
+        machines: Machines,
+        devices: MachineDevices,
+        num_local_workers: int,
+        ports: tuple[int, ...],
+    ) -> AttemptPlan:
+        """The plan of an attempt."""
+        return AttemptPlan(
+            attempt=attempt,
+            run_dir=self.run_dir,
+            machines=machines,
+            devices=devices,
+            num_local_workers=num_local_workers,
+            ports=ports,
+            as_tensorflow=self.options.as_tensorflow,
+        )
+
+    def next_event(self, deadline: float) -> Event | None:
+        """Waits for an event between attempts; None at the deadline. Raises :class:`StopRequestedError`."""
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                event = self.events.get(timeout=min(max(0.0, left), _LONGEST_GET))
+                break
+            except queue.Empty:
+                if left <= 0:
+                    return None
+        if isinstance(event, ThreadCrashed):
+            raise event.error
+        if isinstance(event, UserMessage):
+            self.screen.message(event.text)
+        if isinstance(event, SignalReceived) and event.number in STOP_SIGNALS:
+            raise StopRequestedError(event.number)
+        return event
+
+    def wait(self, seconds: float) -> None:
+        """Lets time pass; raises :class:`StopRequestedError`."""
+        deadline = time.monotonic() + seconds
+        while self.next_event(deadline) is not None:
+            continue
+
+    def announce(self, plan: AttemptPlan) -> None:
+        """Tells the user which workers start."""
+        here = f"{plan.num_local_workers} of " if not self.machines.is_single else ""
+        self.screen.message(
+            f"unisono: {here}{plan.num_workers} worker{'' if plan.num_workers == 1 else 's'}, coordinator at "
+            f"{plan.machines.master_address}:{plan.ports[0]} ({plan.machines.source}). "
+            f"Logs: {shorten_path(plan.log_folder)}",
+            style="dim",
+        )
+
+
+def discover(options: Options, environ: Mapping[str, str]) -> LauncherContext:
+    """Finds the machines and devices, and makes the folder of the run; raises :class:`UsageError`."""
+    machines = find_machines(options, environ)
+    if isinstance(options.num_workers, SizeRange) and not machines.is_single:
+        raise UsageError(
+            f"-n {options.num_workers}, and {machines.source} names {len(machines.hosts)} machines, each with the same "
+            f"number of workers. Give one, as in -n {options.num_workers.most}; or use this machine alone: --nnodes 1"
+        )
+    return LauncherContext(
+        options=options,
+        environ=environ,
+        machines=machines,
+        allocator=WorkerAllocator(options, environ),
+        engine=LocalProcesses(environ),
+        run_dir=make_run_folder(options, machines),
+        screen=Screen(environ),
+        events=queue.SimpleQueue(),
+    )

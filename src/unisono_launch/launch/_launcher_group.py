@@ -1,0 +1,53 @@
+"""Which machines and workers take part in an attempt, chosen before each: the interface of all kinds of groups."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from types import TracebackType
+
+from unisono_launch.launch._attempt import AttemptResult
+from unisono_launch.launch._events import EndingReason
+from unisono_launch.launch._plan import AttemptPlan
+
+
+class LauncherGroup(ABC):
+    """The launchers that this one, which counts attempts, decides for. Entered for the time of the job."""
+
+    @abstractmethod
+    def __enter__(self) -> LauncherGroup: ...
+
+    @abstractmethod
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    @abstractmethod
+    def assemble(self, attempt: int, why: str) -> contextlib.AbstractContextManager[AttemptPlan]:
+        """The plan of an attempt, its ports held; raises :class:`TooFewError`, or :class:`StopRequestedError`.
+
+        Args:
+            attempt: its number.
+            why: how the attempt before it ended; empty if it is the first.
+        """
+
+    @abstractmethod
+    def notify_ending(self, reason: EndingReason) -> None:
+        """The attempt is ending on this machine."""
+
+    @abstractmethod
+    def gather_results(self, plan: AttemptPlan, result: AttemptResult) -> AttemptResult:
+        """How the attempt ended on all machines of the group, given how it ended on this one."""
+
+    @abstractmethod
+    def unit_of_loss(self, plan: AttemptPlan, rank: int) -> Hashable:
+        """What is excluded if the worker `rank` is lost for good: it, or its machine; the same in the next attempt."""
+
+    @abstractmethod
+    def exclude(self, plan: AttemptPlan, rank: int) -> str | None:
+        """Leaves it out of the next attempts; returns its name, None if the group cannot do without it."""
+
+    @abstractmethod
+    def finish(self, code: int, why: str) -> None:
+        """The job has ended, on all machines with this code."""
