@@ -74,7 +74,7 @@ def test_a_worker_that_is_on_another_machine_than_it_believes_is_warned(listener
     assert "192.0.2.1 is not this machine" in (found.remedy or "")
 
 
-def test_a_host_that_nobody_knows_is_an_error() -> None:
+def test_a_host_that_cannot_be_resolved_is_an_error() -> None:
     found = check("chief.invalid:2222", free_address(), index=1)
     assert (found.status, found.facts["coordinator_resolves"]) == ("error", False)
     assert "getent hosts chief.invalid" in (found.remedy or "")
@@ -106,4 +106,4 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytes
 
 def test_a_cluster_that_cannot_be_read_is_left_to_its_own_check() -> None:
     found = check_ports({"TF_CONFIG": "{"})
-    assert (found.status, found.remedy) == ("warning", "First mend `cluster`.")
+    assert (found.status, found.remedy) == ("warning", "First fix `cluster`.")

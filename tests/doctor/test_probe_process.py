@@ -32,7 +32,7 @@ def test_a_process_that_dies_is_named_with_its_signal_and_its_last_words() -> No
     with start_probe({}, python(FIRST + "print('out of memory', file=sys.stderr, flush=True); os.abort()")) as ask:
         ask("import", 30)
         died = ask("devices", 30)
-        assert died.error == "Its process ended with signal SIGABRT. The last it said:\nout of memory"
+        assert died.error == "Its process ended with signal SIGABRT. Its last output:\nout of memory"
         assert ask("all_reduce", 30).untried == "devices"
 
 
@@ -81,7 +81,7 @@ def test_every_stage_has_a_remedy_for_every_way_to_fail(stage) -> None:
     failed = judge_answer(stage, Answer(error="RuntimeError: no", details="Traceback …"), {})
     assert (failed.status, failed.text, failed.remedy) == ("error", "RuntimeError: no", stage.remedy)
     untried = judge_answer(stage, Answer(untried="import"), {})
-    assert (untried.status, untried.remedy) == ("warning", "First mend `import`.")
+    assert (untried.status, untried.remedy) == ("warning", "First fix `import`.")
 
 
 @pytest.mark.parametrize(

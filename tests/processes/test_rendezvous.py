@@ -86,7 +86,7 @@ def test_missing_workers_are_named_to_all_that_connected(join: Join) -> None:
 
 def test_a_worker_that_does_not_fit_is_an_error_of_all(join: Join) -> None:
     for worker in [join(0), join(1, VERSIONS | {"JAX": "2.0"})]:
-        with pytest.raises(ValueError, match="JAX is '2.0' for worker 1 and '1.0' for worker 0"):
+        with pytest.raises(ValueError, match=r"JAX is '2\.0' for worker 1 and '1\.0' for worker 0"):
             worker.result()
 
 
