@@ -467,7 +467,7 @@ def test_a_saved_model_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
     assert tf.saved_model.load(tmp_path / "module").scale.numpy() == 7.0
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("")
-    with pytest.raises(Exception, match="is no checkpoint, but holds 'file'"):
+    with pytest.raises(Exception, match="is not a checkpoint, but holds 'file'"):
         tf.saved_model.save(module, tmp_path / "mine")
 
 

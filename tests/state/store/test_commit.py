@@ -78,7 +78,7 @@ def test_other_content_replaces_the_folder(tmp_path, change):
 
 
 def test_other_content_replaces_the_folder_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
-    monkeypatch.setattr(unisono._src.state.store._replace, "exchange", lambda one, other: False)  # as on NFS
+    monkeypatch.setattr(unisono._src.state.store._replace, "swap_names", lambda one, other: False)  # as on NFS
     for state in (1, 2):
         commit(tmp_path / "ckpt" / "c", arrays={}, state=state)
         assert load(tmp_path / "ckpt" / "c").state == state
@@ -108,7 +108,7 @@ def test_an_empty_folder_of_that_name_is_used(tmp_path):
 def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "thesis.tex").write_text("years of work")
-    with pytest.raises(CheckpointError, match=r"is no checkpoint, but holds 'thesis\.tex'"):
+    with pytest.raises(CheckpointError, match=r"is not a checkpoint, but holds 'thesis\.tex'"):
         commit(tmp_path / "c", arrays={})
     assert (tmp_path / "c" / "thesis.tex").read_text() == "years of work"
 
@@ -116,7 +116,7 @@ def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
 def test_a_folder_in_the_place_of_one_of_our_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "c" / "state.json").mkdir(parents=True)
     (tmp_path / "c" / "state.json" / "thesis.tex").touch()
-    with pytest.raises(CheckpointError, match="is no checkpoint"):
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
         commit(tmp_path / "c", arrays={})
     assert (tmp_path / "c" / "state.json" / "thesis.tex").exists()
 

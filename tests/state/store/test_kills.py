@@ -93,15 +93,15 @@ os.rename = rename_and_die
 """,
     "before an exchange": """
 import unisono._src.state.store._replace as module
-module.exchange = die
+module.swap_names = die
 """,
     "after an exchange": """
 import unisono._src.state.store._replace as module
-exchange = module.exchange
+exchange = module.swap_names
 def exchange_and_die(*arguments):
     exchange(*arguments)
     die()
-module.exchange = exchange_and_die
+module.swap_names = exchange_and_die
 """,
     "before deleting": """
 import shutil
@@ -118,7 +118,7 @@ shutil.rmtree = delete_some_and_die
     "before removing the lock": "os.unlink = die",
     "between two moves": """
 import unisono._src.state.store._replace as module
-module.exchange = lambda *arguments: False  # as on NFS
+module.swap_names = lambda *arguments: False  # as on NFS
 rename = os.rename
 def rename_and_die(*arguments):
     rename(*arguments)

@@ -60,11 +60,11 @@ def test_the_values_count_and_not_how_they_lie_in_memory(tmp_path, array):
 
 
 def test_a_contiguous_array_is_not_copied_on_the_way_to_the_file():
-    from unisono._src.state.store._dtypes import as_held, to_store
+    from unisono._src.state.store._dtypes import to_safetensors, to_storable
 
     for dtype in (np.float32, ml_dtypes.bfloat16, np.complex64):
         array = np.zeros((4, 5), dtype)
-        assert np.shares_memory(as_held(to_store("x", array)), array)
+        assert np.shares_memory(to_safetensors(to_storable("x", array)), array)
 
 
 def test_loaded_arrays_are_writable_and_share_nothing(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from unisono._src.state.store import CheckpointSeries, commit, load, remove, staged_file
-from unisono._src.state.store._staging import clear_stale, staging
+from unisono._src.state.store._staging import clear_stale, staging_folder
 
 pytestmark = pytest.mark.slow
 
@@ -28,10 +28,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_place_is_beside_the_folder_and_goes_with_its_last_user(folder):
-    with staging(folder) as first:
+    with staging_folder(folder) as first:
         assert first.parent == folder.parent / OUTSIDE
         assert os.listdir(folder) == []
-        with staging(folder) as second:
+        with staging_folder(folder) as second:
             assert second != first
         assert os.path.isdir(first)
         assert not os.path.exists(second)
@@ -40,7 +40,7 @@ def test_the_place_is_beside_the_folder_and_goes_with_its_last_user(folder):
 
 def test_the_place_is_inside_where_the_folder_is_a_disk_of_its_own(tmp_path, mount):
     folder = mount(tmp_path / "ckpt", "-t", "tmpfs", "none")
-    with staging(folder) as place:
+    with staging_folder(folder) as place:
         assert place.parent == folder / INSIDE
         assert os.listdir(tmp_path) == ["ckpt"]
     for state in (1, 2):
@@ -93,8 +93,8 @@ def test_the_place_is_inside_where_the_parent_may_not_be_written(open_folder, ch
         """
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
-from unisono._src.state.store._staging import staging
-with staging(Path(sys.argv[1])) as place:
+from unisono._src.state.store._staging import staging_folder
+with staging_folder(Path(sys.argv[1])) as place:
     print(place.parent)
 commit(Path(sys.argv[1]) / "step-5", arrays={}, state=1)
 """,
@@ -127,8 +127,8 @@ def test_a_name_as_long_as_names_may_be_has_room_for_its_place(tmp_path):
 
 
 LEAVE_BEHIND = """
-from unisono._src.state.store._staging import staging
-with staging(Path(sys.argv[1]), inside=sys.argv[2] == "inside") as place:
+from unisono._src.state.store._staging import staging_folder
+with staging_folder(Path(sys.argv[1]), inside=sys.argv[2] == "inside") as place:
     (place / "half").mkdir()
     (place / "half" / "arrays.safetensors").write_bytes(bytes(1000))
     print(place, flush=True)
@@ -192,7 +192,7 @@ def test_what_is_not_ours_in_the_place_is_never_cleared(folder, tmp_path):
 def test_what_could_not_be_deleted_is_tried_again(folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)  # as where the server does not answer
-        with staging(folder) as place:
+        with staging_folder(folder) as place:
             (place / "x").touch()
     assert os.path.exists(place)
     clear_stale(folder)
@@ -208,7 +208,7 @@ def test_a_place_that_was_taken_for_abandoned_before_it_was_locked_is_given_up_f
         lock(fd, how)
 
     monkeypatch.setattr(fcntl, "flock", lock_too_late)
-    with staging(folder) as place:
+    with staging_folder(folder) as place:
         assert sorted(os.listdir(place.parent)) == [place.name, f"{place.name}.lock"]
     assert os.listdir(folder.parent) == ["ckpt"]
 
@@ -218,7 +218,7 @@ def test_where_there_are_no_locks_nothing_looks_abandoned(folder, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    with staging(folder) as place:
+    with staging_folder(folder) as place:
         (place / "x").touch()
         clear_stale(folder)
         assert os.listdir(place) == ["x"]
@@ -247,7 +247,7 @@ for step in range(40):
 
 
 def test_an_exception_in_the_block_leaves_nothing(folder):
-    with contextlib.suppress(KeyboardInterrupt), staging(folder) as place:
+    with contextlib.suppress(KeyboardInterrupt), staging_folder(folder) as place:
         (place / "x").touch()
         raise KeyboardInterrupt
     assert os.listdir(folder.parent) == ["ckpt"]
@@ -259,7 +259,7 @@ def test_many_come_and_go_at_once(folder):
     def come_and_go() -> None:
         try:
             for _ in range(100):
-                with staging(folder) as place:
+                with staging_folder(folder) as place:
                     (place / "x").touch()
                     clear_stale(folder)
                     assert os.listdir(place) == ["x"]

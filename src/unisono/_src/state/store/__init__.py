@@ -1,10 +1,11 @@
 """Folders of arrays that exist completely or not at all.
 
 A checkpoint is a folder of three files: the arrays, a state that JSON can hold, and a manifest, written last, that has
-the SHA-256 of the other two and of itself. It is built elsewhere and gets its name in one rename, so that whoever lists
-the folder, at any moment, and after any kill, finds complete checkpoints and nothing else.
+the SHA-256 of the other two and of itself. It is built in a staging folder and gets its name in one rename, so
+that a listing of the folder, at any moment and after any kill, shows complete checkpoints and nothing else.
 
-What the arrays mean is not known here. NumPy and safetensors only; no JAX and no Keras, and nothing is unpickled.
+What the arrays mean is decided by `state.checkpoint`. NumPy and safetensors only; no JAX and no Keras, and nothing is
+unpickled.
 """
 
 from unisono._src.state.store._background_writer import BackgroundWriter
@@ -15,17 +16,3 @@ from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load
 from unisono._src.state.store._remove import remove
 from unisono._src.state.store._series import CheckpointSeries
 from unisono._src.state.store._staged_file import staged_file
-
-__all__ = [
-    "JSON",
-    "BackgroundWriter",
-    "BadCheckpoint",
-    "CheckpointError",
-    "CheckpointSeries",
-    "LoadedCheckpoint",
-    "commit",
-    "is_committed",
-    "load",
-    "remove",
-    "staged_file",
-]

@@ -1,4 +1,4 @@
-"""Jobs behind the training: one at a time, and none is forgotten."""
+"""Writing in a thread while training continues: one job at a time, and no error is lost."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import sys
 import threading
 from collections.abc import Callable
 
-_GRACE_SECONDS = 30.0  # that a process which failed waits for its last write
+_GRACE_SECONDS = 30.0  # how long a process that failed waits for its last write
 
 
 class BackgroundWriter:
-    """Runs jobs in a thread, one at a time. For one thread to call.
+    """Runs jobs in a thread, one at a time. To be called by one thread.
 
-    What a job raises is raised to the caller, once, by whatever is called next. At the end of the interpreter a running
+    What a job raises is raised once, by the next method that is called. At the end of the interpreter a running
     job is waited for; after an uncaught exception for 30 seconds at most, as the job may be waiting for what failed.
 
     >>> written = []
@@ -29,7 +29,7 @@ class BackgroundWriter:
         self._job: _Job | None = None
 
     def start(self, job: Callable[[], None]) -> None:
-        """Runs `job` behind. If one is running, waits for it first; if that one failed, raises and starts nothing."""
+        """Runs `job` in a thread. Waits for a running one first; if that one failed, raises and starts nothing."""
         self.wait()
         self._job = _Job(job)
 
@@ -39,7 +39,7 @@ class BackgroundWriter:
         return self._job is not None and not self._job.done.is_set()
 
     def check(self) -> None:
-        """Raises what the last job raised, if it has ended so and nobody was told yet. Does not wait."""
+        """Raises what the last job raised, if it has ended and that was not raised yet. Does not wait."""
         if self._job is not None and not self.busy:
             job, self._job = self._job, None
             job.settle()
@@ -51,25 +51,25 @@ class BackgroundWriter:
         self.check()
 
     def close(self) -> None:
-        """The last call: waits and raises as `wait` does. Nothing is held open, so calling it twice does no harm."""
+        """The last call: the same as `wait`. Nothing is held open, so calling it twice does no harm."""
         self.wait()
 
 
 class _Job:
-    """One run of one function in a thread of its own."""
+    """One run of one function in a new thread."""
 
     def __init__(self, run: Callable[[], None]) -> None:
         self.done = threading.Event()
         self._error: BaseException | None = None
         self._process = os.getpid()
-        # A daemon, and a handler at exit: for any other thread the interpreter would wait without limit.
+        # A daemon, and a handler at exit: for a thread that is not a daemon the interpreter would wait without limit.
         atexit.register(self._at_exit)
         threading.Thread(target=self._work, args=(run,), name="unisono-writer", daemon=True).start()
 
     def _work(self, run: Callable[[], None]) -> None:
         try:
             run()
-        except BaseException as error:  # raised by settle(), where somebody sees it
+        except BaseException as error:  # raised by settle(), in the thread of the caller
             self._error = error
         finally:
             self.done.set()

@@ -16,13 +16,13 @@ import numpy as np
 import safetensors
 from safetensors.numpy import save_file
 
-from unisono._src.state.store._dtypes import Array, as_held, to_store
-from unisono._src.state.store._durable import make_folders, sha256_of, sync_file, sync_folder, write_file
-from unisono._src.state.store._errors import CheckpointError, explained
+from unisono._src.state.store._dtypes import Array, to_safetensors, to_storable
+from unisono._src.state.store._durable import hash_file, make_folders, sync_file, sync_folder, write_file
+from unisono._src.state.store._errors import CheckpointError, explain_os_errors
 from unisono._src.state.store._json import JSON, dumps
 from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, ArrayEntry, FileEntry, Manifest
-from unisono._src.state.store._replace import give_name, refuse_what_is_not_ours
-from unisono._src.state.store._staging import clear_stale, staging
+from unisono._src.state.store._replace import check_replaceable, rename_into_place
+from unisono._src.state.store._staging import clear_stale, staging_folder
 
 _OS_ERROR = re.compile(r"(?:os error|code:) ?(\d+)")
 
@@ -37,8 +37,8 @@ def commit(
 ) -> None:
     """Writes a checkpoint. When this returns it is on the disk; until then, `folder` is what it was before.
 
-    A checkpoint that has the name already is replaced, in one moment where the file system can do that. A good one
-    with the same content is left alone. Anything else of that name is refused, and nothing is written.
+    A checkpoint that has the name already is replaced, atomically where the file system can do that. A good one with
+    the same content is left alone. Anything else of that name is refused, and nothing is written.
 
     >>> import tempfile
     >>> from unisono._src.state.store import load
@@ -51,8 +51,8 @@ def commit(
     """
     folder = Path(os.path.abspath(folder))
     content = _Content(arrays, state, step, info)
-    with explained("written", folder, content.num_bytes):
-        refuse_what_is_not_ours(folder)
+    with explain_os_errors("written", folder, content.num_bytes):
+        check_replaceable(folder)
         make_folders(folder.parent)
         clear_stale(folder.parent)
         try:
@@ -64,20 +64,20 @@ def commit(
 
 
 def _write(folder: Path, content: _Content, *, inside: bool) -> None:
-    with staging(folder.parent, inside=inside) as place:
-        new = place / folder.name
+    with staging_folder(folder.parent, inside=inside) as staged:
+        new = staged / folder.name
         new.mkdir()
         manifest = content.write(new)
         sync_folder(new)
-        give_name(new, folder, manifest)
+        rename_into_place(new, folder, manifest)
         sync_folder(folder.parent)
 
 
 class _Content:
-    """What is to be written, checked before the disk is touched."""
+    """What is written, checked before the disk is touched."""
 
     def __init__(self, arrays: Mapping[str, Array], state: JSON, step: int, info: Mapping[str, str]) -> None:
-        self._arrays = {_checked_name(name): to_store(name, array) for name, array in arrays.items()}
+        self._arrays = {_check_name(name): to_storable(name, array) for name, array in arrays.items()}
         self._state = dumps(state)
         self._step = operator.index(step)
         if self._step < 0:
@@ -94,16 +94,16 @@ class _Content:
     def write(self, folder: Path) -> Manifest:
         """The three files, the manifest last, all on the disk when this returns."""
         write_file(folder / STATE, self._state)
-        _save_arrays(folder / ARRAYS, {name: as_held(array) for name, array in self._arrays.items()})
-        # The library makes the file for this user alone. Who may read the state may read the arrays.
+        _save_arrays(folder / ARRAYS, {name: to_safetensors(array) for name, array in self._arrays.items()})
+        # The library makes the file readable for this user alone; the arrays get the permissions of the state.
         os.chmod(folder / ARRAYS, os.stat(folder / STATE).st_mode & 0o777)
         sync_file(folder / ARRAYS)
         manifest = Manifest(
             step=self._step,
-            written=round(time.time(), 3),  # so that every digit of it counts
+            written=round(time.time(), 3),  # so that JSON gives back the same number
             info=self._info,
             files={
-                name: FileEntry((folder / name).stat().st_size, sha256_of(folder / name)) for name in (ARRAYS, STATE)
+                name: FileEntry((folder / name).stat().st_size, hash_file(folder / name)) for name in (ARRAYS, STATE)
             },
             arrays={name: ArrayEntry(list(array.shape), array.dtype.name) for name, array in self._arrays.items()},
         )
@@ -111,11 +111,11 @@ class _Content:
         return manifest
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"commit: an array has the name {name!r}, a {type(name).__name__}. Expected a string.")
     if name == "__metadata__":
-        raise ValueError("commit: an array has the name '__metadata__', which safetensors keeps for itself. Rename it.")
+        raise ValueError("commit: an array has the name '__metadata__', which safetensors uses itself. Rename it.")
     try:
         name.encode()
     except UnicodeEncodeError as error:
@@ -129,7 +129,7 @@ def _save_arrays(path: Path, arrays: dict[str, Array]) -> None:
     try:
         save_file(arrays, path)
     except safetensors.SafetensorError as error:
-        number = _OS_ERROR.search(str(error))  # it wraps the system's errors and leaves only their text
+        number = _OS_ERROR.search(str(error))  # it wraps OS errors and leaves only their text
         if number is None:
             raise CheckpointError(f"{os.fspath(path)!r} could not be written by safetensors: {error}") from error
         code = int(number[1])

@@ -1,4 +1,4 @@
-"""Files and names that outlast a power failure."""
+"""Files and names that survive a power failure."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def sync_folder(path: Path) -> None:
     try:
         sync_file(path)
     except OSError as error:
-        # Some network file systems sync names at once and refuse to be asked.
+        # Some network file systems sync names at once and refuse to do it on request.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
             raise
 
 
 def make_folders(path: Path) -> None:
-    """`path` and what is missing above it."""
+    """Makes `path` and the folders that are missing above it."""
     if path.is_dir():
         return
     make_folders(path.parent)
@@ -49,14 +49,14 @@ def make_folders(path: Path) -> None:
     sync_folder(path.parent)
 
 
-def sha256_of(path: Path) -> str:
-    """The checksum of a file, which is read in pieces."""
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file, which is read in pieces."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def exchange(one: Path, other: Path) -> bool:
-    """Both names change hands in one moment. False where the system or the file system cannot do it."""
+def swap_names(one: Path, other: Path) -> bool:
+    """Swaps two names atomically. False where the system or the file system cannot do it."""
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)

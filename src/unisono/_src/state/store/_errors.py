@@ -1,4 +1,4 @@
-"""What can be wrong with files, in sentences."""
+"""The errors of this package, and OS errors explained: what failed, why, and what to do."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class CheckpointError(Exception):
     """Files of a checkpoint cannot be written, read or deleted. The message says which, why, and what to do."""
 
 
-class BadCheckpoint(CheckpointError):  # noqa: N818 (what is bad is the checkpoint, and `except BadCheckpoint` reads so)
-    """A folder that is no usable checkpoint: damaged, incomplete, unreadable, or of a newer Unisono.
+class BadCheckpoint(CheckpointError):  # noqa: N818 (`except BadCheckpoint` reads better)
+    """A folder that is not a usable checkpoint: damaged, incomplete, unreadable, or of a newer Unisono.
 
     >>> print(BadCheckpoint(Path("ckpt/step-5"), "state.json is missing."))
     The checkpoint 'ckpt/step-5' cannot be used: state.json is missing.
     """
 
     def __init__(self, folder: Path, reason: str) -> None:
-        super().__init__(folder, reason)  # both, so that a copy of the exception can be made
+        super().__init__(folder, reason)  # both, so that the exception can be copied
         self.folder = folder
         self.reason = reason
 
@@ -33,19 +33,19 @@ class BadCheckpoint(CheckpointError):  # noqa: N818 (what is bad is the checkpoi
 
 
 @contextlib.contextmanager
-def explained(what: str, path: Path, num_bytes: int | None = None) -> Iterator[None]:
-    """An OSError inside becomes a CheckpointError. `what` is the deed, such as "written"."""
+def explain_os_errors(what: str, path: Path, num_bytes: int | None = None) -> Iterator[None]:
+    """An OSError inside of the block becomes a CheckpointError. `what` was to happen, such as "written"."""
     try:
         yield
     except OSError as error:
-        raise explanation(error, what, path, num_bytes) from error
+        raise explain_os_error(error, what, path, num_bytes) from error
 
 
-def explanation(error: OSError, what: str, path: Path, num_bytes: int | None = None) -> CheckpointError:
-    """The sentence about `error` for the one who wants `path`. Raise it `from error`."""
+def explain_os_error(error: OSError, what: str, path: Path, num_bytes: int | None = None) -> CheckpointError:
+    """The CheckpointError that explains why `path` could not be `what`. Raise it `from error`."""
     size = "" if num_bytes is None else f" ({num_bytes:,} bytes)"
-    said = error.strerror or str(error)
-    return CheckpointError(f"{os.fspath(path)!r}{size} could not be {what}: {said}. {_remedy(error, path)}")
+    reason = error.strerror or str(error)
+    return CheckpointError(f"{os.fspath(path)!r}{size} could not be {what}: {reason}. {_remedy(error, path)}")
 
 
 def is_full(error: OSError) -> bool:
@@ -57,30 +57,30 @@ def _remedy(error: OSError, path: Path) -> str:
     folder = path.parent
     while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent
-    place = repr(os.fspath(folder))
+    quoted = repr(os.fspath(folder))
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
             return (
-                f"{place} has {_free(folder)} bytes free, and a quota may allow less. Delete what is not needed there, "
+                f"{quoted} has {_free(folder)} bytes free, and a quota may allow less. Delete what is not needed, "
                 f"keep fewer checkpoints, or choose a folder on another disk."
             )
         case errno.EFBIG:
             return "A file may not be that large here. Raise the limit (ulimit -f), or choose a folder on another disk."
         case errno.EROFS:
-            return f"{place} is mounted read-only. Mount it writable, or choose another folder."
+            return f"{quoted} is mounted read-only. Mount it writable, or choose another folder."
         case errno.EACCES | errno.EPERM:
             return (
-                f"Give this user (uid {os.getuid()}) the right to read and write in {place}, or choose another folder."
+                f"Give this user (uid {os.getuid()}) the right to read and write in {quoted}, or choose another folder."
             )
         case errno.ENOTDIR | errno.EEXIST | errno.EISDIR:
-            return "It, or a folder on the way to it, exists and is of another kind. Move that away, or choose another."
+            return "It, or a folder above it, exists and is of another kind. Move that away, or choose another."
         case errno.ENAMETOOLONG:
             return "Choose a shorter name."
-    return f"See whether the disk of {place} is in order, and whether others delete there, or choose another folder."
+    return f"Check whether the disk of {quoted} works, and whether another job deletes there, or choose another folder."
 
 
 def _free(folder: Path) -> str:
     try:
         return f"{shutil.disk_usage(folder).free:,}"
-    except OSError:  # we are explaining another error already
+    except OSError:  # this is already the explanation of an error
         return "an unknown number of"

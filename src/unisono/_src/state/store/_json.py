@@ -1,4 +1,4 @@
-"""JSON that is strict both ways: refused is what could not come back as it was, and what we would not have written."""
+"""Strict JSON: `dumps` refuses what would not come back as it was, `loads` what `dumps` would not have written."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import math
 from typing import Any
 
 JSON = Any
-"""What JSON can hold: dicts with strings as keys, lists, strings, whole numbers, floats, True, False and None."""
+"""What JSON can store: dicts with strings as keys, lists, strings, whole numbers, floats, True, False and None."""
 
-_MOST_LEVELS = 100  # far from the recursion limit, however deep the caller's own stack is
+_MOST_LEVELS = 100  # far from the recursion limit, however deep the caller's stack is
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def dumps(value: JSON) -> bytes:
-    """Compact, in ASCII, keys in their order: equal values of equal order give equal bytes.
+    """The value as compact ASCII, keys in their order: equal values of equal order give equal bytes.
 
-    JSON has no nan and no inf. They are written as {"$float": "nan"}, and a key of the user's that begins with $ gets
-    one more, so that nothing can be mistaken for them.
+    JSON has no nan and no inf. They are written as {"$float": "nan"}, and a key that begins with $ gets one more, so
+    that no other dict can be mistaken for them.
 
     >>> dumps({"loss": float("nan"), "$x": (1, 2.5)})
     b'{"loss":{"$float":"nan"},"$$x":[1,2.5]}'
@@ -40,17 +40,17 @@ def loads(data: bytes) -> JSON:
     {'loss': -inf, '$x': [1, 2.5]}
     >>> loads(b'{"a":1,"a":2}')
     Traceback (most recent call last):
-    ValueError: the key 'a' stands there twice
+    ValueError: the key 'a' is there twice
     """
     try:
-        parsed = json.loads(data.decode(), object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+        parsed = json.loads(data.decode(), object_pairs_hook=_refuse_duplicate_keys, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return _meant(parsed, 0)
+    return _parsed_value(parsed, 0)
 
 
 class _RefusedError(Exception):
-    """Something that JSON cannot hold; its place is put together on the way out."""
+    """A value that JSON cannot store; the keys that lead to it are collected on the way out."""
 
     def __init__(self, kind: type[Exception], what: str) -> None:
         self.kind = kind
@@ -68,12 +68,12 @@ def _plain(value: JSON, level: int) -> JSON:
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                said = f"has the key {key!r}, a {type(key).__name__}. JSON has strings as keys: write {str(key)!r}."
-                raise _RefusedError(TypeError, said)
+                problem = f"has the key {key!r}, a {type(key).__name__}. JSON has strings as keys: write {str(key)!r}."
+                raise _RefusedError(TypeError, problem)
         pairs = ((key, f"${key}" if key.startswith("$") else key, item) for key, item in value.items())
-        return {written: _placed(item, key, level) for key, written, item in pairs}
+        return {written: _plain_item(item, key, level) for key, written, item in pairs}
     if isinstance(value, list | tuple):
-        return [_placed(item, index, level) for index, item in enumerate(value)]
+        return [_plain_item(item, index, level) for index, item in enumerate(value)]
     raise _RefusedError(
         TypeError,
         f"is a {type(value).__module__}.{type(value).__name__}, which JSON does not have. Expected dict, list, str, "
@@ -81,7 +81,7 @@ def _plain(value: JSON, level: int) -> JSON:
     )
 
 
-def _placed(item: JSON, key: str | int, level: int) -> JSON:
+def _plain_item(item: JSON, key: str | int, level: int) -> JSON:
     try:
         return _plain(item, level + 1)
     except _RefusedError as error:
@@ -89,7 +89,7 @@ def _placed(item: JSON, key: str | int, level: int) -> JSON:
         raise
 
 
-def _meant(parsed: JSON, level: int) -> JSON:
+def _parsed_value(parsed: JSON, level: int) -> JSON:
     if not isinstance(parsed, dict | list):
         return parsed
     if isinstance(parsed, dict) and parsed.keys() == {"$float"}:
@@ -100,8 +100,8 @@ def _meant(parsed: JSON, level: int) -> JSON:
     if level == _MOST_LEVELS:
         raise ValueError("it is nested too deeply")
     if isinstance(parsed, list):
-        return [_meant(item, level + 1) for item in parsed]
-    return {_key(key): _meant(item, level + 1) for key, item in parsed.items()}
+        return [_parsed_value(item, level + 1) for item in parsed]
+    return {_key(key): _parsed_value(item, level + 1) for key, item in parsed.items()}
 
 
 def _key(key: str) -> str:
@@ -110,14 +110,14 @@ def _key(key: str) -> str:
     return key.removeprefix("$")
 
 
-def _no_key_twice(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     found: dict[str, JSON] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key[:60]!r} stands there twice")
+            raise ValueError(f"the key {key[:60]!r} is there twice")
         found[key] = value
     return found
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")

@@ -1,4 +1,4 @@
-"""Reading a checkpoint: every byte is checked before a value is handed out."""
+"""Reading a checkpoint: all checksums are verified before a value is returned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from unisono._src.state.store._dtypes import Array, from_held
+from unisono._src.state.store._dtypes import Array, from_safetensors
 from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._json import JSON, loads
 from unisono._src.state.store._manifest import (
@@ -63,7 +63,9 @@ def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:
     """
     folder = Path(folder)
     if not is_committed(folder):
-        clear_stale(Path(os.path.abspath(folder)).parent)  # it may have been killed half-way through a replacement
+        clear_stale(
+            Path(os.path.abspath(folder)).parent
+        )  # a writer may have been killed half-way through a replacement
     for _ in range(_MOST_TRIES):
         try:
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -72,21 +74,21 @@ def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:
         except OSError as error:
             raise BadCheckpoint(folder, f"it cannot be opened: {error.strerror}.") from error
         try:
-            stored = _read(folder)
+            loaded = _read(folder)
         except BadCheckpoint:
             if not _was_replaced(folder, fd):
                 raise
         else:
-            # Else another job may have put a new one there after we had read half of the old.
+            # Else another job may have replaced it after half of the old one was read.
             if not _was_replaced(folder, fd):
-                return stored
+                return loaded
         finally:
             os.close(fd)
     raise BadCheckpoint(folder, f"it was replaced {_MOST_TRIES} times while it was being read. Try again.")
 
 
 def is_committed(folder: str | os.PathLike[str]) -> bool:
-    """Whether a manifest is there, which a checkpoint gets last. Says nothing about damage: `load` finds that.
+    """Whether there is a manifest, the file that is written last. Damage is not looked for: `load` finds that.
 
     >>> is_committed("ckpt/step-0")
     False
@@ -94,12 +96,12 @@ def is_committed(folder: str | os.PathLike[str]) -> bool:
     try:
         return stat.S_ISREG(os.lstat(Path(folder) / MANIFEST).st_mode)
     except OSError as error:
-        # One that cannot be looked at is not passed over in silence: load says what is wrong with it.
+        # One that cannot be examined counts, so that it is not skipped silently: `load` says what is wrong with it.
         return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
 def verify(folder: Path) -> Manifest:
-    """The manifest of a checkpoint of which every byte is right; otherwise BadCheckpoint."""
+    """The manifest of a checkpoint whose checksums are right; otherwise BadCheckpoint."""
     manifest = read_manifest(folder)
     for name, entry in manifest.files.items():
         _verify(folder, name, entry)
@@ -107,7 +109,7 @@ def verify(folder: Path) -> Manifest:
 
 
 def looks_complete(folder: Path) -> bool:
-    """Whether the manifest is right and the files have their sizes: what can be said without reading them."""
+    """Whether the manifest is right and the files have their sizes: a check that does not read them."""
     try:
         for name, entry in read_manifest(folder).files.items():
             with open(open_file(folder, name), "rb") as file:
@@ -142,18 +144,20 @@ def _verify(folder: Path, name: str, entry: FileEntry) -> None:
 
 def _arrays(folder: Path, manifest: Manifest) -> dict[str, Array]:
     try:
-        held = load_file(folder / ARRAYS)
-        if held.keys() != manifest.arrays.keys():
-            raise ValueError(f"it holds other arrays than {MANIFEST} lists")
-        return {name: from_held(held[name], entry.dtype, entry.shape) for name, entry in manifest.arrays.items()}
+        stored = load_file(folder / ARRAYS)
+        if stored.keys() != manifest.arrays.keys():
+            raise ValueError(f"its arrays differ from those that {MANIFEST} lists")
+        return {
+            name: from_safetensors(stored[name], entry.dtype, entry.shape) for name, entry in manifest.arrays.items()
+        }
     except MemoryError:
         raise
-    except Exception as error:  # the library has many kinds, and all mean that the file is no such file
+    except Exception as error:  # the library raises many kinds, and all mean that the file is not what it should be
         raise BadCheckpoint(folder, f"{ARRAYS} is not as Unisono writes it: {error}.") from error
 
 
 def _was_replaced(folder: Path, fd: int) -> bool:
     try:
         return not os.path.samestat(os.stat(folder), os.fstat(fd))
-    except OSError:  # deleted: what was read before that was of one checkpoint
+    except OSError:  # deleted: what was read is of one checkpoint
         return False

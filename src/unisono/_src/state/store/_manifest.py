@@ -1,4 +1,4 @@
-"""The file that makes a folder a checkpoint: what is in it, and the checksums of all of it, its own included."""
+"""The file that makes a folder a checkpoint: it lists the content, with checksums of all files, itself included."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATE = "state.json"
 
 _FORMAT = "unisono-checkpoint"
 _VERSION = 1
-_MOST_BYTES = 1 << 30  # of a manifest; millions of arrays have room in it
+_MOST_BYTES = 1 << 30  # of a manifest: enough for millions of arrays
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -50,7 +50,7 @@ class ArrayEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a checkpoint holds. It checks itself: a ValueError says what is not as it should be."""
+    """The content of a checkpoint. It checks itself: a ValueError says what is wrong."""
 
     step: int
     written: float
@@ -70,17 +70,18 @@ class Manifest:
         body = asdict(self)
         return dumps({"format": _FORMAT, "version": _VERSION, "body": body, "sha256": _checksum(body)})
 
-    def holds_the_same_as(self, other: Manifest) -> bool:
+    def has_same_content(self, other: Manifest) -> bool:
         """Whether nothing but the time differs."""
         return {**asdict(self), "written": 0} == {**asdict(other), "written": 0}
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder; BadCheckpoint if it has none, or not a good one."""
+    """The manifest of a folder; BadCheckpoint if there is none, or a damaged one."""
     content = _content(folder)
     if content.get("format") != _FORMAT:
         raise BadCheckpoint(
-            folder, f"{MANIFEST} is not of a checkpoint of Unisono: its format is {_short(content.get('format'))}."
+            folder,
+            f"{MANIFEST} is not the manifest of a Unisono checkpoint: its format is {_short(content.get('format'))}.",
         )
     version, body = content.get("version"), content.get("body")
     if type(version) is not int or version < 1:
@@ -101,8 +102,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise BadCheckpoint(folder, f"{MANIFEST} is not as Unisono writes it: {error}.") from error
 
 
-def looks_like_ours(folder: Path) -> bool:
-    """Whether this is a real folder with a manifest of ours, of whatever version; the rest may be damaged."""
+def has_unisono_manifest(folder: Path) -> bool:
+    """Whether this is a real folder with a manifest of Unisono, of any version; the rest may be damaged."""
     try:
         return not os.path.islink(folder) and _content(folder).get("format") == _FORMAT
     except BadCheckpoint:
@@ -112,13 +113,13 @@ def looks_like_ours(folder: Path) -> bool:
 def open_file(folder: Path, name: str) -> int:
     """A descriptor of a plain file in the folder. A link, a pipe or a folder in its place: BadCheckpoint."""
     try:
-        # Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+        # Without O_NONBLOCK opening a pipe without a writer would block.
         fd = os.open(folder / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         raise BadCheckpoint(folder, _missing(folder, name)) from None
     except OSError as error:
-        said = "it is a link, where a file is expected" if error.errno == errno.ELOOP else error.strerror
-        raise BadCheckpoint(folder, f"{name} cannot be opened: {said}.") from error
+        reason = "it is a link, where a file is expected" if error.errno == errno.ELOOP else error.strerror
+        raise BadCheckpoint(folder, f"{name} cannot be opened: {reason}.") from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise BadCheckpoint(folder, f"{name} is not a plain file.")
@@ -131,7 +132,7 @@ def read_all(folder: Path, name: str, most_bytes: int | None = None) -> bytes:
         try:
             size = os.fstat(file.fileno()).st_size
             if most_bytes is not None and size > most_bytes:
-                raise BadCheckpoint(folder, f"{name} has {size:,} bytes, which none of ours has.")
+                raise BadCheckpoint(folder, f"{name} has {size:,} bytes, more than Unisono ever writes.")
             return file.read()
         except OSError as error:
             raise BadCheckpoint(folder, f"{name} cannot be read: {error.strerror}.") from error
@@ -179,4 +180,4 @@ def _short(value: JSON) -> str:
 
 def _expect(right: object, what: str) -> None:
     if not right:
-        raise ValueError(f"{what} is not what it should be")
+        raise ValueError(f"{what} is not valid")

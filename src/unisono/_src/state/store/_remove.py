@@ -8,13 +8,13 @@ import shutil
 from pathlib import Path
 
 from unisono._src.state.store._durable import sync_folder
-from unisono._src.state.store._errors import CheckpointError, explained
-from unisono._src.state.store._manifest import MANIFEST, looks_like_ours
-from unisono._src.state.store._staging import staging
+from unisono._src.state.store._errors import CheckpointError, explain_os_errors
+from unisono._src.state.store._manifest import MANIFEST, has_unisono_manifest
+from unisono._src.state.store._staging import staging_folder
 
 
 def remove(folder: str | os.PathLike[str]) -> None:
-    """Deletes the checkpoint in `folder`; it is gone in one moment. Links, and what is no checkpoint, are refused.
+    """Deletes the checkpoint in `folder`; it is gone atomically. Links, and what is not a checkpoint, are refused.
 
     >>> import tempfile
     >>> from unisono._src.state.store import commit, is_committed
@@ -25,27 +25,27 @@ def remove(folder: str | os.PathLike[str]) -> None:
     False
     """
     folder = Path(os.path.abspath(folder))
-    if not looks_like_ours(folder):
+    if not has_unisono_manifest(folder):
         raise CheckpointError(
-            f"{os.fspath(folder)!r} was not deleted: it is not a folder with a manifest of Unisono's. "
+            f"{os.fspath(folder)!r} was not deleted: it is not a folder with a manifest of Unisono. "
             f"If you do not need it, delete it yourself."
         )
-    with explained("deleted", folder):
-        take_away(folder)
+    with explain_os_errors("deleted", folder):
+        delete_folder(folder)
         sync_folder(folder.parent)
 
 
-def take_away(folder: Path) -> None:
-    """Deletes a folder that was found to be ours."""
+def delete_folder(folder: Path) -> None:
+    """Deletes a folder that is known to be a checkpoint."""
     for inside in (False, True):
-        with staging(folder.parent, inside=inside) as place:
+        with staging_folder(folder.parent, inside=inside) as staged:
             try:
-                os.rename(folder, place / folder.name)
+                os.rename(folder, staged / folder.name)
                 return
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
-    # A folder of a lower layer of an overlay cannot be moved at all. Without its manifest it does not exist either.
+    # A folder of a lower layer of an overlay cannot be moved at all. Without its manifest it is no checkpoint any more.
     os.unlink(folder / MANIFEST)
     sync_folder(folder)
     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""A complete folder gets its name, even if another has it."""
+"""Renaming a complete folder into place, also over an earlier checkpoint."""
 
 from __future__ import annotations
 
@@ -6,37 +6,37 @@ import errno
 import os
 from pathlib import Path
 
-from unisono._src.state.store._durable import exchange
+from unisono._src.state.store._durable import swap_names
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._load import verify
-from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, Manifest, looks_like_ours
-from unisono._src.state.store._remove import take_away
+from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, Manifest, has_unisono_manifest
+from unisono._src.state.store._remove import delete_folder
 from unisono._src.state.store._staging import replace_in_two_moves
 
 _MOST_TRIES = 10
 
 
-def refuse_what_is_not_ours(folder: Path) -> None:
-    """Replaced are checkpoints, damaged ones too, and empty folders. Anything else is a CheckpointError."""
-    if not os.path.lexists(folder) or looks_like_ours(folder):
+def check_replaceable(folder: Path) -> None:
+    """Checkpoints, damaged ones too, and empty folders may be replaced. Anything else is a CheckpointError."""
+    if not os.path.lexists(folder) or has_unisono_manifest(folder):
         return
     if os.path.islink(folder) or not os.path.isdir(folder):
         kind = "a link" if os.path.islink(folder) else "a file"
         raise CheckpointError(f"{os.fspath(folder)!r} is {kind}. Move it away, or choose another name.")
     with os.scandir(folder) as found:
-        others = sorted(
+        foreign = sorted(
             item.name
             for item in found
             if item.name not in (ARRAYS, STATE, MANIFEST) or not item.is_file(follow_symlinks=False)
         )
-    if others:
+    if foreign:
         raise CheckpointError(
-            f"{os.fspath(folder)!r} is no checkpoint, but holds {', '.join(map(repr, others[:3]))}"
-            f"{' and more' if len(others) > 3 else ''}. Move it away, or choose another name."
+            f"{os.fspath(folder)!r} is not a checkpoint, but holds {', '.join(map(repr, foreign[:3]))}"
+            f"{' and more' if len(foreign) > 3 else ''}. Move it away, or choose another name."
         )
 
 
-def give_name(new: Path, folder: Path, manifest: Manifest) -> None:
+def rename_into_place(new: Path, folder: Path, manifest: Manifest) -> None:
     """Renames `new`, whose manifest is given, to `folder`. Afterwards `new` may be what had the name before."""
     for _ in range(_MOST_TRIES):
         try:
@@ -47,9 +47,9 @@ def give_name(new: Path, folder: Path, manifest: Manifest) -> None:
                 raise
         if _is_same(folder, manifest):
             return
-        refuse_what_is_not_ours(folder)
+        check_replaceable(folder)
         try:
-            if not exchange(new, folder):
+            if not swap_names(new, folder):
                 replace_in_two_moves(new, folder)
             return
         except FileNotFoundError:  # another job deleted it meanwhile
@@ -57,15 +57,15 @@ def give_name(new: Path, folder: Path, manifest: Manifest) -> None:
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            take_away(folder)  # an overlay keeps it elsewhere, and cannot move it
+            delete_folder(folder)  # an overlay file system stores it elsewhere, and cannot move it
     raise CheckpointError(
-        f"{os.fspath(folder)!r} could not be written: another job puts something there again and again. "
-        f"Give each job a folder of its own."
+        f"{os.fspath(folder)!r} could not be written: another job writes there again and again. "
+        f"Give each job its own folder."
     )
 
 
 def _is_same(folder: Path, manifest: Manifest) -> bool:
     try:
-        return verify(folder).holds_the_same_as(manifest)
+        return verify(folder).has_same_content(manifest)
     except BadCheckpoint:
         return False

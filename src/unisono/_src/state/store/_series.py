@@ -7,9 +7,9 @@ import re
 from collections.abc import Container
 from pathlib import Path
 
-from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explained
+from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explain_os_errors
 from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load, looks_complete
-from unisono._src.state.store._manifest import looks_like_ours
+from unisono._src.state.store._manifest import has_unisono_manifest
 from unisono._src.state.store._remove import remove
 from unisono._src.state.store._staging import clear_stale
 
@@ -48,7 +48,7 @@ class CheckpointSeries:
 
     def steps(self) -> list[int]:
         """The steps of which there is a checkpoint, ascending. Damaged ones are among them."""
-        with explained("listed", self._folder / f"{self._prefix}-*"):
+        with explain_os_errors("listed", self._folder / f"{self._prefix}-*"):
             try:
                 names = os.listdir(self._folder)
             except FileNotFoundError:
@@ -85,14 +85,14 @@ class CheckpointSeries:
             path = self.path(step)
             if num_kept < (keep or 0):
                 num_kept += looks_complete(path)
-            elif step not in spare and looks_like_ours(path):
+            elif step not in spare and has_unisono_manifest(path):
                 _remove_unless_gone(path)
 
     def clear(self) -> None:
         """Deletes all of them; folders that are not checkpoints stay."""
         clear_stale(self._folder)
         for step in self.steps():
-            if looks_like_ours(self.path(step)):
+            if has_unisono_manifest(self.path(step)):
                 _remove_unless_gone(self.path(step))
 
 

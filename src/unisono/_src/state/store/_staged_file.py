@@ -1,4 +1,4 @@
-"""Writing one file so that its name is never that of half a file."""
+"""Writing one file so that half a file never has its name."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from unisono._src.state.store._durable import make_folders, sync_file, sync_folder
-from unisono._src.state.store._errors import CheckpointError, explained, explanation, is_full
-from unisono._src.state.store._staging import clear_stale, staging
+from unisono._src.state.store._errors import CheckpointError, explain_os_error, explain_os_errors, is_full
+from unisono._src.state.store._staging import clear_stale, staging_folder
 
 
 @contextlib.contextmanager
 def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path of the same file name, elsewhere, to write to. At the end of the block the file gets its real place.
+    """A temporary path of the same file name to write to. At the end of the block the file is renamed to `path`.
 
     If the block raises, what was written is deleted, and a file that was there before is still what it was.
 
@@ -30,36 +30,36 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     'a model'
     """
     path = Path(os.path.abspath(path))
-    with explained("written", path):
+    with explain_os_errors("written", path):
         make_folders(path.parent)
         clear_stale(path.parent)
     with contextlib.ExitStack() as stack:
-        with explained("written", path):
-            temporary = stack.enter_context(staging(path.parent)) / path.name
+        with explain_os_errors("written", path):
+            temporary = stack.enter_context(staging_folder(path.parent)) / path.name
         try:
             yield temporary
         except OSError as error:
             if not is_full(error):
                 raise
-            raise explanation(error, "written", path) from error
+            raise explain_os_error(error, "written", path) from error
         if not temporary.is_file():
             raise CheckpointError(
                 f"{os.fspath(path)!r} was not written: the block left no file {os.fspath(temporary)!r}."
             )
-        with explained("written", path, temporary.stat().st_size):
-            _give_name(temporary, path)
+        with explain_os_errors("written", path, temporary.stat().st_size):
+            _rename_into_place(temporary, path)
             sync_folder(path.parent)
 
 
-def _give_name(temporary: Path, path: Path) -> None:
+def _rename_into_place(temporary: Path, path: Path) -> None:
     sync_file(temporary)
     try:
         os.replace(temporary, path)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        with staging(path.parent, inside=True) as place:
-            copy = place / path.name
+        with staging_folder(path.parent, inside=True) as staged:
+            copy = staged / path.name
             shutil.copy(temporary, copy)
             sync_file(copy)
             os.replace(copy, path)
