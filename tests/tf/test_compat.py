@@ -240,9 +240,9 @@ def test_types_for_annotations() -> None:
 
 def test_tpus_have_no_assignments_and_no_embedding_tables() -> None:
     assert tf.tpu.experimental.DeviceAssignment.build(None, computation_shape=[1, 1, 1, 1], num_replicas=8) is None
-    with pytest.raises(NotImplementedError, match="one of shape"):
+    with pytest.raises(NotImplementedError, match="computation_shape="):
         tf.tpu.experimental.DeviceAssignment.build(None, computation_shape=[1, 1, 1, 2])
-    with pytest.raises(NotImplementedError, match="Leave the assignment"):
+    with pytest.raises(NotImplementedError, match=r"Leave the\sassignment"):
         tf.tpu.experimental.DeviceAssignment(None, None)
     assert tf.tpu.experimental.DeviceOrderMode.RING.name == "RING"
     assert tf.tpu.experimental.TPUSystemMetadata(8, 1, 8, None, ()).num_cores == 8
@@ -255,5 +255,5 @@ def test_tpus_have_no_assignments_and_no_embedding_tables() -> None:
         with pytest.raises(NotImplementedError, match=r"tf\.keras\.layers\.Embedding"):
             refused()
     for refused in (tf.tpu.experimental.Topology, tf.tpu.experimental.HardwareFeature):
-        with pytest.raises(NotImplementedError, match="JAX knows"):
+        with pytest.raises(NotImplementedError, match=r"jax\.devices"):
             refused()

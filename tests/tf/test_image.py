@@ -123,7 +123,7 @@ def test_text_with_different_numbers_of_parts_is_refused():
 
 
 def test_text_that_is_no_number_is_an_invalid_argument():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="b'x' is no number"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="b'x' is not a number"):
         tf.strings.to_number("x")
     with pytest.raises(tf.errors.InvalidArgumentError, match="outside"):
         tf.strings.substr("abc", 7, 1)

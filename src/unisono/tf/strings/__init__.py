@@ -1,4 +1,4 @@
-"""`tf.strings`: text, on the host. Text is bytes, as in TensorFlow; results are tensors of the host."""
+"""`tf.strings`: functions of strings, which run on the host. Strings are bytes, as in TensorFlow."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.strings._case_regex_hash import (

@@ -1,4 +1,4 @@
-"""Numbers in texts, and texts of numbers."""
+"""Conversion between strings and numbers: `to_number`, `as_string`, `format`."""
 
 from __future__ import annotations
 
@@ -19,60 +19,67 @@ from unisono.tf.strings._string_arrays import build_string_array
 
 @op
 def to_number(input: Any, out_type: Any = "float32") -> Any:
-    """The numbers that are written in the text.
+    """Parses strings as numbers.
 
     >>> to_number(["1.5", "2"]).tolist()
     [1.5, 2.0]
     """
-    array, wanted = as_bytes_array(input), as_dtype(out_type)
-    read: Callable[[bytes], Any] = int if wanted.is_integer else float
+    array, target = as_bytes_array(input), as_dtype(out_type)
+    parse: Callable[[bytes], Any] = int if target.is_integer else float
     numbers = []
     for each in array.reshape(-1):
         try:
-            numbers.append(read(each))
+            numbers.append(parse(each))
         except ValueError:
-            kind = "whole number" if wanted.is_integer else "number"
-            raise InvalidArgumentError(None, None, f"tf.strings.to_number: {each!r} is no {kind}.") from None
-    return as_array(np.array(numbers, wanted.dtype).reshape(array.shape))
+            kind = "an integer" if target.is_integer else "a number"
+            raise InvalidArgumentError(None, None, f"tf.strings.to_number: {each!r} is not {kind}.") from None
+    return as_array(np.array(numbers, target.dtype).reshape(array.shape))
 
 
 @op
 def as_string(
     input: Any, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = ""
 ) -> Any:
-    """Numbers as text.
+    """Converts numbers to strings.
 
     >>> as_string([1, 2]).numpy().tolist()
     [b'1', b'2']
     """
     if is_text(input):
         return to_host_tensor(as_bytes_array(input))
-    array = static_value(as_array(input), "tf.strings.as_string: numbers become text on the host; the input")
+    array = static_value(as_array(input), "tf.strings.as_string runs on the host: its input")
     kind = "e" if scientific else "g" if shortest else "f"
     digits = "" if precision < 0 else f".{precision}"
 
-    def written(value: Any) -> bytes:
+    def to_text(value: Any) -> bytes:
         if array.dtype.kind == "b":
-            plain = "true" if value else "false"
+            text = "true" if value else "false"
         else:
-            plain = str(value) if array.dtype.kind in "iu" else f"{float(value):{digits}{kind}}"
+            text = str(value) if array.dtype.kind in "iu" else f"{float(value):{digits}{kind}}"
         if width < 0:
-            return plain.encode()
-        return (plain.ljust(width) if fill == "-" else plain.rjust(width, fill or " ")).encode()
+            return text.encode()
+        return (text.ljust(width) if fill == "-" else text.rjust(width, fill or " ")).encode()
 
-    return to_host_tensor(build_string_array(array.shape, lambda index: written(array[index])))
+    return to_host_tensor(build_string_array(array.shape, lambda index: to_text(array[index])))
 
 
 @op
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3) -> Any:
-    """The template with tensors in place of ``placeholder``, written as `tf.print` writes them."""
+    """Replaces each ``placeholder`` in the template by a tensor, formatted as by `tf.print`."""
     values = inputs if isinstance(inputs, list | tuple) else [inputs]
     pieces = template.split(placeholder)
     if len(pieces) != len(values) + 1:
-        raise ValueError(f"tf.strings.format: {len(pieces) - 1} places for {len(values)} values in {template!r}.")
+        raise ValueError(
+            f"tf.strings.format: {template!r} has {len(pieces) - 1} placeholders for {len(values)} values."
+        )
     shown = [
-        format_tensor(as_bytes_array(each) if is_text(each) else static_value(as_array(each), "It"), summarize)
+        format_tensor(
+            as_bytes_array(each)
+            if is_text(each)
+            else static_value(as_array(each), "tf.strings.format runs on the host: a value"),
+            summarize,
+        )
         for each in values
     ]
-    joined = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
-    return to_host_tensor(bytes_scalar(joined.encode()))
+    text = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
+    return to_host_tensor(bytes_scalar(text.encode()))

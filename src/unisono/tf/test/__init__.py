@@ -1,4 +1,4 @@
-"""`tf.test`: what tests ask of the machine, and a test case that compares arrays."""
+"""`tf.test`: a test case that compares arrays, and what JAX is built for."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.test._build_info import (

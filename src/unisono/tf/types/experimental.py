@@ -1,4 +1,4 @@
-"""`tf.types.experimental`: names for annotations and `isinstance`."""
+"""`tf.types.experimental`: types for annotations and `isinstance`."""
 
 from typing import Any, TypeAlias
 

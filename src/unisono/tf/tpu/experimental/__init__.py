@@ -1,4 +1,4 @@
-"""`tf.tpu.experimental`: what scripts for TPUs call before they make a strategy."""
+"""`tf.tpu.experimental`: what TPU scripts call before they create a strategy."""
 
 from unisono._src.strategy._tpu_cluster_resolver import TPUSystemMetadata
 from unisono.tf._missing import explain_missing_names as _explain_missing_names

@@ -1,4 +1,4 @@
-"""Which TPU cores make one replica: here each core is one, so that there is nothing to assign."""
+"""Assignment of TPU cores to replicas. Every core is one replica, so other assignments are not supported."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from unisono.tf._unsupported import unsupported_class
 
-CORES = """DeviceAssignment: a replica is one TPU core here, in JAX's order; {asked} is not there. Leave the assignment
-out: tf.distribute.TPUStrategy(resolver)."""
+ONE_CORE_ONLY = """DeviceAssignment: a replica is one TPU core, in JAX's order; {requested} is not supported. Leave the
+assignment out: tf.distribute.TPUStrategy(resolver)."""
 
 
 class DeviceOrderMode(enum.IntEnum):
-    """Accepted, without effect."""
+    """Accepted without effect."""
 
     AUTO = 0
     RING = 1
@@ -20,10 +20,10 @@ class DeviceOrderMode(enum.IntEnum):
 
 
 class DeviceAssignment:
-    """Refused, but for what there is anyway: one core for each replica."""
+    """Supports only :meth:`build` with one core for each replica, which is what there is without it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(CORES.format(asked="another one"))
+        raise NotImplementedError(ONE_CORE_ONLY.format(requested="another assignment"))
 
     @staticmethod
     def build(
@@ -33,15 +33,13 @@ class DeviceAssignment:
         num_replicas: int = 1,
         device_order_mode: DeviceOrderMode = DeviceOrderMode.AUTO,
     ) -> None:
-        """None, which is what `TPUStrategy` takes, if one core for each replica is asked for; else an error."""
+        """Returns None, which `TPUStrategy` accepts, for one core per replica; raises NotImplementedError otherwise."""
         if computation_shape is not None and any(size != 1 for size in computation_shape):
-            raise NotImplementedError(CORES.format(asked=f"one of shape {list(computation_shape)}"))
+            raise NotImplementedError(ONE_CORE_ONLY.format(requested=f"computation_shape={list(computation_shape)}"))
 
 
 Topology = unsupported_class(
     "tf.tpu.experimental.Topology",
-    "JAX knows how TPUs are connected; its devices have coords: jax.devices()[0].coords.",
+    "use the coordinates of JAX's devices: jax.devices()[0].coords.",
 )
-HardwareFeature = unsupported_class(
-    "tf.tpu.experimental.HardwareFeature", "JAX knows the hardware: jax.devices()[0].device_kind."
-)
+HardwareFeature = unsupported_class("tf.tpu.experimental.HardwareFeature", "use jax.devices()[0].device_kind.")
