@@ -364,7 +364,7 @@ def test_csv_files_are_read_by_column(tmp_path: Path) -> None:
     assert list(rows.as_numpy_iterator()) == [(3, np.float32(0.95)), (40, np.float32(1.5))]
     with pytest.raises(ValueError, match="field 1 is empty"):
         tf.data.experimental.CsvDataset(str(path), [tf.int64, tf.float32], header=True, select_cols=[0, 1])
-    with pytest.raises(ValueError, match=r"'weight' is no column\. There are: age, height, name"):
+    with pytest.raises(ValueError, match=r"'weight' is not a column\. Expected one of: age, height, name"):
         tf.data.experimental.make_csv_dataset(str(path), 2, label_name="weight")
 
 

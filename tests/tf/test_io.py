@@ -92,7 +92,7 @@ def test_lines_of_commas_become_columns() -> None:
 @pytest.mark.parametrize(
     ("line", "defaults", "reason"),
     [
-        ("x", [[0]], "no int32: 'x'"),
+        ("x", [[0]], "not a valid int32: 'x'"),
         (",2", [tf.constant([], tf.int32), [0]], "required, but missing"),
         ("1,2", [[0]], "expected 1 fields, got 2"),
     ],

@@ -405,7 +405,7 @@ def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the signature 'serving_default' is"):
         tf.saved_model.save(Scaled(), tmp_path / "thing", signatures=lambda x: x)
     nested = tf.function(lambda x: {"a": {"b": x}}).get_concrete_function(tf.TensorSpec([], tf.float32))
-    with pytest.raises(ValueError, match="has no names"):
+    with pytest.raises(ValueError, match="Expected a tensor, a list of tensors"):
         tf.saved_model.save(tf.Module(), tmp_path / "thing", signatures=nested)
     assert not (tmp_path / "thing").exists()
 
@@ -424,7 +424,7 @@ def test_what_is_no_saved_model_is_said(folder: str, tmp_path: Path) -> None:
     (tmp_path / "tensorflows" / "saved_model.pb").write_bytes(b"")
     with pytest.raises(OSError, match="written by TensorFlow"):
         tf.saved_model.load(tmp_path / "tensorflows")
-    with pytest.raises(ValueError, match="leave tags out"):
+    with pytest.raises(ValueError, match="the only tag"):
         tf.saved_model.load(folder, tags=[tf.saved_model.TRAINING])
 
 
@@ -442,7 +442,7 @@ def test_a_damaged_or_forged_folder_is_an_error(module_folder: str, tmp_path: Pa
     arrays = {entry["array"]: np.zeros(3, np.uint8) for f in state["functions"] for entry in f["programs"]}
     arrays |= {entry["array"]: np.zeros(1, np.float32) for entry in state["variables"]}
     commit(tmp_path / "forged", arrays=arrays, state=state)
-    with pytest.raises(BadCheckpoint, match="not as Unisono writes"):
+    with pytest.raises(BadCheckpoint, match="not a SavedModel of Unisono"):
         tf.saved_model.load(tmp_path / "forged")
     exports = jax.export.export(
         jax.jit(lambda v, x: ([jax.ffi.ffi_call("xla_ffi_python_cpu_callback", v[0])(v[0])], [])),

@@ -192,7 +192,7 @@ def test_a_checkpoint_is_read_without_its_objects(tmp_path: Path) -> None:
     assert tf.train.load_variable(path, "module/w").shape == (2, 3)
     with pytest.raises(tf.errors.NotFoundError, match="There is no 'x' in the checkpoint"):
         reader.get_tensor("x")
-    with pytest.raises(tf.errors.NotFoundError, match="no checkpoint at"):
+    with pytest.raises(tf.errors.NotFoundError, match="neither a checkpoint nor a folder"):
         tf.train.load_checkpoint(str(tmp_path / "two"))
 
 
@@ -311,7 +311,7 @@ def test_sequence_examples_have_the_bytes_that_tensorflow_gives() -> None:
     assert str(example) == SEQUENCE_EXAMPLE_TEXT
 
 
-def test_messages_have_protobufs_manners() -> None:
+def test_messages_have_protobufs_methods() -> None:
     example = tf.train.Example()
     assert not example.HasField("features")
     example.features.feature["x"].int64_list.value.extend([1, 2])
@@ -340,7 +340,7 @@ def test_messages_have_protobufs_manners() -> None:
     lists = tf.train.FeatureLists()
     lists.feature_list["w"].feature.append(feature)
     assert tf.train.FeatureLists.FromString(lists.SerializeToString()) == lists
-    with pytest.raises(ValueError, match="has no field 'label'"):
+    with pytest.raises(ValueError, match=r'has no "label" field'):
         example.HasField("label")
     with pytest.raises(TypeError, match="Expected a list of Features"):
         tf.train.FeatureList(feature=[3])

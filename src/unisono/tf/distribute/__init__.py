@@ -1,4 +1,4 @@
-"""`tf.distribute`: the strategies are Unisono's own classes.
+"""`tf.distribute`: the strategies are Unisono's classes.
 
 ```python
 import unisono.tf as tf
@@ -34,7 +34,7 @@ from unisono._src.strategy import (
     in_cross_replica_context,
 )
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
-from unisono.tf.distribute import _install, cluster_resolver, coordinator, experimental
+from unisono.tf.distribute import _strategy_methods, cluster_resolver, coordinator, experimental
 from unisono.tf.distribute._parameter_servers import ParameterServerStrategy, Server
 
 __getattr__ = _explain_missing_names("tf.distribute")

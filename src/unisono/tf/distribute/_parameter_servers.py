@@ -1,4 +1,4 @@
-"""Training with parameter servers, which is refused: every process trains, and all in lockstep."""
+"""Names of parameter-server training, which is not supported: every process trains, all in lockstep."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from typing import Final
 
 from unisono.tf._unsupported import unsupported_class, unsupported_function
 
-INSTEAD: Final = (
-    "training with parameter servers is not available, since Keras 3 has none and XLA's programs run in lockstep; use "
+_NO_SERVERS: Final = (
+    "training with parameter servers is not supported: Keras 3 has none, and XLA's programs run in lockstep; use "
     "tf.distribute.MultiWorkerMirroredStrategy() in every process, started with `unisono run -n 4 script.py` or a "
     "TF_CONFIG of workers only."
 )
-SHARDING: Final = (
-    "variables are not split over parameter servers; leave the partitioner out, and use "
+_NO_PARTITIONERS: Final = (
+    "variables are not split over parameter servers; leave out the partitioner, and use "
     "tf.distribute.MultiWorkerMirroredStrategy(), which keeps all variables on each device."
 )
-RPC: Final = (
-    "calls between processes are not there; processes that train together exchange values with strategy.reduce and "
+_NO_RPC: Final = (
+    "remote procedure calls are not supported; processes that train together exchange values with strategy.reduce and "
     "strategy.gather."
 )
 
-ParameterServerStrategy = unsupported_class("tf.distribute.ParameterServerStrategy", INSTEAD)
+ParameterServerStrategy = unsupported_class("tf.distribute.ParameterServerStrategy", _NO_SERVERS)
 Server = unsupported_class(
     "tf.distribute.Server",
-    "no servers are started inside of a script; `unisono run -n 4 script.py` starts and watches the workers, and "
-    "tf.distribute.MultiWorkerMirroredStrategy() in each of them joins the others.",
+    "a script starts no servers; `unisono run -n 4 script.py` starts and supervises the workers, and "
+    "tf.distribute.MultiWorkerMirroredStrategy() in each of them connects them.",
 )
-ClusterCoordinator = unsupported_class("tf.distribute.coordinator.ClusterCoordinator", INSTEAD)
-RemoteValue = unsupported_class("tf.distribute.coordinator.RemoteValue", INSTEAD)
-PerWorkerValue = unsupported_class("tf.distribute.coordinator.PerWorkerValue", INSTEAD)
+ClusterCoordinator = unsupported_class("tf.distribute.coordinator.ClusterCoordinator", _NO_SERVERS)
+RemoteValue = unsupported_class("tf.distribute.coordinator.RemoteValue", _NO_SERVERS)
+PerWorkerValue = unsupported_class("tf.distribute.coordinator.PerWorkerValue", _NO_SERVERS)
 experimental_get_current_worker_index = unsupported_function(
-    "tf.distribute.coordinator.experimental_get_current_worker_index", INSTEAD
+    "tf.distribute.coordinator.experimental_get_current_worker_index", _NO_SERVERS
 )
 
 _PARTITIONERS: Final = "tf.distribute.experimental.partitioners"
-Partitioner = unsupported_class(f"{_PARTITIONERS}.Partitioner", SHARDING)
-FixedShardsPartitioner = unsupported_class(f"{_PARTITIONERS}.FixedShardsPartitioner", SHARDING)
-MinSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MinSizePartitioner", SHARDING)
-MaxSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MaxSizePartitioner", SHARDING)
+Partitioner = unsupported_class(f"{_PARTITIONERS}.Partitioner", _NO_PARTITIONERS)
+FixedShardsPartitioner = unsupported_class(f"{_PARTITIONERS}.FixedShardsPartitioner", _NO_PARTITIONERS)
+MinSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MinSizePartitioner", _NO_PARTITIONERS)
+MaxSizePartitioner = unsupported_class(f"{_PARTITIONERS}.MaxSizePartitioner", _NO_PARTITIONERS)
 
-RpcServer = unsupported_class("tf.distribute.experimental.rpc.Server", RPC)
-RpcClient = unsupported_class("tf.distribute.experimental.rpc.Client", RPC)
+RpcServer = unsupported_class("tf.distribute.experimental.rpc.Server", _NO_RPC)
+RpcClient = unsupported_class("tf.distribute.experimental.rpc.Client", _NO_RPC)

@@ -1,4 +1,4 @@
-"""`tf.distribute.cluster_resolver`: who takes part in a training."""
+"""`tf.distribute.cluster_resolver`: the resolvers that find the workers of a cluster."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,4 +1,5 @@
-"""The folder of a SavedModel: one of unisono._src.state.store's, whose state says so."""
+"""The folder of a SavedModel, a committed folder of the store whose state has the kind "saved_model"; TensorFlow's
+constants."""
 
 from __future__ import annotations
 
@@ -8,33 +9,45 @@ from typing import Any, Final
 from unisono._src.state import store
 from unisono.tf._paths import to_local_path
 
+# Names of TensorFlow's API.
+DEFAULT_SERVING_SIGNATURE_DEF_KEY: Final = "serving_default"
+SERVING: Final = "serve"
+TRAINING: Final = "train"
+GPU: Final = "gpu"
+TPU: Final = "tpu"
+PREDICT_INPUTS: Final = "inputs"
+PREDICT_OUTPUTS: Final = "outputs"
+PREDICT_METHOD_NAME: Final = "tensorflow/serving/predict"
+
 KIND: Final = "saved_model"
 MODEL_FILE: Final = "model.keras"  # what `model.save(folder)` of tf.keras writes into its folder
 VERSION: Final = 1
 
-TENSORFLOWS = """tf.saved_model.load: {folder!r} was written by TensorFlow: it holds a graph of TensorFlow's
-operations, which only TensorFlow can run. Where TensorFlow is installed, load it there and save the weights, or make
-the model here and load those with model.load_weights."""
+WRITTEN_BY_TENSORFLOW = """tf.saved_model.load: {folder!r} was written by TensorFlow: its graph of TensorFlow's
+operations needs TensorFlow to run. Load it with TensorFlow and save the weights there; then create the model
+here and load them with model.load_weights."""
 
-NOT_ONE = """tf.saved_model.load: {folder!r} is no SavedModel: {reason}"""
+NOT_A_SAVED_MODEL = """tf.saved_model.load: {folder!r} is not a SavedModel: {reason}"""
 
-NEWER = """tf.saved_model.load: {folder!r} was written by a newer Unisono, in version {version} of the format; this one
-reads {known}. Upgrade: pip install -U unisono."""
+NEWER_FORMAT = """tf.saved_model.load: {folder!r} has version {version} of the format, written by a newer Unisono.
+Expected at most {known}. Upgrade: pip install -U unisono."""
 
 
-def read(name: str) -> store.LoadedCheckpoint:
-    """The folder, every byte of it checked; an error that says what is wrong."""
+def read_saved_model(name: str) -> store.LoadedCheckpoint:
+    """Reads the folder and verifies its checksums; OSError if it is not a SavedModel."""
     if any(os.path.exists(os.path.join(name, file)) for file in ("saved_model.pb", "saved_model.pbtxt")):
-        raise OSError(TENSORFLOWS.format(folder=name))
+        raise OSError(WRITTEN_BY_TENSORFLOW.format(folder=name))
     if not store.is_committed(name):
         reason = "it has no manifest.json." if os.path.isdir(name) else "there is no such folder."
-        raise OSError(NOT_ONE.format(folder=name, reason=reason))
+        raise OSError(NOT_A_SAVED_MODEL.format(folder=name, reason=reason))
     stored = store.load(name)
     state = stored.state
     if not isinstance(state, dict) or state.get("kind") != KIND:
-        raise OSError(NOT_ONE.format(folder=name, reason="it is a checkpoint. Use tf.train.Checkpoint(...).restore."))
+        raise OSError(
+            NOT_A_SAVED_MODEL.format(folder=name, reason="it is a checkpoint. Use tf.train.Checkpoint(...).restore.")
+        )
     if state["version"] > VERSION:
-        raise OSError(NEWER.format(folder=name, version=state["version"], known=VERSION))
+        raise OSError(NEWER_FORMAT.format(folder=name, version=state["version"], known=VERSION))
     return stored
 
 
@@ -48,7 +61,7 @@ def contains_saved_model(export_dir: Any) -> bool:
     if os.path.isfile(os.path.join(folder, MODEL_FILE)):
         return True
     try:
-        read(folder)
+        read_saved_model(folder)
     except (OSError, store.CheckpointError):
         return False
     return True

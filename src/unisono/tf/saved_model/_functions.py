@@ -1,4 +1,4 @@
-"""The functions of an object: which there are, for which arguments each is saved, and as what."""
+"""Finds the `tf.function`s of an object, and exports each for the arguments it is saved for."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.state.store import JSON
 from unisono._src.tracing import functions
-from unisono.tf.saved_model._nests import taken_apart
-from unisono.tf.saved_model._programs import Program, exported
+from unisono.tf.saved_model._nests import flatten_nest
+from unisono.tf.saved_model._programs import ExportedProgram, export_program
 
 _Parameter = inspect.Parameter
-_KINDS: Final = {
+_PARAMETER_KINDS: Final = {
     kind.name: kind
     for kind in (
         *(_Parameter.POSITIONAL_ONLY, _Parameter.POSITIONAL_OR_KEYWORD, _Parameter.KEYWORD_ONLY),
@@ -22,58 +22,58 @@ _KINDS: Final = {
 }
 
 
-def functions_of(thing: Any) -> Iterator[tuple[str, functions.Function]]:
-    """The `tf.function`s that are methods or attributes of ``thing``, by name."""
-    names = {name for kind in type(thing).__mro__ for name, value in vars(kind).items() if _is_function(value)}
-    names |= {name for name, value in vars(thing).items() if _is_function(value)}
+def iter_functions(obj: Any) -> Iterator[tuple[str, functions.Function]]:
+    """Yields the `tf.function`s that are methods or attributes of ``obj``, with their names."""
+    names = {name for kind in type(obj).__mro__ for name, value in vars(kind).items() if _is_function(value)}
+    names |= {name for name, value in vars(obj).items() if _is_function(value)}
     for name in sorted(names):
-        value = getattr(thing, name)
+        value = getattr(obj, name)
         if _is_function(value):
             yield name, value
 
 
-def saved_kinds(function: functions.Function) -> list[functions.SpecializedFunction]:
-    """The function for each kind of arguments for which it is saved.
+def saveable_specializations(function: functions.Function) -> list[functions.SpecializedFunction]:
+    """The specializations of a function that are saved.
 
-    That of the input_signature, or else all that it was called with or that somebody asked for, except for those
-    with arguments that no file can hold: models, values of replicas.
+    That of the input_signature; without one all that were called or requested, except those with arguments that cannot
+    be stored, such as models and per-replica values.
     """
     if function.input_signature is not None:
         return [function.get_concrete_function()]
-    return [kind for kind in function.specializations if _can_be_saved(kind)]
+    return [each for each in function.specializations if _is_saveable(each)]
 
 
-def program_of(kind: functions.SpecializedFunction, name: str) -> Program:
-    """The function for one kind of arguments, by the names of its parameters."""
-    signature = _signature(kind.function)
+def export_specialization(specialization: functions.SpecializedFunction, name: str) -> ExportedProgram:
+    """Exports a specialization as a program whose arguments are named after the function's parameters."""
+    signature = _signature(specialization.function)
 
     def call(arguments: dict[str, Any]) -> Any:
         bound = inspect.BoundArguments(signature, arguments)
-        return kind.function(*bound.args, **bound.kwargs)
+        return specialization.function(*bound.args, **bound.kwargs)
 
-    return exported(call, bound_arguments(signature, kind.args, kind.kwargs), name)
+    return export_program(call, bind_arguments(signature, specialization.args, specialization.kwargs), name)
 
 
-def bound_arguments(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:
-    """The arguments by the names of the parameters, defaults included."""
+def bind_arguments(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments by parameter name, defaults included."""
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
 
 
-def parameters_of(function: functions.Function) -> JSON:
-    """The parameters as JSON."""
+def parameters_to_json(function: functions.Function) -> JSON:
+    """Describes the parameters as JSON."""
     return [
-        {"name": parameter.name, "kind": parameter.kind.name, "default": _default(parameter)}
+        {"name": parameter.name, "kind": parameter.kind.name, "default": _default_to_json(parameter)}
         for parameter in _signature(function).parameters.values()
     ]
 
 
-def signature_of(parameters: JSON) -> inspect.Signature:
-    """What :func:`parameters_of` was given. A default that could not be written is one that fits nothing."""
+def signature_from_json(parameters: JSON) -> inspect.Signature:
+    """The inverse of :func:`parameters_to_json`. A default that was not stored becomes an object that fits nothing."""
     return inspect.Signature(
         [
-            inspect.Parameter(each["name"], _KINDS[each["kind"]], default=_default_of(each["default"]))
+            inspect.Parameter(each["name"], _PARAMETER_KINDS[each["kind"]], default=_default_from_json(each["default"]))
             for each in parameters
         ]
     )
@@ -84,26 +84,28 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.signature(python_function)
 
 
-def _default(parameter: inspect.Parameter) -> JSON:
+def _default_to_json(parameter: inspect.Parameter) -> JSON:
     if parameter.default is inspect.Parameter.empty:
         return None
-    plain = isinstance(parameter.default, bool | int | float | str | None)
-    return {"value": parameter.default} if plain else {"other": str(type(parameter.default))}
+    is_plain = isinstance(parameter.default, bool | int | float | str | None)
+    return {"value": parameter.default} if is_plain else {"other": str(type(parameter.default))}
 
 
-def _default_of(written: JSON) -> Any:
-    if written is None:
+def _default_from_json(stored: JSON) -> Any:
+    if stored is None:
         return inspect.Parameter.empty
-    return written["value"] if "value" in written else object()
+    return stored["value"] if "value" in stored else object()
 
 
 def _is_function(value: Any) -> bool:
     return isinstance(value, functions.Function)
 
 
-def _can_be_saved(kind: functions.SpecializedFunction) -> bool:
+def _is_saveable(specialization: functions.SpecializedFunction) -> bool:
     try:
-        taken_apart(bound_arguments(_signature(kind.function), kind.args, kind.kwargs), _is_spec)
+        flatten_nest(
+            bind_arguments(_signature(specialization.function), specialization.args, specialization.kwargs), _is_spec
+        )
     except TypeError:
         return False
     return True

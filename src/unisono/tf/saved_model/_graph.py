@@ -1,8 +1,8 @@
-"""An object as a SavedModel has it: the variables, functions and objects in its attributes, as a table of nodes.
+"""The tables of a SavedModel: variables, functions and nodes for the objects that are reachable by attributes.
 
-{"variable": 0}                                     the first of the table of variables
-{"list": [1, 2]}, {"dict": {"name": 3}}             of nodes, by their numbers
-{"object": {"name": 4}, "functions": {"f": 0}}      attributes; functions by their numbers in the table of functions
+{"variable": 0}                                     an index into the table of variables
+{"list": [1, 2]}, {"dict": {"name": 3}}             indices of nodes
+{"object": {"name": 4}, "functions": {"f": 0}}      attributes; indices into the table of functions
 """
 
 from __future__ import annotations
@@ -19,83 +19,90 @@ from unisono._src.state.store import JSON
 from unisono._src.tracing import functions
 from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._module import Module
-from unisono.tf.saved_model._functions import functions_of, parameters_of, program_of, saved_kinds
+from unisono.tf.saved_model._functions import (
+    export_specialization,
+    iter_functions,
+    parameters_to_json,
+    saveable_specializations,
+)
 
-NOT_SAVEABLE = """tf.saved_model.save: {value!r} is a {kind}. Expected a tf.Module, or a model or layer of Keras."""
+NOT_SAVEABLE = """tf.saved_model.save: got {value!r}, a {kind}. Expected a tf.Module, or a Keras model or layer."""
 
-LEFT_OUT = """tf.saved_model.save leaves out the function {name!r} for the arguments {kind}, with which it was called:
-{reason}"""
+LEFT_OUT = """tf.saved_model.save leaves out the function {name!r} for the arguments {arguments}, with which it was
+called: {reason}"""
 
-_OBJECTS = Module | keras.Layer | checkpoint.Checkpoint
+_OBJECT_TYPES = Module | keras.Layer | checkpoint.Checkpoint
 
 
-class Graph:
-    """Tables of all that is reached from an object.
+class ObjectGraph:
+    """The tables for one object.
 
     Attributes:
-        nodes: see above; the first one is the object.
-        arrays: what goes into the file of arrays.
+        nodes: the table of nodes; the first one is the object.
+        arrays: the values of variables, and the serialized programs.
     """
 
-    def __init__(self, thing: Any) -> None:
-        if not isinstance(thing, _OBJECTS):
-            raise ValueError(NOT_SAVEABLE.format(value=thing, kind=type(thing).__name__))
+    def __init__(self, obj: Any) -> None:
+        if not isinstance(obj, _OBJECT_TYPES):
+            raise ValueError(NOT_SAVEABLE.format(value=obj, kind=type(obj).__name__))
         self.nodes: list[JSON] = []
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         self._variables: list[JSON] = []
         self._functions: list[JSON] = []
-        self._kept: list[Any] = []  # so that no identity is given twice
-        self._numbers: dict[int, int] = {}
-        self._variable_numbers: dict[int, int] = {}
-        self._function_numbers: dict[int, int] = {}
-        self._program_numbers: dict[int, int] = {}
-        self._node(thing)
+        self._kept_alive: list[Any] = []  # keeps objects alive, so that ids stay unique
+        self._node_indices: dict[int, int] = {}
+        self._variable_indices: dict[int, int] = {}
+        self._function_indices: dict[int, int] = {}
+        self._program_indices: dict[int, int] = {}
+        self._add_node(obj)
 
-    def add_function(self, name: str, function: functions.Function, kinds: list[functions.SpecializedFunction]) -> int:
-        """The number of ``function``, saved for these kinds of arguments."""
-        number = self._function_numbers.get(id(function))
-        if number is None:
-            number = self._function_numbers[id(function)] = len(self._functions)
-            self._kept.append(function)
-            self._functions.append({"name": name, "parameters": parameters_of(function), "programs": []})
-        for kind in kinds:
-            self.add_program(number, kind)
-        return number
+    def add_function(
+        self, name: str, function: functions.Function, specializations: list[functions.SpecializedFunction]
+    ) -> int:
+        """The index of ``function``, added with these specializations."""
+        index = self._function_indices.get(id(function))
+        if index is None:
+            index = self._function_indices[id(function)] = len(self._functions)
+            self._kept_alive.append(function)
+            self._functions.append({"name": name, "parameters": parameters_to_json(function), "programs": []})
+        for specialization in specializations:
+            self.add_program(index, specialization)
+        return index
 
-    def add_program(self, function: int, kind: functions.SpecializedFunction) -> int:
-        """The number of the function's program for one kind of arguments, added if it is not there."""
-        if id(kind) in self._program_numbers:
-            return self._program_numbers[id(kind)]
+    def add_program(self, function: int, specialization: functions.SpecializedFunction) -> int:
+        """The index of the specialization's program, added if it is missing."""
+        if id(specialization) in self._program_indices:
+            return self._program_indices[id(specialization)]
         entry = self._functions[function]
-        program = program_of(kind, entry["name"])
+        program = export_specialization(specialization, entry["name"])
         array = f"program/{function}/{len(entry['programs'])}"
         self.arrays[array] = np.frombuffer(program.serialized, np.uint8)
         entry["programs"].append(
             {
                 "array": array,
                 "arguments": program.arguments,
-                "specs": [_spec(spec) for spec in program.specs],
+                "specs": [_spec_to_json(spec) for spec in program.specs],
                 "outputs": program.outputs,
-                "output_specs": [_spec(spec) for spec in program.output_specs],
-                "read": [self._variable(variable) for variable in program.read],
+                "output_specs": [_spec_to_json(spec) for spec in program.output_specs],
+                "read": [self._add_variable(variable) for variable in program.read],
                 "written": program.written,
             }
         )
-        self._kept.append(kind)
-        number = self._program_numbers[id(kind)] = len(entry["programs"]) - 1
-        return number
+        self._kept_alive.append(specialization)
+        index = self._program_indices[id(specialization)] = len(entry["programs"]) - 1
+        return index
 
     def programs(self, function: int) -> list[JSON]:
-        """What is saved of a function."""
+        """The programs of a function."""
         programs: list[JSON] = self._functions[function]["programs"]
         return programs
 
     def add_root_function(self, name: str, function: int) -> None:
-        """The object gets a function of this name."""
+        """Adds a function to the root object."""
         self.nodes[0]["functions"][name] = function
 
     def state(self, signatures: JSON) -> JSON:
-        """All of it as JSON."""
+        """The tables as JSON."""
         return {
             "nodes": self.nodes,
             "variables": self._variables,
@@ -103,42 +110,42 @@ class Graph:
             "signatures": signatures,
         }
 
-    def _node(self, thing: Any) -> int:
-        if id(thing) in self._numbers:
-            return self._numbers[id(thing)]
-        number = self._numbers[id(thing)] = len(self.nodes)
-        self._kept.append(thing)
+    def _add_node(self, obj: Any) -> int:
+        if id(obj) in self._node_indices:
+            return self._node_indices[id(obj)]
+        index = self._node_indices[id(obj)] = len(self.nodes)
+        self._kept_alive.append(obj)
         self.nodes.append(None)
-        self.nodes[number] = self._content(thing)
-        return number
+        self.nodes[index] = self._describe(obj)
+        return index
 
-    def _content(self, thing: Any) -> JSON:
-        if isinstance(thing, keras.Variable):
-            return {"variable": self._variable(thing)}
-        if isinstance(thing, list | tuple):
-            return {"list": [self._node(each) for each in thing if _is_kept(each)]}
-        if isinstance(thing, Mapping):
-            return {"dict": {key: self._node(each) for key, each in thing.items() if _is_kept(each)}}
-        found = {name: self._method(name, function) for name, function in functions_of(thing)}
-        return {"object": {name: self._node(value) for name, value in _attributes(thing)}, "functions": found}
+    def _describe(self, obj: Any) -> JSON:
+        if isinstance(obj, keras.Variable):
+            return {"variable": self._add_variable(obj)}
+        if isinstance(obj, list | tuple):
+            return {"list": [self._add_node(each) for each in obj if _has_state(each)]}
+        if isinstance(obj, Mapping):
+            return {"dict": {key: self._add_node(each) for key, each in obj.items() if _has_state(each)}}
+        found = {name: self._add_method(name, function) for name, function in iter_functions(obj)}
+        return {"object": {name: self._add_node(value) for name, value in _attributes(obj)}, "functions": found}
 
-    def _method(self, name: str, function: functions.Function) -> int:
-        number = self.add_function(name, function, [])
-        for kind in saved_kinds(function):
+    def _add_method(self, name: str, function: functions.Function) -> int:
+        index = self.add_function(name, function, [])
+        for specialization in saveable_specializations(function):
             try:
-                self.add_program(number, kind)
+                self.add_program(index, specialization)
             except ValueError as error:
                 if function.input_signature is not None:
                     raise
-                warnings.warn(LEFT_OUT.format(name=name, kind=kind.args, reason=error), stacklevel=2)
-        return number
+                warnings.warn(LEFT_OUT.format(name=name, arguments=specialization.args, reason=error), stacklevel=2)
+        return index
 
-    def _variable(self, variable: Any) -> int:
-        if id(variable) in self._variable_numbers:
-            return self._variable_numbers[id(variable)]
-        number = self._variable_numbers[id(variable)] = len(self._variables)
-        self._kept.append(variable)
-        array = f"variable/{number}"
+    def _add_variable(self, variable: Any) -> int:
+        if id(variable) in self._variable_indices:
+            return self._variable_indices[id(variable)]
+        index = self._variable_indices[id(variable)] = len(self._variables)
+        self._kept_alive.append(variable)
+        array = f"variable/{index}"
         self.arrays[array] = np.asarray(variable.value)
         self._variables.append(
             {
@@ -149,27 +156,27 @@ class Graph:
                 "synchronization": variable.synchronization,
             }
         )
-        return number
+        return index
 
 
-def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes that are saved. Of a layer these are its weights, in their order."""
-    if isinstance(thing, keras.Layer):
-        yield "weights", list(thing.weights)
+def _attributes(obj: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that are saved; for a layer its weights, in order."""
+    if isinstance(obj, keras.Layer):
+        yield "weights", list(obj.weights)
         return
-    for name, value in sorted(vars(thing).items()):
-        if not name.startswith("_unisono") and _is_kept(value):
+    for name, value in sorted(vars(obj).items()):
+        if not name.startswith("_unisono") and _has_state(value):
             yield name, value
 
 
-def _is_kept(value: Any) -> bool:
-    """Whether there is something to save in ``value``."""
+def _has_state(value: Any) -> bool:
+    """Whether ``value`` contains something to save."""
     if isinstance(value, list | tuple):
-        return any(map(_is_kept, value))
+        return any(map(_has_state, value))
     if isinstance(value, Mapping):
-        return all(isinstance(key, str) for key in value) and any(map(_is_kept, value.values()))
-    return isinstance(value, keras.Variable | _OBJECTS)
+        return all(isinstance(key, str) for key in value) and any(map(_has_state, value.values()))
+    return isinstance(value, keras.Variable | _OBJECT_TYPES)
 
 
-def _spec(spec: Any) -> JSON:
+def _spec_to_json(spec: Any) -> JSON:
     return {"shape": list(spec.shape), "dtype": to_jax_dtype(spec.dtype).name, "name": spec.name}

@@ -1,4 +1,4 @@
-"""What a Keras model does, as a function that can be saved: its prediction."""
+"""The prediction of a Keras model as a function that can be saved."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from unisono._src import keras_hooks
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.tracing import functions
 
-NOT_BUILT = """The model {name!r} has not been built, so it is not known what it is called with. Call it on a batch, or
+NOT_BUILT = """The model {name!r} has not been built, so its input shape is unknown. Call it on a batch, or call
 model.build(input_shape), before it is saved."""
 
 
-def prediction(model: Any, input_signature: Any = None) -> functions.SpecializedFunction:
+def specialize_prediction(model: Any, input_signature: Any = None) -> functions.SpecializedFunction:
     """`model(inputs, training=False)` for batches of any size."""
     if not model.built:
         raise ValueError(NOT_BUILT.format(name=model.name))
     given = keras_hooks.input_signature(model) if input_signature is None else list(input_signature)
-    specs = [tree.map(_spec, each, is_leaf=_is_spec) for each in given]
+    specs = [tree.map(_to_spec, each, is_leaf=_is_spec) for each in given]
 
-    def single(inputs: Any, training: bool = False) -> Any:
+    def call_with_one_input(inputs: Any, training: bool = False) -> Any:
         return model(inputs, training=training)
 
-    def call(inputs: Any, *more: Any, training: bool = False) -> Any:
+    def call_with_inputs(inputs: Any, *more: Any, training: bool = False) -> Any:
         return model(inputs, *more, training=training)
 
-    function = functions.Function(single if len(specs) == 1 else call)
+    function = functions.Function(call_with_one_input if len(specs) == 1 else call_with_inputs)
     return functions.SpecializedFunction(function, tuple(specs), {})
 
 
 def input_names(model: Any, num_inputs: int) -> list[str]:
-    """The names of the inputs: `inputs` for one, as in TensorFlow; for several those of the input layers."""
+    """The names of the inputs: `inputs` for one, as in TensorFlow; for several the names of the input layers."""
     if num_inputs == 1:
         return ["inputs"]
     known = [tensor.name for tensor in getattr(model, "inputs", None) or []]
@@ -44,5 +44,5 @@ def _is_spec(leaf: Any) -> bool:
     return isinstance(leaf, keras.InputSpec | TensorSpec)
 
 
-def _spec(leaf: Any) -> TensorSpec:
+def _to_spec(leaf: Any) -> TensorSpec:
     return leaf if isinstance(leaf, TensorSpec) else TensorSpec(leaf.shape, leaf.dtype)

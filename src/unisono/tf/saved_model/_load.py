@@ -13,100 +13,99 @@ from unisono._src.replicas import context
 from unisono._src.state.store import JSON, BadCheckpoint, LoadedCheckpoint
 from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._paths import to_local_path
-from unisono.tf.saved_model._constants import SERVING
-from unisono.tf.saved_model._format import MODEL_FILE, read
-from unisono.tf.saved_model._loaded import Loaded
-from unisono.tf.saved_model._restored import Program, restored_function, restored_signature
+from unisono.tf.saved_model._format import MODEL_FILE, SERVING, read_saved_model
+from unisono.tf.saved_model._loaded import LoadedObject
+from unisono.tf.saved_model._restored import RestoredProgram, restore_function, restore_signature
 from unisono.tf.saved_model._save import save
 
-WRONG_TAGS = "tf.saved_model.load: tags is {tags!r}. What is saved here has the tag {known!r} alone: leave tags out."
+WRONG_TAGS = "tf.saved_model.load: tags is {tags!r}. Expected {known!r}, the only tag, or None."
 
 
 def load(export_dir: str | os.PathLike[str], tags: Any = None, options: Any = None) -> Any:
-    """What :func:`save` wrote, as an object with the same attributes. The code of the model is not needed.
+    """Loads what :func:`save` wrote as an object with the same attributes. The code of the model is not needed.
 
     Also loads a folder that a Keras model's `save(folder)` wrote.
 
-    The variables belong to the strategy in whose scope this is called. They can be read, assigned and trained.
+    Called in the scope of a strategy, it creates the strategy's variables. They can be read, assigned and trained.
 
     Args:
         export_dir: the folder.
         tags: accepted if it is "serve".
         options: a `LoadOptions`.
     """
-    asked = [tags] if isinstance(tags, str) else list(tags or [SERVING])
-    if asked != [SERVING]:
+    requested = [tags] if isinstance(tags, str) else list(tags or [SERVING])
+    if requested != [SERVING]:
         raise ValueError(WRONG_TAGS.format(tags=tags, known=SERVING))
     folder = to_local_path(export_dir, "tf.saved_model.load")
     file = os.path.join(folder, MODEL_FILE)
     if os.path.isfile(file):
         return _load_model(file)
-    stored = read(folder)
+    stored = read_saved_model(folder)
     try:
-        return _Loading(stored).root()
+        return _ObjectLoader(stored).root()
     except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
-        # Its sums are right, so somebody else wrote it.
-        raise BadCheckpoint(stored.folder, f"it is not as Unisono writes a SavedModel: {error!r}.") from error
+        # Its checksums are right, so it was not written by `save`.
+        raise BadCheckpoint(stored.folder, f"it is not a SavedModel of Unisono's: {error!r}.") from error
 
 
 def _load_model(file: str) -> Any:
-    """A Keras model as if :func:`save` had written it. Keras makes it of its layers and of those it was told of."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = os.path.join(place, "model")
+    """Loads a `.keras` file as if :func:`save` had written it; custom layers have to be registered with Keras."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = os.path.join(temporary, "model")
         with context.outside_of_strategies():
             save(keras.models.load_model(file, compile=False), folder)
         return load(folder)
 
 
-class _Loading:
-    """The tables of a SavedModel, as objects."""
+class _ObjectLoader:
+    """Creates the objects of a SavedModel from its tables."""
 
     def __init__(self, stored: LoadedCheckpoint) -> None:
         state, arrays = stored.state, stored.arrays
         self._nodes, self._signatures = state["nodes"], state["signatures"]
-        self._variables = [_variable(entry, arrays) for entry in state["variables"]]
+        self._variables = [_create_variable(entry, arrays) for entry in state["variables"]]
         self._programs = [
-            [Program(each, arrays[each["array"]], self._variables) for each in entry["programs"]]
+            [RestoredProgram(each, arrays[each["array"]], self._variables) for each in entry["programs"]]
             for entry in state["functions"]
         ]
         self._functions = [
-            restored_function(entry, programs)
+            restore_function(entry, programs)
             for entry, programs in zip(state["functions"], self._programs, strict=True)
         ]
-        self._made: dict[int, Any] = {}
+        self._objects: dict[int, Any] = {}
 
     def root(self) -> Any:
         """The object that was saved."""
-        root = self._object(0)
+        root = self._get(0)
         signatures = {
-            name: restored_signature(name, entry, self._programs[entry["function"]][entry["program"]])
+            name: restore_signature(name, entry, self._programs[entry["function"]][entry["program"]])
             for name, entry in self._signatures.items()
         }
         root.signatures = MappingProxyType(signatures)
-        root._captured = self._variables  # also those that no attribute holds: the state of a generator, say
+        root._captured = self._variables  # also those without an attribute, such as the state of a generator
         return root
 
-    def _object(self, number: int) -> Any:
-        if number not in self._made:
-            self._made[number] = self._new(number, self._nodes[number])
-        return self._made[number]
+    def _get(self, index: int) -> Any:
+        if index not in self._objects:
+            self._objects[index] = self._create(index, self._nodes[index])
+        return self._objects[index]
 
-    def _new(self, number: int, node: JSON) -> Any:
+    def _create(self, index: int, node: JSON) -> Any:
         if "variable" in node:
             return self._variables[node["variable"]]
         if "list" in node:
-            return [self._object(each) for each in node["list"]]
+            return [self._get(each) for each in node["list"]]
         if "dict" in node:
-            return {key: self._object(each) for key, each in node["dict"].items()}
-        made = self._made[number] = Loaded()  # known before its attributes are, which may lead back to it
+            return {key: self._get(each) for key, each in node["dict"].items()}
+        loaded = self._objects[index] = LoadedObject()  # registered before its attributes, which may refer to it
         for name, each in node["object"].items():
-            object.__setattr__(made, name, self._object(each))
+            object.__setattr__(loaded, name, self._get(each))
         for name, each in node["functions"].items():
-            object.__setattr__(made, name, self._functions[each])
-        return made
+            object.__setattr__(loaded, name, self._functions[each])
+        return loaded
 
 
-def _variable(entry: JSON, arrays: Any) -> Any:
+def _create_variable(entry: JSON, arrays: Any) -> Any:
     value = arrays[entry["array"]]
     return keras.Variable(
         value,

@@ -1,4 +1,4 @@
-"""What `tf.saved_model.load` returns: objects with variables and functions, made without the code of the model."""
+"""The classes of what `tf.saved_model.load` returns: objects with variables and functions, and signatures."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from unisono._src.tracing import functions
 from unisono.tf._module import Module
 from unisono.tf._spec import TensorSpec
 
-NOT_CALLABLE = """What was loaded cannot be called: no function `__call__` was saved of it. It has the functions
-{names} and the signatures {signatures}."""
+NOT_CALLABLE = """The loaded object cannot be called: no function `__call__` was saved with it. Call one of its
+functions {names} or signatures {signatures}."""
 
 
-class Loaded(Module):
-    """A loaded object: a `tf.Module` whose attributes are those that were saved.
+class LoadedObject(Module):
+    """A loaded object: a `tf.Module` with the attributes that were saved.
 
     Attributes:
-        signatures: the signatures by name; of the object that was saved only, not of those in it.
+        signatures: the signatures by name; only of the root object.
     """
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class Signature(functions.Function):
     """A function of named tensors that returns a dict of tensors.
 
     Attributes:
-        structured_input_signature: the tensors that it takes.
-        structured_outputs: those that it returns.
+        structured_input_signature: the specs of its inputs.
+        structured_outputs: the specs of its outputs.
     """
 
     structured_input_signature: tuple[tuple[Any, ...], dict[str, TensorSpec]]
@@ -46,10 +46,10 @@ class Signature(functions.Function):
 
     @property
     def inputs(self) -> list[TensorSpec]:
-        """What it takes."""
+        """The specs of its inputs."""
         return list(self.structured_input_signature[1].values())
 
     @property
     def outputs(self) -> list[TensorSpec]:
-        """What it returns."""
+        """The specs of its outputs."""
         return list(self.structured_outputs.values())

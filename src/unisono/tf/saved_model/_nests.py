@@ -1,6 +1,6 @@
-"""Nests of tensors and plain values as JSON, and back. Tensors stand apart, in a list.
+"""Converts nested structures of tensors and plain values to JSON and back. The tensors are in a separate list.
 
-{"tensor": 0}                 the first of the list
+{"tensor": 0}                 an index into the list
 {"value": 2}                  a number, a string, a bool or None
 {"list": [...]}, {"tuple": [...]}, {"dict": {...}}
 """
@@ -12,14 +12,14 @@ from typing import Any
 
 from unisono._src.state.store import JSON
 
-NOT_SAVED = """{value!r}, a {kind}, cannot be saved in a SavedModel. Expected: tensors, numbers, strings, bools and
+NOT_SAVEABLE = """{value!r}, a {kind}, cannot be saved in a SavedModel. Expected: tensors, numbers, strings, bools and
 None, in lists, tuples and dicts with strings as keys."""
 
 
-def taken_apart(nest: Any, is_tensor: Callable[[Any], bool]) -> tuple[JSON, list[Any]]:
-    """The JSON of ``nest``, and its tensors. TypeError for what is neither a tensor nor plain.
+def flatten_nest(nest: Any, is_tensor: Callable[[Any], bool]) -> tuple[JSON, list[Any]]:
+    """Returns the JSON of ``nest`` and its tensors. Raises TypeError for a leaf that is neither a tensor nor plain.
 
-    >>> taken_apart({"x": 1.5, "mode": "fast"}, lambda leaf: isinstance(leaf, float))
+    >>> flatten_nest({"x": 1.5, "mode": "fast"}, lambda leaf: isinstance(leaf, float))
     ({'dict': {'x': {'tensor': 0}, 'mode': {'value': 'fast'}}}, [1.5])
     """
     tensors: list[Any] = []
@@ -34,15 +34,15 @@ def taken_apart(nest: Any, is_tensor: Callable[[Any], bool]) -> tuple[JSON, list
             return {"dict": {key: visit(inner) for key, inner in item.items()}}
         if isinstance(item, list | tuple):
             return {"tuple" if isinstance(item, tuple) else "list": [visit(inner) for inner in item]}
-        raise TypeError(NOT_SAVED.format(value=item, kind=type(item).__name__))
+        raise TypeError(NOT_SAVEABLE.format(value=item, kind=type(item).__name__))
 
     return visit(nest), tensors
 
 
-def put_together(node: JSON, tensors: Sequence[Any]) -> Any:
-    """The nest, with these tensors in their places.
+def unflatten_nest(node: JSON, tensors: Sequence[Any]) -> Any:
+    """The inverse of :func:`flatten_nest`.
 
-    >>> put_together({"tuple": [{"tensor": 0}, {"value": None}]}, ["x"])
+    >>> unflatten_nest({"tuple": [{"tensor": 0}, {"value": None}]}, ["x"])
     ('x', None)
     """
     ((kind, content),) = node.items()
@@ -51,15 +51,15 @@ def put_together(node: JSON, tensors: Sequence[Any]) -> Any:
     if kind == "value":
         return content
     if kind == "dict":
-        return {key: put_together(inner, tensors) for key, inner in content.items()}
-    items = [put_together(inner, tensors) for inner in content]
+        return {key: unflatten_nest(inner, tensors) for key, inner in content.items()}
+    items = [unflatten_nest(inner, tensors) for inner in content]
     return tuple(items) if kind == "tuple" else items
 
 
-def tensors_at(node: JSON, nest: Any) -> dict[int, Any] | None:
-    """What stands in ``nest`` where ``node`` has tensors; None if the nest is not like the node.
+def match_nest(node: JSON, nest: Any) -> dict[int, Any] | None:
+    """The parts of ``nest`` where ``node`` has tensors, by index; None if the structures or plain values differ.
 
-    >>> tensors_at({"list": [{"tensor": 0}, {"value": 2}]}, [10.0, 2])
+    >>> match_nest({"list": [{"tensor": 0}, {"value": 2}]}, [10.0, 2])
     {0: 10.0}
     """
     ((kind, content),) = node.items()
@@ -77,7 +77,7 @@ def tensors_at(node: JSON, nest: Any) -> dict[int, Any] | None:
         pairs = list(zip(content, nest, strict=True))
     found: dict[int, Any] = {}
     for inner, item in pairs:
-        inside = tensors_at(inner, item)
+        inside = match_nest(inner, item)
         if inside is None:
             return None
         found |= inside

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SaveOptions:
-    """Accepted as TensorFlow has them. Weights are always copied to the host and written by this process.
+    """Accepted, without effect. Weights are always copied to the host and written by this process.
 
     >>> SaveOptions(experimental_io_device="/job:localhost").experimental_io_device
     '/job:localhost'
@@ -29,7 +29,7 @@ class SaveOptions:
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """Accepted as TensorFlow has them. Files are always read by this process.
+    """Accepted, without effect. Files are always read by this process.
 
     >>> LoadOptions(experimental_io_device="/job:localhost").experimental_io_device
     '/job:localhost'

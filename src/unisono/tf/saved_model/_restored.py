@@ -1,4 +1,4 @@
-"""Functions of a SavedModel, as callables."""
+"""Restores the functions and signatures of a SavedModel as callables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from unisono._src.tracing import functions
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._spec import TensorSpec
 from unisono.tf._tensors import as_array
-from unisono.tf.saved_model._functions import bound_arguments, signature_of
+from unisono.tf.saved_model._functions import bind_arguments, signature_from_json
 from unisono.tf.saved_model._loaded import Signature
-from unisono.tf.saved_model._nests import put_together, tensors_at
+from unisono.tf.saved_model._nests import match_nest, unflatten_nest
 
 NO_PROGRAM = """The function {name!r} was not saved for these arguments: {given}.
 It was saved for:
@@ -33,56 +33,56 @@ WRONG_NAMES = """The signature {signature!r} takes {expected}; it was called wit
 _CALLS: Final = re.compile(r'custom_call @"?([^\s"(]+)|call_target_name = "([^"]*)"')
 
 
-class Program:
+class RestoredProgram:
     """A program and its variables."""
 
     def __init__(self, entry: JSON, serialized: Any, variables: list[Any]) -> None:
-        self._exported = _deserialized(bytearray(serialized.tobytes()))
+        self._exported = _deserialize(bytearray(serialized.tobytes()))
         self.arguments, self.outputs = entry["arguments"], entry["outputs"]
         self.specs, self.output_specs = (
             [TensorSpec(spec["shape"], spec["dtype"], spec["name"]) for spec in entry[key]]
             for key in ("specs", "output_specs")
         )
-        self._read = [variables[number] for number in entry["read"]]
-        self._written = [self._read[number] for number in entry["written"]]
+        self._read = [variables[index] for index in entry["read"]]
+        self._written = [self._read[index] for index in entry["written"]]
 
     def __call__(self, tensors: list[Any]) -> list[Any]:
-        """The tensors of the results; variables that the function assigns have their new values."""
+        """Runs the program; assigns variables, and returns the tensors of the results."""
         results, new = self._exported.call([variable.value for variable in self._read], tensors)
         for variable, value in zip(self._written, new, strict=True):
             variable.assign(value)
         return list(results)
 
-    def fitted(self, arguments: Mapping[str, Any], casts: bool) -> list[Any] | None:
-        """The tensors among the arguments; None if they are not of the kind for which the program is."""
-        found = tensors_at(self.arguments, arguments)
+    def match_arguments(self, arguments: Mapping[str, Any], casts: bool) -> list[Any] | None:
+        """The tensors among the arguments; None if the program was not saved for such arguments."""
+        found = match_nest(self.arguments, arguments)
         if found is None:
             return None
-        tensors = [_fitted(found[number], spec, casts) for number, spec in enumerate(self.specs)]
+        tensors = [_match_spec(found[index], spec, casts) for index, spec in enumerate(self.specs)]
         return None if any(tensor is None for tensor in tensors) else tensors
 
 
-def restored_function(entry: JSON, programs: list[Program]) -> functions.Function:
-    """The function of which ``entry`` tells."""
-    name, signature = entry["name"], signature_of(entry["parameters"])
+def restore_function(entry: JSON, programs: list[RestoredProgram]) -> functions.Function:
+    """Restores a function from its entry in the table."""
+    name, signature = entry["name"], signature_from_json(entry["parameters"])
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not programs:
             raise ValueError(NO_PROGRAMS.format(name=name))
-        arguments = bound_arguments(signature, args, kwargs)
+        arguments = bind_arguments(signature, args, kwargs)
         for casts in (False, True):
             for program in programs:
-                tensors = program.fitted(arguments, casts)
+                tensors = program.match_arguments(arguments, casts)
                 if tensors is not None:
-                    return put_together(program.outputs, program(tensors))
-        known = "\n    ".join(str(put_together(each.arguments, each.specs)) for each in programs)
-        raise ValueError(NO_PROGRAM.format(name=name, given=_described(arguments), known=known))
+                    return unflatten_nest(program.outputs, program(tensors))
+        known = "\n    ".join(str(unflatten_nest(each.arguments, each.specs)) for each in programs)
+        raise ValueError(NO_PROGRAM.format(name=name, given=_describe(arguments), known=known))
 
-    return functions.Function(_named(call, name))
+    return functions.Function(_set_name(call, name))
 
 
-def restored_signature(name: str, entry: JSON, program: Program) -> Signature:
-    """The signature of which ``entry`` tells."""
+def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> Signature:
+    """Restores a signature from its entry in the table."""
     inputs, outputs = entry["inputs"], entry["outputs"]
 
     def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -92,39 +92,41 @@ def restored_signature(name: str, entry: JSON, program: Program) -> Signature:
             raise TypeError(WRONG_NAMES.format(signature=name, expected=inputs, given=called_with))
         tensors = []
         for key, spec in zip(inputs, program.specs, strict=True):
-            tensor = _fitted(given[key], spec, casts=True)
+            tensor = _match_spec(given[key], spec, casts=True)
             if tensor is None:
                 raise TypeError(
-                    WRONG_TENSOR.format(name=key, signature=name, given=_described(given[key]), expected=spec)
+                    WRONG_TENSOR.format(name=key, signature=name, given=_describe(given[key]), expected=spec)
                 )
             tensors.append(tensor)
         return dict(zip(outputs, program(tensors), strict=True))
 
-    signature = Signature(_named(call, name))
+    signature = Signature(_set_name(call, name))
     signature.structured_input_signature = ((), dict(zip(inputs, program.specs, strict=True)))
     signature.structured_outputs = dict(zip(outputs, program.output_specs, strict=True))
     return signature
 
 
-def _deserialized(serialized: bytearray) -> Any:
-    """The program. One that would call into a process, by the address of something in its memory, is refused."""
+def _deserialize(serialized: bytearray) -> Any:
+    """Reads a program. Rejects one with callbacks, which refer to addresses in a process's memory."""
     try:
         found = jax.export.deserialize(serialized)
         programs = [found, found.vjp()] if found.has_vjp() else [found]
         texts = [program.mlir_module() for program in programs]
     except (ImportError, MemoryError):
         raise
-    except Exception as error:  # JAX has many words for bytes that are no program
+    except Exception as error:  # JAX raises many kinds of errors for invalid bytes
         raise ValueError(f"a program cannot be read: {error!r}") from error
     targets = [target for text in texts for pair in _CALLS.findall(text) for target in pair if target]
     if any("callback" in target for target in targets):
-        raise ValueError(f"its program calls {targets}, which no SavedModel does")
+        raise ValueError(f"its program calls {targets}, and a SavedModel has no callbacks")
     return found
 
 
-def _fitted(value: Any, spec: TensorSpec, casts: bool) -> Any:
-    """The value as a tensor of this kind; None if it is of another. Only numbers of Python are cast, or with ``casts``
-    what loses nothing but digits."""
+def _match_spec(value: Any, spec: TensorSpec, casts: bool) -> Any:
+    """Converts a value to a tensor that matches the spec; None if it does not match.
+
+    Python numbers are cast; with ``casts`` also tensors, within one kind of dtype.
+    """
     wanted = as_dtype(spec.dtype).dtype
     try:
         given = value if hasattr(value, "dtype") else np.asarray(value)
@@ -133,7 +135,7 @@ def _fitted(value: Any, spec: TensorSpec, casts: bool) -> Any:
         tensor = as_array(given)
         if (casts or given is not value) and np.can_cast(tensor.dtype, wanted, "same_kind"):
             tensor = tensor.astype(wanted)
-    except (TypeError, ValueError):  # it is no tensor at all
+    except (TypeError, ValueError):  # it cannot be converted to a tensor
         return None
     same = len(tensor.shape) == len(spec.shape) and all(
         want in (None, have) for want, have in zip(spec.shape, tensor.shape, strict=True)
@@ -141,14 +143,14 @@ def _fitted(value: Any, spec: TensorSpec, casts: bool) -> Any:
     return tensor if same and tensor.dtype == wanted else None
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {_described(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {_describe(each)}" for key, each in value.items()) + "}"
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"a tensor of shape {tuple(value.shape)} and dtype {value.dtype}"
     return repr(value)
 
 
-def _named(function: Callable[..., Any], name: str) -> Any:
+def _set_name(function: Callable[..., Any], name: str) -> Any:
     function.__qualname__ = function.__name__ = name
     return function

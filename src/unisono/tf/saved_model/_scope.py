@@ -1,4 +1,4 @@
-"""The variables of a function while it is traced to be saved."""
+"""The scope in which a function is traced to be saved: every variable becomes an input of the program."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from unisono._src import jax_hooks, keras_hooks
 from unisono._src.tracing import functions
 
 RUNS_REPLICAS = """A function that calls `strategy.run` cannot be saved: it is a program for the devices of this
-strategy. Save the function that `run` calls, and call `run` with what was loaded."""
+strategy. Save the function that `run` calls, and pass the loaded function to `run`."""
 
-TAKES_DATA = """A function that takes elements of a dataset cannot be saved. Pass what it needs as an argument."""
+READS_DATASET = """A function that reads elements of a dataset cannot be saved. Pass the data as an argument."""
 
 
 class SavingScope(functions.CaptureScope):
-    """Every variable that is met becomes an input of the program, as one value for all replicas."""
+    """Makes every variable that is read an input of the program, with one value for all replicas."""
 
     def raw(self, variable: Any) -> Any:
         key = id(variable)
         if key not in self._state:
-            # Not the variable's dtype, which is that of computations inside of a layer with mixed precision.
+            # The stored dtype; inside a layer with mixed precision `variable.dtype` is the compute dtype.
             like = jax.ShapeDtypeStruct(tuple(variable.shape), keras_hooks.get_stored_value(variable).dtype)
             self._state[key] = jax_hooks.make_placeholder(self._trace, key, like)
         return self._state[key]
@@ -36,4 +36,4 @@ class SavingScope(functions.CaptureScope):
         self.set_raw(variable, value)
 
     def pulled(self) -> None:
-        raise ValueError(TAKES_DATA)
+        raise ValueError(READS_DATASET)

@@ -1,6 +1,6 @@
-"""What summaries go to, at which step, and whether they are recorded, where nobody says so.
+"""The default writer, step and condition of summaries.
 
-For the whole process and not for one thread: compiled functions write from threads of JAX's.
+They belong to the process, not to a thread: compiled functions write from JAX's threads.
 """
 
 from __future__ import annotations
@@ -14,56 +14,56 @@ from unisono._src import jax_hooks
 
 
 @dataclass(frozen=True)
-class Default:
-    """A writer in force.
+class DefaultWriter:
+    """The default writer.
 
     Attributes:
-        writer: it.
-        in_trace: whether it was put in force inside of a function that was being compiled.
+        writer: the writer.
+        in_trace: whether it became the default while a function was traced.
     """
 
     writer: Any
     in_trace: bool
 
 
-_default: Default | None = None
+_default: DefaultWriter | None = None
 _step: Any = None
 _condition: Any = True
 
 
 @contextlib.contextmanager
-def writing_to(writer: Any, step: Any) -> Iterator[None]:
-    """Inside, ``writer`` is the default, and so is ``step`` if it is given."""
+def use_writer(writer: Any, step: Any) -> Iterator[None]:
+    """A context in which ``writer`` is the default, and ``step`` if it is given."""
     global _default, _step
     before = _default, _step
-    write_to(writer, step)
+    set_writer(writer, step)
     try:
         yield
     finally:
         _default, _step = before
 
 
-def write_to(writer: Any, step: Any) -> None:
-    """From now on."""
+def set_writer(writer: Any, step: Any) -> None:
+    """Makes ``writer`` the default from now on, and ``step`` if it is given."""
     global _default, _step
-    _default = Default(writer, in_trace=not jax_hooks.is_evaluating())
+    _default = DefaultWriter(writer, in_trace=not jax_hooks.is_evaluating())
     if step is not None:
         _step = step
 
 
-def current() -> Default | None:
-    """The writer in force."""
+def current_default() -> DefaultWriter | None:
+    """The default writer, and whether it was set in a trace; None if there is none."""
     return _default
 
 
 def current_writer() -> Any:
-    """The writer in force, or None."""
+    """The default writer, or None."""
     return None if _default is None else _default.writer
 
 
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    """Inside, summaries are recorded only if ``condition`` holds: a bool, a tensor, or a function that returns one."""
+    """A context in which summaries are recorded only if ``condition`` is true: a bool, a tensor, or a function."""
     global _condition
     before, _condition = _condition, condition
     try:
@@ -72,25 +72,25 @@ def record_if(condition: Any) -> Iterator[None]:
         _condition = before
 
 
-def condition() -> Any:
-    """What was given to :func:`record_if`, called if it is a function."""
+def current_condition() -> Any:
+    """The condition of :func:`record_if`; a function is called."""
     return _condition() if callable(_condition) else _condition
 
 
 def should_record_summaries() -> Any:
-    """Whether a summary would be recorded here: there is a writer, and `record_if` says yes."""
-    return condition() if _default is not None else False
+    """Whether a summary would be recorded here: there is a writer, and the condition of `record_if` is true."""
+    return current_condition() if _default is not None else False
 
 
 def get_step() -> Any:
-    """The step that summaries have if they say nothing else; None if there is none."""
+    """The default step of summaries, or None."""
     return _step
 
 
 def set_step(step: Any) -> None:
-    """Sets the step that summaries have if they say nothing else: a number, or a `tf.Variable`.
+    """Sets the default step of summaries: a number, or a `tf.Variable`.
 
-    A compiled function keeps a number as it was when the function was traced, and reads a variable every time.
+    A compiled function keeps the number that it was traced with, and reads a variable in every call.
     """
     global _step
     _step = step

@@ -1,4 +1,4 @@
-"""`create_file_writer`: a writer of one event file of TensorBoard's."""
+"""`tf.summary.create_file_writer`: writes an event file for TensorBoard."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from unisono._src.data.files import TFRecordWriter, encode_version_event
 from unisono.tf._paths import to_local_path
 from unisono.tf.summary._writer import SummaryWriter
 
-CLOSED = "The SummaryWriter of {logdir!r} is closed. Make another one: tf.summary.create_file_writer(logdir)."
+CLOSED = "The SummaryWriter of {logdir!r} is closed. Create a new one: tf.summary.create_file_writer(logdir)."
 
-_counter = itertools.count()  # so that two writers of one second have two files
+_counter = itertools.count()  # gives two writers created in one second different files
 _MAX_QUEUE: Final = 10
 _FLUSH_MILLIS: Final = 120_000
 
 
 class FileWriter(SummaryWriter):
-    """Writes events into a file of TensorBoard's, which is made at once."""
+    """Writes events to a new file, which is created immediately."""
 
     def __init__(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         os.makedirs(logdir, exist_ok=True)
@@ -34,8 +34,8 @@ class FileWriter(SummaryWriter):
         self._file = TFRecordWriter(os.path.join(logdir, name))
         self._lock = threading.Lock()
         self._closed = False
-        self._waiting, self._flushed_at = 0, time.monotonic()
-        weakref.finalize(self, self._file.close)  # scripts end without closing it
+        self._num_unflushed, self._flushed_at = 0, time.monotonic()
+        weakref.finalize(self, self._file.close)  # scripts often end without closing it
         self._file.write(encode_version_event(time.time()))
         self._file.flush()
 
@@ -47,11 +47,11 @@ class FileWriter(SummaryWriter):
         self.check_open()
         with self._lock:
             self._file.write(event)
-            self._waiting += 1
+            self._num_unflushed += 1
             now = time.monotonic()
-            if self._waiting >= self._max_queue or now - self._flushed_at >= self._flush_seconds:
+            if self._num_unflushed >= self._max_queue or now - self._flushed_at >= self._flush_seconds:
                 self._file.flush()
-                self._waiting, self._flushed_at = 0, now
+                self._num_unflushed, self._flushed_at = 0, now
 
     def flush(self) -> None:
         if self._closed or not jax_hooks.is_evaluating():
@@ -59,7 +59,7 @@ class FileWriter(SummaryWriter):
         jax.effects_barrier()
         with self._lock:
             self._file.flush()
-            self._waiting, self._flushed_at = 0, time.monotonic()
+            self._num_unflushed, self._flushed_at = 0, time.monotonic()
 
     def close(self) -> None:
         self.flush()
@@ -76,7 +76,7 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
-    """A writer of a new event file in the folder ``logdir``, which is made if it is not there.
+    """Creates a writer of a new event file in the folder ``logdir``, which is created if needed.
 
     ```python
     writer = tf.summary.create_file_writer("logs/train")
@@ -85,13 +85,13 @@ def create_file_writer(
     ```
 
     Args:
-        logdir: the folder; one of TensorBoard's runs.
-        max_queue: after how many events the file is written to the disk; 10 if None.
-        flush_millis: after how many milliseconds it is; 120,000 if None.
+        logdir: the folder, a run in TensorBoard.
+        max_queue: the number of events after which the file is flushed; 10 if None.
+        flush_millis: the milliseconds after which it is flushed; 120,000 if None.
         filename_suffix: the end of the file's name; ".v2" if None.
-        name: accepted, without effect, like the rest.
-        experimental_trackable: see above.
-        experimental_mesh: see above.
+        name: accepted, without effect.
+        experimental_trackable: accepted, without effect.
+        experimental_mesh: accepted, without effect.
     """
     return FileWriter(
         to_local_path(logdir, "tf.summary.create_file_writer"),

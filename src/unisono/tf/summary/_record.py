@@ -1,9 +1,10 @@
-"""Writing a summary: at once, or when the compiled function runs that it stands in."""
+"""Writes a summary immediately, or each time the compiled function that contains it runs."""
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -11,8 +12,10 @@ import keras
 import numpy as np
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.data.files import encode_event, make_tensor_summary
+from unisono._src.data.files import encode_event, make_tensor_summary, message_class
 from unisono._src.replicas import context
+from unisono.tf._execution import name_scope
+from unisono.tf.io._bytes import to_byte_string
 from unisono.tf.summary import _defaults
 
 NO_STEP = """The summary {tag!r} has no step. Pass step=..., or set one for all with
@@ -23,24 +26,24 @@ def record(tag: str, values: Any, content: Callable[..., tuple[Any, Any]], step:
     """Writes a summary to the default writer. Returns whether there is one.
 
     Args:
-        tag: its name; the names of the scopes around go before it.
-        values: arrays of which it is made: of NumPy, or values of a compiled function.
-        content: makes of them, as NumPy arrays, the TensorProto and the SummaryMetadata, or None.
-        step: where it stands; None for the default one.
+        tag: the name; the names of the enclosing scopes are its prefix.
+        values: the arrays of its data: NumPy arrays, or traced values.
+        content: a function of these, as NumPy arrays, that returns the TensorProto and the SummaryMetadata or None.
+        step: the step; None for the default one.
     """
     scope = keras_hooks.current_name_scope()
     name = f"{scope}/{tag}" if scope else tag
 
-    def event(step: int, *values: Any) -> bytes:
+    def make_event(step: int, *values: Any) -> bytes:
         tensor, metadata = content(*values)
         return encode_event(make_tensor_summary(name, tensor, metadata), step, time.time())
 
-    return record_event(tag, values, event, step)
+    return record_event(tag, values, make_event, step)
 
 
-def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) -> bool:
-    """The same with a function that makes the serialized event, of the step and the arrays."""
-    default, condition = _defaults.current(), _defaults.condition()
+def record_event(tag: str, values: Any, make_event: Callable[..., bytes], step: Any) -> bool:
+    """Writes the event that a function of the step and the arrays serializes. Returns whether there is a writer."""
+    default, condition = _defaults.current_default(), _defaults.current_condition()
     if default is None or condition is False:
         return False
     step = _defaults.get_step() if step is None else step
@@ -49,10 +52,10 @@ def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) 
     step = step.value if isinstance(step, keras.Variable) else step
 
     def write(step: Any, condition: Any, index: Any, values: Any) -> None:
-        # A writer of outside is the one in force now, not when the function was traced.
+        # A default from outside the function is looked up now, not when the function was traced.
         writer = default.writer if default.in_trace else _defaults.current_writer()
         if writer is not None and bool(condition) and int(index) == first:
-            writer.write(event(int(step), *[np.asarray(value) for value in values]))
+            writer.write(make_event(int(step), *[np.asarray(value) for value in values]))
 
     replica = context.current_replica()
     first = 0 if replica is None or replica.axis is None else _first_index(replica.strategy.placement)
@@ -64,7 +67,23 @@ def record_event(tag: str, values: Any, event: Callable[..., bytes], step: Any) 
     return True
 
 
+def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> bool:
+    """Writes a Summary message, given as its bytes, to the default writer. Returns whether there is one."""
+    raw = to_byte_string(tensor, "tf.summary.experimental.write_raw_pb")
+    summary = message_class("Summary").FromString(raw)
+    return record_event("write_raw_pb", [], lambda step: encode_event(summary, step, time.time()), step)
+
+
+@contextlib.contextmanager
+def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
+    """A name scope for one summary: yields its tag, with the names of the enclosing scopes, and the scope."""
+    outer = keras_hooks.current_name_scope()
+    tag = f"{outer}/{name or default_name}" if outer else name or default_name
+    with name_scope(name or default_name):
+        yield tag, f"{tag}/"
+
+
 def _first_index(placement: Any) -> int:
-    """The first replica of this process: one of each writes, as every process may have a writer."""
-    mine = jax.process_index()
-    return next(index for index, device in enumerate(placement.devices) if device.process_index == mine)
+    """The first replica of this process: one replica of each process writes, since each process may have a writer."""
+    process = jax.process_index()
+    return next(index for index, device in enumerate(placement.devices) if device.process_index == process)

@@ -11,19 +11,23 @@ import jax
 
 from unisono.tf._paths import to_local_path
 
-ALREADY_ON = "tf.summary.trace_on: a trace is on already. Call tf.summary.trace_export or tf.summary.trace_off first."
-NOT_ON = "tf.summary.trace_export: no trace is on. Call tf.summary.trace_on(profiler=True, profiler_outdir=...) before."
+ALREADY_ACTIVE = (
+    "tf.summary.trace_on: a trace is already active. Call tf.summary.trace_export or tf.summary.trace_off first."
+)
+NOT_ACTIVE = (
+    "tf.summary.trace_export: no trace is active. Call tf.summary.trace_on(profiler=True, profiler_outdir=...) first."
+)
 NO_FOLDER = (
     "tf.summary.trace_export: the profile has no folder. Pass profiler_outdir=... to it or to tf.summary.trace_on."
 )
 
 
 class _Trace:
-    """A trace that is on.
+    """The active trace.
 
     Attributes:
         profiler: whether the profiler runs.
-        temporary: where the profile is, if it is said only at the end where it goes.
+        temporary: the folder of the profile, if its destination is given only at the end.
     """
 
     def __init__(self, profiler: bool, folder: str | None) -> None:
@@ -39,37 +43,37 @@ _trace: _Trace | None = None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
-    """Begins a trace. With ``profiler``, JAX's profiler records what runs. There are no graphs to record."""
+    """Starts a trace. With ``profiler``, JAX's profiler records what runs. There are no graphs to record."""
     global _trace
     if _trace is not None:
-        raise RuntimeError(ALREADY_ON)
+        raise RuntimeError(ALREADY_ACTIVE)
     folder = None if profiler_outdir is None else to_local_path(profiler_outdir, "tf.summary.trace_on")
     _trace = _Trace(profiler, folder)
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:
-    """Ends the trace and leaves the profile, if there is one, in ``profiler_outdir``."""
+    """Stops the trace and writes the profile, if there is one, to ``profiler_outdir``."""
     if _trace is None:
-        raise RuntimeError(NOT_ON)
+        raise RuntimeError(NOT_ACTIVE)
     if _trace.temporary is not None and profiler_outdir is None:
         raise ValueError(NO_FOLDER)
     folder = None if profiler_outdir is None else to_local_path(profiler_outdir, "tf.summary.trace_export")
-    _end(folder)
+    _stop(folder)
 
 
 def trace_off() -> None:
-    """Ends the trace and drops it, unless it was begun with a folder."""
+    """Stops the trace and drops it, unless it was started with a folder."""
     if _trace is not None:
-        _end(None)
+        _stop(None)
 
 
-def _end(folder: str | None) -> None:
+def _stop(folder: str | None) -> None:
     global _trace
     assert _trace is not None
-    ended, _trace = _trace, None
-    if ended.profiler:
+    stopped, _trace = _trace, None
+    if stopped.profiler:
         jax.profiler.stop_trace()
-    if ended.temporary is not None:
+    if stopped.temporary is not None:
         if folder is not None:
-            shutil.copytree(ended.temporary, os.path.abspath(folder), dirs_exist_ok=True)
-        shutil.rmtree(ended.temporary)
+            shutil.copytree(stopped.temporary, os.path.abspath(folder), dirs_exist_ok=True)
+        shutil.rmtree(stopped.temporary)

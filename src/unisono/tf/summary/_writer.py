@@ -1,4 +1,4 @@
-"""`SummaryWriter`: what summaries go to."""
+"""`tf.summary.SummaryWriter`, the interface of writers, and the writer that drops everything."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from unisono.tf.summary import _defaults
 
 
 class SummaryWriter(abc.ABC):
-    """Takes events. Made by `tf.summary.create_file_writer`."""
+    """Receives events. Created by `tf.summary.create_file_writer`."""
 
     @contextlib.contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
-        """Inside, summaries go to this writer, and have ``step`` if they say nothing else.
+        """A context in which this writer is the default, with ``step`` as the default step.
 
-        At the end it is waited for what compiled functions still have to write.
+        At the end it waits until compiled functions have written their summaries.
         """
         self.check_open()
-        with _defaults.writing_to(self, step):
+        with _defaults.use_writer(self, step):
             yield self
             if jax_hooks.is_evaluating():
                 jax.effects_barrier()
         self.flush()
 
     def set_as_default(self, step: Any = None) -> None:
-        """From now on summaries go to this writer."""
+        """Makes this writer the default from now on."""
         self.check_open()
-        _defaults.write_to(self, step)
+        _defaults.set_writer(self, step)
 
     def init(self) -> None:
-        """Checks that it is open. There is nothing to make ready."""
+        """Only checks that the writer is open."""
         self.check_open()
 
     @abc.abstractmethod
     def check_open(self) -> None:
-        """Raises if it is closed."""
+        """Raises RuntimeError if the writer is closed."""
 
     @abc.abstractmethod
     def write(self, event: bytes) -> None:
-        """Adds an event. It may stand in a buffer until the next flush."""
+        """Adds an event, which may be buffered until the next flush."""
 
     @abc.abstractmethod
     def flush(self) -> None:
-        """Everything that was written is in the file when this returns, that of compiled functions too."""
+        """Writes all buffered events to the file, also those of compiled functions."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """The last call: flushes, and closes the file."""
+        """Flushes and closes the file."""
 
 
-class NoopWriter(SummaryWriter):
-    """Takes events and keeps none."""
+class _NoopWriter(SummaryWriter):
+    """Drops all events."""
 
     def check_open(self) -> None:
         pass
@@ -72,8 +72,8 @@ class NoopWriter(SummaryWriter):
 
 
 def create_noop_writer() -> SummaryWriter:
-    """A writer that writes nothing."""
-    return NoopWriter()
+    """Creates a writer that drops all events."""
+    return _NoopWriter()
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:

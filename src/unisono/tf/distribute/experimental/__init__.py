@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental`: older spellings, and what never left it."""
+"""`tf.distribute.experimental`: older names of `tf.distribute`, and names that exist only here."""
 
 from unisono._src.state.checkpoint import PreemptionCheckpointHandler, TerminationConfig
 from unisono._src.strategy import (
@@ -10,9 +10,11 @@ from unisono._src.strategy import (
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute._parameter_servers import ParameterServerStrategy
 from unisono.tf.distribute.experimental import coordinator, partitioners, rpc
-from unisono.tf.distribute.experimental._old_strategies import CollectiveHints, PreemptionWatcher, TPUStrategy
 from unisono.tf.distribute.experimental._old_strategies import (
-    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+    CollectiveHints,
+    MultiWorkerMirroredStrategy,
+    PreemptionWatcher,
+    TPUStrategy,
 )
 
 CollectiveCommunication = CommunicationImplementation

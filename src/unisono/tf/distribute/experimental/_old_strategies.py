@@ -1,4 +1,4 @@
-"""Strategies by the signatures that they had while they were experimental."""
+"""Strategies with the signatures that they had while they were experimental."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from unisono.tf._unsupported import unsupported_class
 
 
 class MultiWorkerMirroredStrategy(strategy.MultiWorkerMirroredStrategy):
-    """`tf.distribute.MultiWorkerMirroredStrategy`, by its older signature.
+    """`tf.distribute.MultiWorkerMirroredStrategy` with its older signature.
 
     Args:
         communication: accepted, without effect: XLA chooses.
-        cluster_resolver: who takes part; None finds it in the environment.
+        cluster_resolver: the resolver of the cluster; None reads the environment.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class MultiWorkerMirroredStrategy(strategy.MultiWorkerMirroredStrategy):
 
 
 class TPUStrategy(strategy.TPUStrategy):
-    """`tf.distribute.TPUStrategy`, by its older signature."""
+    """`tf.distribute.TPUStrategy` with its older signature."""
 
     def __init__(self, tpu_cluster_resolver: Any = None, device_assignment: Any = None) -> None:
         super().__init__(tpu_cluster_resolver, device_assignment)
@@ -41,6 +41,6 @@ class CollectiveHints(CommunicationOptions):
 
 PreemptionWatcher = unsupported_class(
     "tf.distribute.experimental.PreemptionWatcher",
-    "nobody watches for notices outside of a training loop; use "
-    "tf.distribute.experimental.PreemptionCheckpointHandler, or BackupAndRestore in fit: both hear SIGTERM.",
+    "preemption notices are handled only in training loops; use "
+    "tf.distribute.experimental.PreemptionCheckpointHandler, or BackupAndRestore in fit: both handle SIGTERM.",
 )

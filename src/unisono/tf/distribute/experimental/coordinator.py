@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.coordinator`: older spellings, refused as the newer ones are."""
+"""`tf.distribute.experimental.coordinator`: older names of `tf.distribute.coordinator`, not supported either."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.partitioners`, refused: they split variables over parameter servers."""
+"""`tf.distribute.experimental.partitioners`, not supported: they split variables over parameter servers."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

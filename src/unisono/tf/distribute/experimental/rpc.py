@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.rpc`, refused: no calls between processes."""
+"""`tf.distribute.experimental.rpc`, not supported: there are no remote procedure calls."""
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _parameter_servers as _servers
