@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unisono._src.data.dataset._dataset import Dataset
+from unisono._src.data.dataset import Dataset
 from unisono._src.data.plans import (
     AUTOTUNE,
     INFINITE_CARDINALITY,

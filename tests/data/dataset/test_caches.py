@@ -186,7 +186,7 @@ def test_a_damaged_file_is_refused_by_name(
 @both_ways
 def test_a_file_of_another_plan_is_refused_with_both_plans(keep: Kept, name: str, tmp_path: Path) -> None:
     taken(keep(stream(4), tmp_path))
-    with pytest.raises(ElementFileError, match=r"(?s)written by another plan.*there: .*here: .*batch\(2\)"):
+    with pytest.raises(ElementFileError, match=r"(?s)written by another plan.*the file: .*this plan: .*batch\(2\)"):
         taken(keep(stream(4).batch(2), tmp_path))
 
 
@@ -240,7 +240,7 @@ def test_folders_of_a_cache_are_made(tmp_path: Path) -> None:
 
 
 def test_snapshots_are_one_file(tmp_path: Path) -> None:
-    with pytest.raises(NotImplementedError, match="reader_func and shard_func are not there"):
+    with pytest.raises(NotImplementedError, match="reader_func and shard_func are not supported"):
         stream(2).snapshot(tmp_path, shard_func=lambda x: 0)
 
 

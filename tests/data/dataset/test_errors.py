@@ -65,7 +65,7 @@ def test_a_file_that_goes_missing_later_is_named(records: Path) -> None:
 
 
 def test_a_pattern_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no file fits .*\*.csv"):
+    with pytest.raises(FileNotFoundError, match=r"no file matches .*\*.csv"):
         Dataset.list_files(str(tmp_path / "*.csv"))
 
 

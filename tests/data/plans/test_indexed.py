@@ -56,14 +56,14 @@ def taken_operations(plan: Plan) -> int:
     return len(plan.operations) - len(result[1])
 
 
-def batches_by_row(plan: IndexedPlan, iteration: int, window: int = 0) -> list[Any]:
+def batches_by_row(plan: IndexedPlan, iteration: int, segment: int = 0) -> list[Any]:
     """The elements, computed from row numbers and maps alone."""
-    batches = plan.pass_batches((iteration,), window)
+    batches = plan.pass_batches((iteration,), segment)
     assert batches.rows.dtype == np.int32
     assert batches.offsets.dtype == np.int64
     assert batches.offsets[0] == 0
     assert batches.offsets[-1] == len(batches.rows)
-    identities = plan.pass_identities((iteration,), window)
+    identities = plan.pass_identities((iteration,), segment)
     assert identities.epochs.shape == identities.positions.shape == (len(batches.rows), len(plan.origins))
     return [_element(plan, batches[index]).tolist() for index in range(len(batches))]
 
@@ -171,7 +171,7 @@ def test_an_endless_repeat_after_the_batch_has_one_round_per_window() -> None:
 
 def test_an_endless_repeat_before_the_batch_runs_across_the_ends_of_rounds() -> None:
     plan = accepted(numbers(3, Repeat(), Batch(2)))
-    assert plan.rounds_per_window == 2
+    assert plan.rounds_per_segment == 2
     assert batches_by_row(plan, 0) == [[0, 1], [2, 0], [1, 2]]
 
 

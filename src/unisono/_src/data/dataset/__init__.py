@@ -5,6 +5,13 @@ from unisono._src.data.dataset._files import FixedLengthRecordDataset, TextLineD
 from unisono._src.data.dataset._folder_dataset import FolderDataset
 from unisono._src.data.dataset._images import image_dataset_from_directory
 from unisono._src.data.dataset._iterator import DatasetIterator, Optional, element_conversion
-from unisono._src.data.dataset._spec import DatasetSpec, TensorSpec
 from unisono._src.data.dataset._texts import text_dataset_from_directory
-from unisono._src.data.plans import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, AutoShardPolicy, Options
+from unisono._src.data.plans import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    AutoShardPolicy,
+    DatasetSpec,
+    Options,
+    TensorSpec,
+)

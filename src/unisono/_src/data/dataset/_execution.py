@@ -1,10 +1,12 @@
 """How a plan is run: rewritten so that less Python runs, without changing an element.
 
-1. The longest beginning that has rows is taken as row numbers (`Rows`).
-2. Of the rest, maps that can be traced move behind the next batch and become one compiled call (`VectorMap`).
-3. Where the user allowed it, threads compute elements ahead (`Parallel`): `num_parallel_calls` says how many calls
+1. The longest beginning that has rows is taken as row numbers (`IndexedSource`).
+2. Of the rest, maps that can be traced move behind the next batch and become one compiled call (`VectorMap`). They may
+   pass operations that `commute_with_maps`.
+3. Where the user allowed it, threads compute elements ahead (`ComputeAhead`): `num_parallel_calls` says how many calls
    of a function may run at once, `prefetch` that one thread may work ahead.
 
+The two optimisations are about maps and batches alone. What other operations permit, they say themselves (`Operation`).
 Each decision is kept with its reason: `explain` prints them.
 """
 
@@ -20,8 +22,7 @@ import jax
 import numpy as np
 
 from unisono._src.data.dataset._element_spec import UNKNOWN, Stage
-from unisono._src.data.dataset._rows import IndexedSource
-from unisono._src.data.dataset._spec import TensorSpec
+from unisono._src.data.dataset._indexed_source import IndexedSource
 from unisono._src.data.dataset._trace import Traced, Untraceable, trace_indexed_maps
 from unisono._src.data.dataset._vector_map import VectorMap
 from unisono._src.data.plans import (
@@ -31,16 +32,9 @@ from unisono._src.data.plans import (
     IndexedPlan,
     Map,
     Operation,
-    PaddedBatch,
     Plan,
     Prefetch,
-    Rebatch,
-    Repeat,
-    Shard,
-    Shuffle,
-    Skip,
-    Take,
-    WithOptions,
+    TensorSpec,
     flatten,
     index_plan,
     num_host_threads,
@@ -48,9 +42,6 @@ from unisono._src.data.plans import (
 
 _AHEAD: Final = 2
 """Elements that wait computed for each thread, if the user gave no number."""
-
-_REORDERING = (Shuffle, Repeat, Take, Skip, Shard, Prefetch, WithOptions)
-"""They choose among elements without looking at them: a map may be done before or after."""
 
 Where = Literal["row numbers", "compiled", "host vectorised", "host threads", "python"]
 
@@ -79,6 +70,22 @@ class Execution:
     untraceable: str | None
     """Why the maps of the beginning cannot be compiled."""
     decisions: tuple[Decision, ...]
+
+    def explain(self) -> str:
+        """The decisions as a table: one line for each member of the plan, where it runs, why not somewhere better."""
+        lines = [(decision.member, decision.where, decision.reason) for decision in self.decisions]
+        member_width, where_width = (max(len(line[column]) for line in lines) for column in (0, 1))
+        table = [
+            f"{member:<{member_width}} {where:<{where_width}} {reason}".rstrip() for member, where, reason in lines
+        ]
+        return "\n".join([*table, "", self._summary()])
+
+    def _summary(self) -> str:
+        if self.complete and self.untraceable is None:
+            return "In fit: rows are gathered and mapped inside the compiled step; Python does not run for a batch."
+        if self.untraceable is not None:
+            return f"In fit: batches are made on the host, ahead of the step. {self.untraceable}."
+        return "In fit: batches are made on the host, ahead of the step: not every operation can be done by row number."
 
 
 def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
@@ -131,7 +138,7 @@ def _beginning(plan: Plan) -> tuple[IndexedPlan, tuple[Operation, ...], list[Tra
     untraced = _untraced(found[0], traces)
     if any(each.cached for each in untraced):
         # What is kept may be computed again only where functions are pure. The maps before the cache stay the same.
-        found = index_plan(plan, caches=False)
+        found = index_plan(plan, recomputes_cached_maps=False)
         assert found is not None, "the same source has rows without its caches"
         traces = traces[: _num_maps(found[0])]
     taken = plan.operations[: len(plan.operations) - len(found[1])]
@@ -222,7 +229,7 @@ def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
             decisions.extend(Decision(str(each), "host vectorised", "one compiled call per batch") for each in waiting)
             waiting.clear()
         else:
-            if not isinstance(operation, _REORDERING):
+            if not operation.commutes_with_maps:
                 settle("python", f"{operation} follows, which needs each element")
             rest.append(operation)
             decisions.append(Decision(str(operation), "python"))
@@ -269,7 +276,7 @@ def _with_threads(
         if isinstance(operation, Map):
             waiting.append(operation)
         prefetch = operation if isinstance(operation, Prefetch) else prefetch
-        gives_batches = gives_batches or isinstance(operation, Batch | PaddedBatch | Rebatch)
+        gives_batches = gives_batches or operation.makes_batches is True
         result.append(operation)
     threads = _num_threads(waiting)
     ahead = max(prefetch.buffer_size if prefetch else 0, threads * _AHEAD)
@@ -282,7 +289,7 @@ def _with_threads(
 def _is_mixed_later(operations: Sequence[Operation]) -> bool:
     """Whether a shuffle follows that may hold all elements deferred: they must not have been computed before it."""
     until = itertools.takewhile(lambda operation: operation.keeps_random_access, operations)
-    return any(isinstance(operation, Shuffle) for operation in until)
+    return any(operation.holds_all_deferred for operation in until)
 
 
 def _num_threads(maps: Sequence[Map | IndexedMap]) -> int:

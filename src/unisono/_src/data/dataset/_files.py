@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from unisono._src.data.dataset._dataset import Dataset
-from unisono._src.data.dataset._file_names import file_names
-from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, TextLines, TFRecords
+from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, TextLines, TFRecords, file_names
 
 
 class _FilesDataset(Dataset):

@@ -10,7 +10,7 @@ from unisono._src.data.plans import Elements, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
 
 if TYPE_CHECKING:
-    from unisono._src.data.dataset._dataset import Dataset
+    from unisono._src.data.dataset._dataset_base import DatasetBase
 
 _VERSION: Final = 1
 
@@ -64,7 +64,7 @@ class DatasetIterator:
     True
     """
 
-    def __init__(self, dataset: Dataset, plan_of: Callable[[Dataset], Plan], iteration: int) -> None:
+    def __init__(self, dataset: DatasetBase, plan_of: Callable[[Any], Plan], iteration: int) -> None:
         self._dataset, self._plan_of, self._iteration = dataset, plan_of, iteration
         self._elements: Elements | None = None
         self._end: State = None

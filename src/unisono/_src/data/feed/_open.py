@@ -18,17 +18,11 @@ from unisono._src.data.feed._stream import StreamFeed
 from unisono._src.data.feed._transform import Transform
 from unisono._src.data.plans import (
     INFINITE_CARDINALITY,
-    ArraySlices,
     Batch,
-    FileSource,
-    GroupByWindow,
     IndexedPlan,
-    Interleave,
     Operation,
-    PaddedBatch,
     Plan,
     Range,
-    Rebatch,
     Shuffle,
     State,
     flatten,
@@ -236,10 +230,9 @@ def _fits_a_step(plan: IndexedPlan) -> bool:
 
 def _gives_single_rows(plan: Plan) -> bool:
     """Whether it is known that elements are not batches: rows of arrays, or lines, that nothing puts together."""
-    makes_batches = Batch | PaddedBatch | Rebatch | GroupByWindow | Interleave
-    if any(isinstance(operation, makes_batches) for operation in plan.operations):
+    if any(operation.makes_batches is not False for operation in plan.operations):
         return False
-    return isinstance(plan.source, ArraySlices | Range | FileSource) and plan.source.cardinality != 1
+    return plan.source.gives_single_rows and plan.source.cardinality != 1
 
 
 def _check_batch_size(batch_size: int | None) -> None:

@@ -1,41 +1,31 @@
 """Datasets as data: a source, frozen operations, and two executors that agree. No JAX and no Keras here."""
 
+from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._array_slices import ArraySlices
 from unisono._src.data.plans._assert_cardinality import AssertCardinality
-from unisono._src.data.plans._batch import Batch
-from unisono._src.data.plans._branch import BranchMap
+from unisono._src.data.plans._batch import Batch, ConcatenateBatches
 from unisono._src.data.plans._bucket import Buckets
 from unisono._src.data.plans._cache import Cache
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._choose import ChosenElements, RandomChoices
+from unisono._src.data.plans._choose import ChosenElements, RandomChoices, sample_plans
 from unisono._src.data.plans._concatenate import Concatenate
-from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter
 from unisono._src.data.plans._endless import Counter, RandomNumbers
 from unisono._src.data.plans._enumerate import Enumerate
 from unisono._src.data.plans._file_cache import FileCache
-from unisono._src.data.plans._files import FileSource, FixedLengthRecords, TextLines, TFRecords
-from unisono._src.data.plans._filter import Filter
+from unisono._src.data.plans._files import FileSource, FixedLengthRecords, TextLines, TFRecords, file_names, find_files
+from unisono._src.data.plans._filter import Filter, TakeWhile
 from unisono._src.data.plans._generator import GeneratedElements, Signature
 from unisono._src.data.plans._group import GroupByWindow
-from unisono._src.data.plans._identity import (
-    ComputedElement,
-    Draw,
-    RandomDraws,
-    current_identity,
-    epoch_number,
-    next_draw,
-    set_identity,
-)
-from unisono._src.data.plans._indexed import Identities, IndexedMap, IndexedPlan, PassRows, index_plan
+from unisono._src.data.plans._identity import Draw, RandomDraws, current_identity, next_draw, set_identity
+from unisono._src.data.plans._indexed import Identities, IndexedPlan, PassRows, index_plan
+from unisono._src.data.plans._inspection import Inspection, SpecUnknownError
 from unisono._src.data.plans._interleave import Interleave
-from unisono._src.data.plans._join import ConcatenateBatches
 from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._loaded import SavedElements
-from unisono._src.data.plans._map import Map, apply, as_arrays, check_function, function_name
-from unisono._src.data.plans._naive import iterate
+from unisono._src.data.plans._map import Map, as_arrays
 from unisono._src.data.plans._nest import (
     Nest,
+    apply,
     flatten,
     is_leaf,
     leaf_names,
@@ -44,24 +34,42 @@ from unisono._src.data.plans._nest import (
     structure,
     unflatten,
 )
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
 from unisono._src.data.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono._src.data.plans._padded_batch import PaddedBatch
 from unisono._src.data.plans._parallel import ComputeAhead, num_host_threads
 from unisono._src.data.plans._pass_batches import PassBatches, repeat_last_row
-from unisono._src.data.plans._plan import Plan
+from unisono._src.data.plans._passes import StatelessElements, map_deferred
+from unisono._src.data.plans._plan import Plan, iterate
 from unisono._src.data.plans._prefetch import AUTOTUNE, Prefetch
 from unisono._src.data.plans._range import Range
 from unisono._src.data.plans._repeat import Repeat
-from unisono._src.data.plans._rows import as_read_only
+from unisono._src.data.plans._row_arrays import as_read_only
+from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
 from unisono._src.data.plans._scan import Scan, check_state_type
 from unisono._src.data.plans._shard import Shard
 from unisono._src.data.plans._shuffle import Shuffle
 from unisono._src.data.plans._skip import Skip
 from unisono._src.data.plans._source import Source
-from unisono._src.data.plans._stateless import StatelessElements, map_deferred
+from unisono._src.data.plans._spec import (
+    DatasetSpec,
+    TensorSpec,
+    find_open_sizes,
+    leave_open,
+    map_specs,
+    merge_leaves,
+    spec_of_leaf,
+)
 from unisono._src.data.plans._take import Take
-from unisono._src.data.plans._take_while import TakeWhile
 from unisono._src.data.plans._unbatch import Rebatch, Unbatch
 from unisono._src.data.plans._unique import Unique
 from unisono._src.data.plans._window import Window

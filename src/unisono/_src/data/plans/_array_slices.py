@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, unflatten
 from unisono._src.data.plans._operation import Elements, Path
-from unisono._src.data.plans._rows import as_read_only
+from unisono._src.data.plans._passes import NumberedElements
+from unisono._src.data.plans._row_arrays import as_read_only
+from unisono._src.data.plans._row_plan import RowPlan
 from unisono._src.data.plans._source import Source
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,16 @@ class ArraySlices(Source):
         # `...` gives arrays of no dimension instead of NumPy scalars: a map function always sees arrays.
         return unflatten(self.arrays, [leaf[row, ...] for leaf in leaves])
 
+    def element_spec(self, inspection: Inspection) -> Nest:
+        return map_leaves(lambda array: TensorSpec(array.shape[1:], array.dtype), self.arrays)
+
+    def as_rows(self) -> RowPlan | None:
+        return RowPlan.of_arrays(self.arrays, self.num_rows)
+
+    @property
+    def gives_single_rows(self) -> bool:
+        return True
+
     def __str__(self) -> str:
         return f"{self.num_rows} row{'' if self.num_rows == 1 else 's'}"
 
@@ -78,12 +91,12 @@ def _is_data(nest: Nest) -> bool:
 
 
 def _as_array(leaf: Any, name: str) -> Any:
-    # A jax.Array, known by its shards since this layer may not import JAX, stays on its device.
+    # A jax.Array, recognised by its shards since this package may not import JAX, stays on its device.
     if isinstance(leaf, np.ndarray) or hasattr(leaf, "addressable_shards"):
         array: Any = leaf
     else:
         try:
-            array = _without_losing_zeros(np.asarray(leaf), leaf)
+            array = _keep_trailing_zeros(np.asarray(leaf), leaf)
         except ValueError as error:
             raise ValueError(
                 f"from_tensor_slices: {name} is not one array ({_first_line(error)}). Several arrays that go "
@@ -117,11 +130,11 @@ def _check_rows(leaves: list[Any], names: list[str]) -> None:
 
 
 def _one_row(leaf: Any) -> Any:
-    array = leaf if hasattr(leaf, "addressable_shards") else _without_losing_zeros(np.asarray(leaf), leaf)
+    array = leaf if hasattr(leaf, "addressable_shards") else _keep_trailing_zeros(np.asarray(leaf), leaf)
     return array[None]
 
 
-def _without_losing_zeros(array: np.ndarray[Any, Any], leaf: Any) -> np.ndarray[Any, Any]:
+def _keep_trailing_zeros(array: np.ndarray[Any, Any], leaf: Any) -> np.ndarray[Any, Any]:
     """NumPy's own type for byte strings drops zeros at their ends: Python's bytes are kept as they are."""
     if array.dtype.kind != "S" or isinstance(leaf, np.ndarray):
         return array

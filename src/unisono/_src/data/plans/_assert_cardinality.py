@@ -1,12 +1,19 @@
-"""assert_cardinality: what the user knows about the number of elements, and an error if it is not so."""
+"""assert_cardinality: the number of elements as the user states it, and an error if there are more or fewer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
 
 
 @dataclass(frozen=True)
@@ -31,13 +38,13 @@ class AssertCardinality(Operation):
         return self.number
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Checked(upstream.open(path), self)
+        return _CheckedElements(upstream.open(path), self)
 
     def __str__(self) -> str:
         return f"assert_cardinality({self.number})"
 
 
-class _Checked(Elements):
+class _CheckedElements(Elements):
     def __init__(self, upstream: Elements, operation: AssertCardinality) -> None:
         self._upstream, self._operation = upstream, operation
         self._seen = 0

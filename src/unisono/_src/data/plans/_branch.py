@@ -1,4 +1,4 @@
-"""Maps of one part of an element: what a map becomes when its plan is zipped with others."""
+"""Maps of one part of an element: what a map becomes when its plan is zipped with other plans."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unisono._src.data.plans._map import apply, function_name
-from unisono._src.data.plans._nest import Nest, is_leaf
+from unisono._src.data.plans._arguments import function_name
+from unisono._src.data.plans._nest import Nest, apply, is_leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +25,14 @@ class BranchMap:
 
     def __call__(self, *arguments: Any) -> Nest:
         element = arguments if type(self.like) is tuple else arguments[0]
-        return self._replaced(self.like, element, itertools.count())
+        return self._apply(self.like, element, itertools.count())
 
-    def _replaced(self, like: Nest, element: Nest, numbers: Iterator[int]) -> Nest:
+    def _apply(self, like: Nest, element: Nest, numbers: Iterator[int]) -> Nest:
         if is_leaf(like):
             return apply(self.function, element) if next(numbers) == self.index else element
         if isinstance(like, dict):
-            return {key: self._replaced(like[key], element[key], numbers) for key in sorted(like)}
-        children = [self._replaced(part, child, numbers) for part, child in zip(like, element, strict=True)]
+            return {key: self._apply(like[key], element[key], numbers) for key in sorted(like)}
+        children = [self._apply(part, child, numbers) for part, child in zip(like, element, strict=True)]
         return type(like)(*children) if hasattr(like, "_fields") else type(like)(children)
 
     @property

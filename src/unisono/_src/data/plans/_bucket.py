@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from unisono._src.data.plans._arguments import check_function, whole_number
 from unisono._src.data.plans._batch import Batch
 from unisono._src.data.plans._group import GroupByWindow
-from unisono._src.data.plans._map import apply, check_function
-from unisono._src.data.plans._nest import Nest
+from unisono._src.data.plans._nest import Nest, apply
 from unisono._src.data.plans._padded_batch import PaddedBatch
-from unisono._src.data.plans._whole_number import whole_number
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._operation import Operation
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Buckets:
-    """Bucket i takes the lengths below `boundaries[i]`, the last one those that remain."""
+    """Bucket i takes the lengths below `boundaries[i]`, the last bucket the remaining ones."""
 
     length: Callable[..., Any]
     boundaries: Sequence[int]
@@ -44,7 +43,7 @@ class Buckets:
         if self.boundaries != sorted(set(self.boundaries)):
             raise ValueError(f"bucket_by_sequence_length: the boundaries must rise, but they are {self.boundaries}.")
 
-    def grouping(self, dataset: Callable[[Source], Any], drop_remainder: bool) -> GroupByWindow:
+    def make_operation(self, dataset: Callable[[Source], Any], drop_remainder: bool) -> GroupByWindow:
         """The operation: groups by bucket, each of which becomes a batch."""
         return GroupByWindow(
             key=self._bucket,
@@ -52,7 +51,7 @@ class Buckets:
             size=self.batch_sizes.__getitem__,
             dataset=dataset,
             call=f"bucket_by_sequence_length({list(self.boundaries)}, {list(self.batch_sizes)})",
-            batch=Batch(1) if self.no_padding else PaddedBatch(1, self.padded_shapes),
+            batch=Batch(1) if self.no_padding else PaddedBatch(1, padded_shapes=self.padded_shapes),
             drop_remainder=drop_remainder,
         )
 
@@ -69,14 +68,14 @@ class Buckets:
                     f"bucket_by_sequence_length: an element is as long as the last boundary, {self.boundaries[-1]}, or "
                     f"longer, and pad_to_bucket_boundary=True has no length to pad it to. Add a boundary, or filter."
                 )
-            shapes = _closed(shapes, self.boundaries[bucket] - 1)
-        return PaddedBatch(self.batch_sizes[bucket], shapes, self.padding_values)
+            shapes = _fill_open_dims(shapes, self.boundaries[bucket] - 1)
+        return PaddedBatch(self.batch_sizes[bucket], padded_shapes=shapes, padding_values=self.padding_values)
 
 
-def _closed(shapes: Nest, length: int) -> Nest:
-    """Shapes with `length` for every open dim. A shape is a tuple, so tuples of tuples are taken apart."""
+def _fill_open_dims(shapes: Nest, length: int) -> Nest:
+    """Shapes with `length` for every open dim. A shape is a tuple, so tuples of tuples are containers."""
     if isinstance(shapes, dict):
-        return {key: _closed(shape, length) for key, shape in shapes.items()}
+        return {key: _fill_open_dims(shape, length) for key, shape in shapes.items()}
     if isinstance(shapes, tuple | list) and any(isinstance(part, tuple | list | dict) for part in shapes):
-        return type(shapes)(_closed(part, length) for part in shapes)
+        return type(shapes)(_fill_open_dims(part, length) for part in shapes)
     return tuple(length if dim is None or dim == -1 else dim for dim in shapes)

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
 from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._nest import Nest, map_leaves
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._rows import as_read_only
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._row_arrays import as_read_only
+from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
+from unisono._src.data.plans._row_plan import RowPlan
 
 FIRST_PASS: Path = (0,)
 
 
 @dataclass(eq=False)
 class CacheMemory:
-    """The one mutable thing in a plan: elements by their place in the first pass."""
+    """The only mutable object in a plan: elements by their position in the first pass."""
 
     elements: dict[int, Nest] = field(default_factory=dict)
     size: int | None = None
-    """The number of elements in a pass, once a pass has been seen to its end."""
+    """The number of elements in a pass, once a pass has been read completely."""
 
     @property
     def complete(self) -> bool:
@@ -32,11 +42,11 @@ class CacheMemory:
 class Cache(Operation):
     """Every pass gives the first pass's elements, each computed once.
 
-    tf.data keeps whichever pass was first completed. Here it is always pass 0, so the order after
-    `shuffle().cache()` does not depend on a loop that somebody left early. What never ends is not kept:
-    memory would not end either.
+    tf.data keeps whichever pass was completed first. Here it is always pass 0, so the order after
+    `shuffle().cache()` does not depend on a loop that was left early. An endless input is not kept:
+    memory is finite.
 
-    The memory belongs to the operation object: an object serves one place in one plan (and all plans that
+    The memory belongs to the operation object: an object serves one point of one plan (and all plans that
     begin with it).
     """
 
@@ -52,14 +62,37 @@ class Cache(Operation):
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             return upstream.open(path)
-        return _Kept(upstream, self.memory, epoch_number(path))
+        return _CachedElements(upstream, self.memory, epoch_number(path))
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless:
+            return rows
+        if rows.maps and not rows.recomputes_cached_maps:
+            return None
+        return rows.then(_CacheStep(), rows.size, maps=tuple(replace(one, cached=True) for one in rows.maps))
+
+    def without_memory(self) -> Cache:
+        return Cache()
 
     def __str__(self) -> str:
         return "cache()"
 
 
-class _Kept(Elements):
-    """Elements out of the memory, and those that are not there yet out of the first pass."""
+class _CacheStep(RowStep):
+    """Every pass has the order of the first."""
+
+    renews_identity = True
+
+    def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
+        return before(replace(request, path=FIRST_PASS))
+
+
+class _CachedElements(Elements):
+    """Elements from the memory, and those that are not there yet from the first pass."""
 
     def __init__(self, upstream: Upstream, memory: CacheMemory, epoch: int) -> None:
         self._upstream, self._memory, self._epoch = upstream, memory, epoch
@@ -74,22 +107,22 @@ class _Kept(Elements):
                 raise StopIteration
             element = partial(memory.elements.__getitem__, index)
         else:
-            following = next(self._opened(), None)
+            following = next(self._open_first_pass(), None)
             if following is None:
                 memory.size = index
                 raise StopIteration
-            element = partial(self._kept, index, following)
+            element = partial(self._remember, index, following)
         self._index += 1
         return renew_identity(element, self._epoch, index)
 
-    def _kept(self, index: int, element: Deferred) -> Nest:
+    def _remember(self, index: int, element: Deferred) -> Nest:
         elements = self._memory.elements
         if index not in elements:
             elements[index] = map_leaves(as_read_only, element())
         return elements[index]
 
-    def _opened(self) -> Elements:
-        """The first pass, where this one stands. Elements are deferred: to go there computes nothing."""
+    def _open_first_pass(self) -> Elements:
+        """The first pass, at the position of this one. Elements are deferred: reading up to there computes nothing."""
         if self._first_pass is None:
             self._first_pass = self._upstream.open(FIRST_PASS)
             for _ in range(self._index):

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._identity import epoch_number, renew_identity
-from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._nest import Nest
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Path,
+    State,
+)
+from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import random_words
+from unisono._src.data.plans._plan import Plan
 from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._source import Source
-
-if TYPE_CHECKING:
-    from unisono._src.data.plans._plan import Plan
+from unisono._src.data.plans._spec import TensorSpec, merge_specs
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenElements(Source):
     """The next element of plan `i` for each number `i` that `choices` gives.
 
-    When the chosen plan has ended, everything ends with `stop_on_empty`; else the choice is passed over.
+    When the chosen plan has ended, the pass ends with `stop_on_empty`; else the choice is skipped.
     """
 
     plans: tuple[Plan, ...]
@@ -52,7 +60,10 @@ class ChosenElements(Source):
 
     def elements(self, path: Path) -> Elements:
         branches = [plan.open(path) for plan in self.plans]
-        return _InTurn(branches, self.choices.open(path), self, epoch_number(path))
+        return _ChosenPlanElements(branches, self.choices.open(path), self, epoch_number(path))
+
+    def element_spec(self, inspection: Inspection) -> Nest:
+        return merge_specs([inspection.spec_of(plan) for plan in self.plans])
 
     def __str__(self) -> str:
         return f"choose_from_datasets([{', '.join(map(str, self.plans))}], {self.choices})"
@@ -93,11 +104,14 @@ class RandomChoices(Source):
         number = random_words(self.seed, 0, (*path, position)).random_raw() / 2**64
         return np.int64(min(int(np.searchsorted(bounds, number, side="right")), len(bounds) - 1))
 
+    def element_spec(self, inspection: Inspection) -> TensorSpec:
+        return TensorSpec((), np.int64)
+
     def __str__(self) -> str:
         return f"weights {list(self.weights)}"
 
 
-class _InTurn(Elements):
+class _ChosenPlanElements(Elements):
     def __init__(self, branches: list[Elements], choices: Elements, source: ChosenElements, epoch: int) -> None:
         self._branches, self._choices, self._source, self._epoch = branches, choices, source, epoch
         self._ended: set[int] = set()
@@ -134,3 +148,18 @@ class _InTurn(Elements):
     def close(self) -> None:
         for branch in (*self._branches, self._choices):
             branch.close()
+
+
+def sample_plans(
+    plans: Sequence[Plan], weights: Sequence[float] | None, seed: int | None, stop_on_empty: bool, reshuffle: bool
+) -> Plan:
+    """Each element from a plan drawn by weight; equal weights if there are none."""
+    given = [1.0] * len(plans) if weights is None else [float(weight) for weight in np.asarray(weights)]
+    if len(given) != len(plans):
+        raise ValueError(f"sample_from_datasets: {len(plans)} datasets and {len(given)} weights. Give one each.")
+    # A plan that is never drawn would never end, and the pass would wait for it.
+    drawn = [(plan, weight) for plan, weight in zip(plans, given, strict=True) if weight != 0]
+    if len(drawn) == 1:
+        return drawn[0][0]
+    choices = RandomChoices(tuple(weight for _, weight in drawn), seed, reshuffle)
+    return Plan(ChosenElements(tuple(plan for plan, _ in drawn), Plan(choices), stop_on_empty))

@@ -25,11 +25,11 @@ _FOOTER = struct.Struct("<QQI8s")  # offset of the index, number of elements, cr
 
 
 class ElementFileError(ValueError):
-    """A file of elements that is damaged or belongs to another plan."""
+    """A file of elements is damaged or belongs to another plan."""
 
 
 class ElementWriter:
-    """Writes elements to a temporary file beside `path`; `commit` gives it its name."""
+    """Writes elements to a temporary file beside `path`; `commit` renames it."""
 
     def __init__(self, path: FilePath, description: str) -> None:
         self._path = path
@@ -44,7 +44,7 @@ class ElementWriter:
         """Adds one element."""
         leaves = flatten(element)
         blobs = [_encode(leaf) for leaf in leaves]
-        header = {"structure": _structure_json(element), "leaves": [describe for describe, _ in blobs]}
+        header = {"structure": _structure_json(element), "leaves": [description for description, _ in blobs]}
         head = json.dumps(header, separators=(",", ":")).encode()
         data = b"".join(blob for _, blob in blobs)
         self._offsets.append(self._file.tell())
@@ -53,7 +53,7 @@ class ElementWriter:
         self._file.write(data)
 
     def commit(self) -> None:
-        """Completes the file and gives it its name."""
+        """Completes the file and renames it to `path`."""
         start = self._file.tell()
         index = json.dumps({"plan": self._description}).encode()
         table = struct.pack("<I", len(index)) + index + np.asarray(self._offsets, "<i8").tobytes()
@@ -66,7 +66,7 @@ class ElementWriter:
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
-            self.discard()  # a pass that was left early and never closed
+            self.discard()  # after a pass that was abandoned without being closed
 
     def discard(self) -> None:
         """Removes the temporary file, if `commit` has not been called."""
@@ -94,7 +94,7 @@ class ElementFile:
         num_bytes, num_head, crc = _HEAD.unpack(self._bytes(offset, _HEAD.size))
         body = self._bytes(offset + _HEAD.size, num_head + num_bytes)
         if zlib.crc32(body) != crc:
-            raise self._damaged(f"element {number} does not have its checksum")
+            raise self._damage_error(f"element {number} does not have its checksum")
         header = json.loads(body[:num_head])
         leaves, start = [], num_head
         for description in header["leaves"]:
@@ -117,18 +117,18 @@ class ElementFile:
             self._fd = -1
 
     def __del__(self) -> None:
-        self.close()  # elements of `load` read from it as long as anybody holds them
+        self.close()  # deferred elements of `load` read from it as long as they exist
 
     def _index(self) -> tuple[str, np.ndarray[Any, Any]]:
         size = os.fstat(self._fd).st_size
         if size < len(_MAGIC) + _FOOTER.size or self._bytes(0, len(_MAGIC)) != _MAGIC:
-            raise self._damaged("it is not a file that Unisono wrote")
+            raise self._damage_error("it is not a file that Unisono wrote")
         start, number, crc, magic = _FOOTER.unpack(self._bytes(size - _FOOTER.size, _FOOTER.size))
         if magic != _MAGIC or start > size:
-            raise self._damaged("its end is missing")
+            raise self._damage_error("its end is missing")
         table = self._bytes(start, size - _FOOTER.size - start)
         if zlib.crc32(table) != crc:
-            raise self._damaged("its index does not have its checksum")
+            raise self._damage_error("its index does not have its checksum")
         (length,) = struct.unpack_from("<I", table)
         offsets = np.frombuffer(table, "<i8", number, 4 + length)
         return json.loads(table[4 : 4 + length])["plan"], offsets
@@ -136,15 +136,15 @@ class ElementFile:
     def _bytes(self, offset: int, count: int) -> bytes:
         data = os.pread(self._fd, count, offset)
         if len(data) != count:
-            raise self._damaged(f"it ends within the {count} bytes at {offset}")
+            raise self._damage_error(f"it ends within the {count} bytes at offset {offset}")
         return data
 
-    def _damaged(self, how: str) -> ElementFileError:
-        return ElementFileError(f"{self._path} cannot be read: {how}. Delete it, and it will be written anew.")
+    def _damage_error(self, how: str) -> ElementFileError:
+        return ElementFileError(f"{self._path} cannot be read: {how}. Delete it, and it will be written again.")
 
 
 def leaf_as_json(leaf: Any) -> Any:
-    """One leaf as JSON can hold it."""
+    """One leaf in a form that JSON can hold."""
     description, data = _encode(leaf)
     return [description, base64.b64encode(data).decode()]
 
@@ -183,7 +183,7 @@ def _decode(description: Any, body: bytes, start: int) -> tuple[Any, int]:
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
-    # bfloat16 and its kind have no letter of their own, but a name that np.dtype knows once ml_dtypes is imported.
+    # bfloat16 and similar dtypes have no type letter, but a name that np.dtype accepts once ml_dtypes is imported.
     return dtype.name if dtype.kind == "V" else dtype.str
 
 

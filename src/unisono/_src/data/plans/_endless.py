@@ -1,4 +1,4 @@
-"""Sources without end: numbers that count on, and random ones."""
+"""Sources without end: a counter, and random numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._identity import epoch_number, set_identity
-from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Elements, Path
+from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import random_words
 from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._source import Source
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,16 @@ class Counter(Source):
         set_identity(epoch, row)
         return np.asarray(self.start + row * self.step, self.dtype)
 
+    def element_spec(self, inspection: Inspection) -> TensorSpec:
+        return TensorSpec((), self.dtype)
+
     def __str__(self) -> str:
         return f"counter({self.start}, {self.step})"
 
 
 @dataclass(frozen=True)
 class RandomNumbers(Source):
-    """Random numbers of 32 bits; others in each pass if `rerandomize`."""
+    """Random numbers of 32 bits; different ones in each pass if `rerandomize`."""
 
     seed: int | None = None
     rerandomize: bool = True
@@ -70,6 +74,9 @@ class RandomNumbers(Source):
         set_identity(epoch_number(path), row)
         words = random_words(self.seed, 0, (*(path if self.rerandomize else ()), row))
         return np.asarray(words.random_raw() % 2**32, np.int64)
+
+    def element_spec(self, inspection: Inspection) -> TensorSpec:
+        return TensorSpec((), np.int64)
 
     def __str__(self) -> str:
         return "random()"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+from unisono._src.data.plans._row_arrays import RangeArray
+from unisono._src.data.plans._row_order import Order, RowRequest, RowStep, as_columns
+from unisono._src.data.plans._row_plan import RowPlan
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -29,13 +35,39 @@ class Enumerate(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Numbered(upstream.open(path), self.start)
+        return _EnumeratedElements(upstream.open(path), self.start)
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        return TensorSpec((), np.int64), spec
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless or rows.batch is not None:
+            return None
+        return rows.then(
+            _EnumerateStep(),
+            rows.size,
+            arrays=(RangeArray(range(self.start, self.start + rows.size)), rows.arrays),
+            tables=(max(rows.tables) + 1, *rows.tables),
+            maps=tuple(one.on_branch((..., ...), 1, one.origin) for one in rows.maps),
+        )
 
     def __str__(self) -> str:
         return f"enumerate({self.start or ''})"
 
 
-class _Numbered(Elements):
+class _EnumerateStep(RowStep):
+    """Adds a column: the position of each element."""
+
+    def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
+        rows = before(request)
+        if request.probe is not None:
+            return rows
+        assert isinstance(rows, np.ndarray), "batches are not enumerated by row"
+        positions = np.arange(len(rows), dtype=np.int32)
+        return np.concatenate([as_columns(rows), positions[:, None]], axis=1)
+
+
+class _EnumeratedElements(Elements):
     def __init__(self, upstream: Elements, start: int) -> None:
         self._upstream, self._number = upstream, start
 

@@ -6,22 +6,29 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 from unisono._src.data.plans._cache import FIRST_PASS
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
 from unisono._src.data.plans._element_file import ElementFile, ElementFileError, ElementWriter
 from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
 from unisono._src.data.plans._nest import Nest, structure
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
 
 
 @dataclass(frozen=True)
 class FileCache(Operation):
-    """The first pass that is seen to its end writes the file, in this process or an earlier one; all others read it."""
+    """The first complete pass writes the file, in this process or an earlier one; all later passes read it."""
 
     path: FilePath
     call: str
     """What the user wrote, such as `cache('train.cache')`."""
     description: str
-    """The plan before it, in words: a file of another one is refused."""
+    """The plan before it, as text: a file of another plan is refused."""
 
     @property
     def keeps_random_access(self) -> bool:
@@ -32,27 +39,31 @@ class FileCache(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
-            raise ValueError(f"{self}: what stands before it never ends, nor would the file. Put repeat() after it.")
-        return _Filed(upstream, self, epoch_number(path))
+            raise ValueError(f"{self}: what comes before it never ends, nor would the file. Put repeat() after it.")
+        return _FileCachedElements(upstream, self, epoch_number(path))
 
-    def opened(self) -> ElementFile:
-        """The file, which must be there and be this plan's."""
+    def open_file(self) -> ElementFile:
+        """The file, which must exist and be of this plan."""
         file = ElementFile(self.path)
         if file.description != self.description:
             file.close()
             raise ElementFileError(
-                f"{self}: {self.path} was written by another plan.\n  there: {file.description}\n"
-                f"  here:  {self.description}\nDelete the file, or choose another name."
+                f"{self}: {self.path} was written by another plan.\n  the file: {file.description}\n"
+                f"  this plan: {self.description}\nDelete the file, or choose another name."
             )
         return file
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
 
     def __str__(self) -> str:
         return self.call
 
 
-class _Filed(Elements):
-    """Elements out of the file if it is there when they are first asked for, else out of the first pass, which then
-    writes it. The state is a position, so that a pass begun before the file was there can go on after."""
+class _FileCachedElements(Elements):
+    """Elements from the file if it exists when the first one is read, else from the first pass, which then writes
+    it. The state is a position, so that a pass that began before the file existed can be resumed after."""
 
     def __init__(self, upstream: Upstream, operation: FileCache, epoch: int) -> None:
         self._upstream, self._operation, self._epoch = upstream, operation, epoch
@@ -65,22 +76,22 @@ class _Filed(Elements):
     def __next__(self) -> Deferred:
         if self._file is None and self._first_pass is None:
             self._open(None)
-        value = self._read() if self._file is not None else self._computed()
+        value = self._read() if self._file is not None else self._compute()
         set_identity(self._epoch, self._position)
         self._position += 1
         return ComputedElement(value)
 
-    def _open(self, place: State) -> None:
+    def _open(self, state: State) -> None:
         if self._operation.path.exists():
-            self._file = self._operation.opened()
+            self._file = self._operation.open_file()
             if self._file.needs_classes():
                 self._like = self._structure()
             return
         self._first_pass = self._upstream.open(FIRST_PASS)
         if self._position == 0:
             self._writer = ElementWriter(self._operation.path, self._operation.description)
-        elif place is not None:
-            self._first_pass.set_state(place)
+        elif state is not None:
+            self._first_pass.set_state(state)
         else:  # the state comes from a pass that read the file, and the file is gone
             for _ in range(self._position):
                 next(self._first_pass)
@@ -91,7 +102,7 @@ class _Filed(Elements):
             raise StopIteration
         return self._file.read(self._position, self._like)
 
-    def _computed(self) -> Nest:
+    def _compute(self) -> Nest:
         assert self._first_pass is not None
         element = next(self._first_pass, None)
         if element is None:
@@ -124,8 +135,8 @@ class _Filed(Elements):
         file, self._file = self._file, None
         first_pass, self._first_pass = self._first_pass, None
         writer, self._writer = self._writer, None
-        for each in (file, first_pass):
-            if each is not None:
-                each.close()
+        for opened in (file, first_pass):
+            if opened is not None:
+                opened.close()
         if writer is not None:
             writer.discard()

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
 
 from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, bytes_scalar
-from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
-from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
 class FileSource(Source):
-    """Byte strings out of files, one file after the other. A state is a file and a place in it."""
+    """Byte strings from files, one file after the other. A state is a file and an offset in it."""
 
     paths: tuple[str, ...]
     compression: str | None = None
@@ -47,7 +53,14 @@ class FileSource(Source):
         return False
 
     def elements(self, path: Path) -> Elements:
-        return _ByteStrings(self, epoch_number(path))
+        return _FileElements(self, epoch_number(path))
+
+    def element_spec(self, inspection: Inspection) -> TensorSpec:
+        return TensorSpec((), object)
+
+    @property
+    def gives_single_rows(self) -> bool:
+        return True
 
     def __str__(self) -> str:
         return f"{self.call}({repr(self.paths[0]) if len(self.paths) == 1 else f'{len(self.paths)} files'})"
@@ -85,7 +98,7 @@ class FixedLengthRecords(FileSource):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._file(path="")  # opens nothing, and refuses sizes that cannot be where the user writes them
+        self._file(path="")  # opens nothing; impossible sizes raise here, where the user writes them
 
     @property
     def call(self) -> str:
@@ -98,7 +111,35 @@ class FixedLengthRecords(FileSource):
         return FixedLengthFile(path, self.record_bytes, self.header_bytes, self.footer_bytes, self.compression)
 
 
-class _ByteStrings(Elements):
+def file_names(names: Any) -> list[str]:
+    """A name, several, arrays and datasets of them, as a list of strings.
+
+    >>> file_names(["a", b"b", np.array(["c"])])
+    ['a', 'b', 'c']
+    """
+    if isinstance(names, str | os.PathLike):
+        return [str(os.fspath(names))]
+    if isinstance(names, bytes):
+        return [names.decode()]
+    if isinstance(names, np.ndarray):
+        return [name for item in names.flat for name in file_names(item)]
+    if not isinstance(names, Iterable):
+        raise TypeError(f"Expected the name of a file, or several, got {names!r} ({type(names).__name__}).")
+    return [name for item in names for name in file_names(item)]
+
+
+def find_files(patterns: Any) -> list[str]:
+    """The names of all files that match one of the patterns, sorted."""
+    wanted = file_names(patterns)
+    found = sorted({name for pattern in wanted for name in glob.glob(pattern, recursive=True)})
+    if not found:
+        raise FileNotFoundError(
+            f"list_files: no file matches {', '.join(map(repr, wanted))}. Check the pattern and the working folder."
+        )
+    return found
+
+
+class _FileElements(Elements):
     def __init__(self, source: FileSource, epoch: int) -> None:
         self._source, self._epoch = source, epoch
         self._file = self._offset = self._number = 0

@@ -1,22 +1,66 @@
-"""filter: the elements for which a function says yes."""
+"""filter and take_while: a function decides which elements are kept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
+import numpy as np
+
+from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._operation import Deferred, Elements, Path, Upstream
-from unisono._src.data.plans._predicate import PredicateOperation
-from unisono._src.data.plans._stateless import StatelessElements
+from unisono._src.data.plans._nest import apply
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._passes import StatelessElements
+
+
+@dataclass(frozen=True)
+class PredicateOperation(Operation):
+    """How many elements are kept is known when all have been computed."""
+
+    call: ClassVar[str]
+    """The method that the user wrote."""
+
+    predicate: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        check_function(self.predicate, self.call)
+
+    @property
+    def keeps_random_access(self) -> bool:
+        return False
+
+    def cardinality(self, upstream: int) -> int:
+        return UNKNOWN_CARDINALITY if upstream else 0
+
+    def accepts(self, element: ComputedElement) -> bool:
+        """The predicate's answer for one element, which must be one truth value."""
+        answer = np.asarray(apply(self.predicate, element.value))
+        if answer.shape != () or answer.dtype != np.bool_:
+            raise TypeError(
+                f"{self}: the function must return one true or false for an element, but it returned an array of "
+                f"shape {answer.shape} and dtype {answer.dtype}. Compare, and use .any() or .all(): x.sum() > 0."
+            )
+        return bool(answer)
+
+    def __str__(self) -> str:
+        return f"{self.call}({function_name(self.predicate)})"
 
 
 @dataclass(frozen=True)
 class Filter(PredicateOperation):
-    """The elements of which `predicate` is true."""
+    """The elements for which `predicate` is true."""
 
-    @property
-    def call(self) -> str:
-        return "filter"
+    call: ClassVar[str] = "filter"
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return StatelessElements(upstream.open(path), self._next_accepted)
@@ -27,3 +71,39 @@ class Filter(PredicateOperation):
             if self.accepts(value):
                 return value
         raise StopIteration
+
+
+@dataclass(frozen=True)
+class TakeWhile(PredicateOperation):
+    """The elements before the first for which `predicate` is false."""
+
+    call: ClassVar[str] = "take_while"
+
+    def elements(self, upstream: Upstream, path: Path) -> Elements:
+        return _LeadingElements(upstream.open(path), self)
+
+
+class _LeadingElements(Elements):
+    def __init__(self, upstream: Elements, operation: TakeWhile) -> None:
+        self._upstream, self._operation = upstream, operation
+        self._is_over = False
+
+    def __next__(self) -> Deferred:
+        if not self._is_over:
+            for element in self._upstream:
+                value = ComputedElement.of(element)
+                if self._operation.accepts(value):
+                    return value
+                break
+            self._is_over = True
+        raise StopIteration
+
+    def get_state(self) -> State:
+        return {"over": self._is_over, "input": self._upstream.get_state()}
+
+    def set_state(self, state: State) -> None:
+        self._is_over = state["over"]
+        self._upstream.set_state(state["input"])
+
+    def close(self) -> None:
+        self._upstream.close()

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.files import bytes_scalar
-from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
+from unisono._src.data.plans._arguments import function_name
 from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
-from unisono._src.data.plans._map import function_name
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -24,15 +25,48 @@ class Signature:
     like: Nest
     shapes: tuple[tuple[int | None, ...], ...]
     dtypes: tuple[np.dtype[Any], ...]
-    given: bool
-    """Whether the user wrote it. If not, it is that of the first element."""
+    given: bool = True
+    """Whether the user wrote it. If not, it is taken from the first element."""
+
+    @staticmethod
+    def from_arguments(specs: Nest, types: Nest, shapes: Nest) -> Signature | None:
+        """From `output_signature`, or from TensorFlow 1's `output_types` and `output_shapes`."""
+        if specs is None and types is None:
+            return None
+        if specs is not None:
+            leaves = flatten(specs)
+            if not all(hasattr(spec, "shape") and hasattr(spec, "dtype") for spec in leaves):
+                raise TypeError(f"from_generator: output_signature is a nest of TensorSpec, but it is {specs!r}.")
+            dtypes = tuple(TensorSpec((), spec.dtype).dtype for spec in leaves)
+            return Signature(structure(specs), tuple(tuple(spec.shape) for spec in leaves), dtypes)
+        if shapes is None:
+            raise ValueError(
+                "from_generator: output_types without output_shapes says too little. Write "
+                "output_signature=TensorSpec(shape, dtype), with None for dims that vary."
+            )
+        dtypes = tuple(TensorSpec((), dtype).dtype for dtype in flatten(types))
+        return Signature(structure(types), tuple(_flatten_shapes(types, shapes)), dtypes)
+
+    def as_spec(self) -> Nest:
+        """The same as a nest of TensorSpec."""
+        pairs = zip(self.shapes, self.dtypes, strict=True)
+        return unflatten(self.like, [TensorSpec(shape, dtype) for shape, dtype in pairs])
+
+
+def _flatten_shapes(types: Nest, shapes: Any) -> list[tuple[int | None, ...]]:
+    """The shape of each leaf of `types`: shapes are tuples themselves, so `types` says where the leaves are."""
+    if isinstance(types, dict):
+        return [shape for key in sorted(types) for shape in _flatten_shapes(types[key], shapes[key])]
+    if isinstance(types, tuple | list):
+        return [shape for one, part in zip(types, shapes, strict=True) for shape in _flatten_shapes(one, part)]
+    return [tuple(None if dim is None else int(np.asarray(dim)) for dim in shapes)]
 
 
 @dataclass(frozen=True, eq=False)
 class GeneratedElements(Source):
     """Each pass calls `function` and yields what it yields.
 
-    A generator has no place to go back to, so restoring a pass runs it again up to there.
+    A generator cannot be set to a position, so restoring a pass runs it again up to there.
     """
 
     function: Callable[[], Iterable[Nest]]
@@ -55,13 +89,16 @@ class GeneratedElements(Source):
         return False
 
     def elements(self, path: Path) -> Elements:
-        return _Yielded(self, epoch_number(path))
+        return _GeneratorElements(self, epoch_number(path))
+
+    def element_spec(self, inspection: Inspection) -> Nest:
+        return inspection.observe() if self.signature is None else self.signature.as_spec()
 
     def __str__(self) -> str:
         return f"from_generator({function_name(self.function)})"
 
 
-class _Yielded(Elements):
+class _GeneratorElements(Elements):
     def __init__(self, source: GeneratedElements, epoch: int) -> None:
         self._source, self._epoch = source, epoch
         self._signature = source.signature
@@ -74,9 +111,9 @@ class _Yielded(Elements):
         value = next(self._iterator)
         if self._signature is None:
             element = map_leaves(_as_array, value)
-            self._signature = signature_of(element)
+            self._signature = _infer_signature(element)
         else:
-            element = _conformed(value, self._signature, self._source, self._position)
+            element = _conform(value, self._signature, self._source, self._position)
         set_identity(self._epoch, self._position)
         self._position += 1
         return ComputedElement(element)
@@ -96,8 +133,8 @@ class _Yielded(Elements):
             close()
 
 
-def signature_of(element: Nest) -> Signature:
-    """What elements look like if they all look like this one."""
+def _infer_signature(element: Nest) -> Signature:
+    """The signature of elements that all look like this one."""
     leaves = flatten(element)
     return Signature(
         structure(element), tuple(leaf.shape for leaf in leaves), tuple(leaf.dtype for leaf in leaves), given=False
@@ -105,12 +142,12 @@ def signature_of(element: Nest) -> Signature:
 
 
 def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
-    # A copy: generators like to fill one buffer again and again.
+    # A copy: many generators reuse one buffer for all elements.
     return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
-def _conformed(value: Nest, signature: Signature, source: GeneratedElements, position: int) -> Nest:
-    """The element as the signature says; an error that names the leaf if it cannot be."""
+def _conform(value: Nest, signature: Signature, source: GeneratedElements, position: int) -> Nest:
+    """The element with the dtypes of the signature; an error that names the leaf if it does not fit."""
     if signature.given:  # a list where the signature has one leaf is data
         leaves = list(_leaves_like(signature.like, value, source, position))
     else:

@@ -1,4 +1,4 @@
-"""group_by_window: elements collected by key, and a dataset made of each full collection."""
+"""group_by_window: elements grouped by key, and a dataset made of each full group."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._identity import ComputedElement
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._listed import ElementList
-from unisono._src.data.plans._map import apply, check_function, function_name
-from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._nest import Nest, apply
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
 from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
 from unisono._src.data.plans._tracked import Tracked
 
@@ -24,15 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupByWindow(Operation):
-    """Elements are collected by `key`. A group that has `size(key)` elements is given to `reduce`, which makes a
-    dataset of it; its elements come next. What is left at the end is given to `reduce` by rising key.
+    """Elements are grouped by `key`. A group that has `size(key)` elements is given to `reduce`, which makes a
+    dataset of it; its elements come next. Groups left at the end are given to `reduce` in the order of their keys.
     """
 
     key: Callable[..., Any]
     reduce: Callable[[Any, Any], Any]
     size: Callable[[int], Any]
     dataset: Callable[[Source], Any]
-    """Makes what `reduce` gets to see."""
+    """Makes the dataset that `reduce` gets."""
     call: str = ""
     """What the user wrote, if not `group_by_window`."""
     batch: Operation | None = None
@@ -52,20 +61,30 @@ class GroupByWindow(Operation):
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Groups(Tracked(upstream.open(path)), path, self)
+        return _GroupElements(Tracked(upstream.open(path)), path, self)
 
-    def key_of(self, element: Nest) -> int:
+    @property
+    def makes_batches(self) -> None:
+        return None  # `reduce` decides
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        if self.batch is not None:
+            return self.batch.element_spec(spec, inspection)
+        element = inspection.first_input()
+        return inspection.spec_of(self.make_plan(self.find_key(element), [element], (0, 0)))
+
+    def find_key(self, element: Nest) -> int:
         """The group of an element."""
         return int(apply(self.key, element))
 
-    def size_of(self, key: int) -> int:
+    def find_size(self, key: int) -> int:
         """How many elements make the group full."""
         size = int(self.size(key))
         if size < 1:
             raise ValueError(f"{self}: a window needs at least 1 element, but for key {key} the size is {size}.")
         return size
 
-    def plan_of(self, key: int, group: list[Nest], path: Path) -> Plan:
+    def make_plan(self, key: int, group: list[Nest], path: Path) -> Plan:
         """What `reduce` makes of a group."""
         with derive_seeds(self.seed, path):
             dataset = self.reduce(np.int64(key), self.dataset(ElementList(tuple(group))))
@@ -82,7 +101,7 @@ class GroupByWindow(Operation):
 
 
 @dataclass
-class _Open:
+class _OpenGroup:
     """A group whose dataset is being read."""
 
     key: int
@@ -90,11 +109,11 @@ class _Open:
     elements: Elements
 
 
-class _Groups(Elements):
+class _GroupElements(Elements):
     def __init__(self, upstream: Tracked, path: Path, operation: GroupByWindow) -> None:
         self._upstream, self._path, self._operation = upstream, path, operation
         self._groups: dict[int, list[tuple[int, Deferred]]] = {}
-        self._open: _Open | None = None
+        self._open: _OpenGroup | None = None
         self._num_opened = 0
 
     def __next__(self) -> Deferred:
@@ -115,18 +134,18 @@ class _Groups(Elements):
         while (numbered := self._upstream.next()) is not None:
             number, element = numbered
             value = ComputedElement.of(element)
-            key = operation.key_of(value.value)
+            key = operation.find_key(value.value)
             group = self._groups.setdefault(key, [])
             group.append((number, value))
-            if len(group) == operation.size_of(key):
+            if len(group) == operation.find_size(key):
                 return key
         return min(self._groups, default=None) if not operation.drop_remainder else None
 
     def _begin(self, key: int, group: list[tuple[int, Deferred]]) -> None:
         path = (*self._path, self._num_opened)
         self._num_opened += 1
-        plan = self._operation.plan_of(key, [element() for _, element in group], path)
-        self._open = _Open(key, [number for number, _ in group], plan.open(path))
+        plan = self._operation.make_plan(key, [element() for _, element in group], path)
+        self._open = _OpenGroup(key, [number for number, _ in group], plan.open(path))
 
     def _held(self) -> list[int]:
         held = [number for group in self._groups.values() for number, _ in group]

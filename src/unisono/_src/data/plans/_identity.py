@@ -1,10 +1,10 @@
-"""Who an element is: the pass and the row of its source that it comes from.
+"""The identity of an element: the pass and the row of its source that it comes from.
 
-Random numbers inside a map follow from it, so that they are the same whichever executor runs the map, in
-whichever order and thread. A source notes the identity when one of its elements is computed; every map
-computed after it, for the same element, finds it here. A batch is known by its first element. Operations after
+Random numbers inside a map are derived from it, so that they are the same whichever executor runs the map, in
+whichever order and thread. A source sets the identity when one of its elements is computed; every map
+computed after it, for the same element, reads it here. A batch has the identity of its first element. Operations after
 which two elements could have one identity (a cache, whose elements are those of pass 0 in every pass, concatenate,
-unbatch, choices between datasets) *renew* it: from there on an element is known by its place among theirs.
+unbatch, choices between datasets) *renew* it: from there on an element is identified by its position among theirs.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Draw:
     epoch: Any
     row: Any
     number: int
-    """The first, second, … draw of one call of the map function; of a generator with a seed of its own, among its."""
+    """The first, second, … draw of one call of the map function, or of a generator that has its own seed."""
 
 
-class _Here(threading.local):
+class _ThreadIdentity(threading.local):
     epoch: Any = 0
     row: Any = 0
     seed: int | None = None
@@ -43,7 +43,7 @@ class _Here(threading.local):
     num_draws_of: dict[int, int] | None = None
 
 
-_here = _Here()
+_thread = _ThreadIdentity()
 
 
 class ComputedElement:
@@ -52,7 +52,7 @@ class ComputedElement:
     __slots__ = ("_epoch", "_row", "value")
 
     def __init__(self, value: Nest) -> None:
-        self.value, self._epoch, self._row = value, _here.epoch, _here.row
+        self.value, self._epoch, self._row = value, _thread.epoch, _thread.row
 
     @classmethod
     def of(cls, element: Deferred) -> ComputedElement:
@@ -60,26 +60,26 @@ class ComputedElement:
         return cls(element())
 
     def __call__(self) -> Nest:
-        _here.epoch, _here.row = self._epoch, self._row
+        _thread.epoch, _thread.row = self._epoch, self._row
         return self.value
 
 
 def epoch_number(path: Path) -> int:
-    """A number for a path: equal for equal paths, and different for almost all others."""
+    """A number for a path: equal for equal paths, different for almost all different ones."""
     return zlib.crc32(np.asarray(path, "<i8").tobytes()) & 0x7FFFFFFF
 
 
 def set_identity(epoch: Any, row: Any) -> None:
-    """What is computed from now on in this thread is this element's."""
-    _here.epoch, _here.row = epoch, row
+    """What this thread computes from now on belongs to this element."""
+    _thread.epoch, _thread.row = epoch, row
 
 
 def renew_identity(element: Deferred, epoch: int, row: int) -> Deferred:
-    """The same element, known from here on by its place among the elements of an operation."""
-    return partial(_renewed, element, epoch, row)
+    """The same element, identified from here on by its position among the elements of an operation."""
+    return partial(_compute_renewed, element, epoch, row)
 
 
-def _renewed(element: Deferred, epoch: int, row: int) -> Nest:
+def _compute_renewed(element: Deferred, epoch: int, row: int) -> Nest:
     value = element()
     set_identity(epoch, row)
     return value
@@ -87,11 +87,11 @@ def _renewed(element: Deferred, epoch: int, row: int) -> Nest:
 
 def current_identity() -> tuple[Any, Any]:
     """(epoch, row) of the element that is being computed."""
-    return _here.epoch, _here.row
+    return _thread.epoch, _thread.row
 
 
 class RandomDraws:
-    """Inside, the function of one map runs, and may draw."""
+    """Context in which the function of one map runs and may draw; counts the draws."""
 
     __slots__ = ("_before", "_seed", "num_draws")
 
@@ -100,26 +100,26 @@ class RandomDraws:
         self.num_draws = 0
 
     def __enter__(self) -> RandomDraws:
-        self._before = (_here.seed, _here.num_draws, _here.num_draws_of)
-        _here.seed, _here.num_draws, _here.num_draws_of = self._seed, 0, None
+        self._before = (_thread.seed, _thread.num_draws, _thread.num_draws_of)
+        _thread.seed, _thread.num_draws, _thread.num_draws_of = self._seed, 0, None
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.num_draws = _here.num_draws
-        _here.seed, _here.num_draws, _here.num_draws_of = self._before
+        self.num_draws = _thread.num_draws
+        _thread.seed, _thread.num_draws, _thread.num_draws_of = self._before
 
 
 def next_draw(generator: object = None) -> Draw | None:
     """The next draw of the map that runs in this thread; None outside of maps.
 
-    A ``generator`` with a seed of its own counts its draws alone: two of them with one seed draw the same numbers.
+    A ``generator`` with its own seed counts its own draws: two of them with one seed draw the same numbers.
     """
-    if _here.seed is None:
+    if _thread.seed is None:
         return None
-    number = _here.num_draws
-    _here.num_draws += 1
+    number = _thread.num_draws
+    _thread.num_draws += 1
     if generator is not None:
-        counts = _here.num_draws_of = _here.num_draws_of or {}
+        counts = _thread.num_draws_of = _thread.num_draws_of or {}
         number = counts.get(id(generator), 0)
         counts[id(generator)] = number + 1
-    return Draw(_here.seed, _here.epoch, _here.row, number)
+    return Draw(_thread.seed, _thread.epoch, _thread.row, number)

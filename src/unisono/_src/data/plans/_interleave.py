@@ -1,25 +1,34 @@
-"""flat_map and interleave: datasets made of elements, and read one after the other or in turn."""
+"""flat_map and interleave: datasets made of elements, and read one after the other or alternately."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._map import apply, check_function, function_name
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._arguments import check_function, function_name, whole_number
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._listed import ElementList
+from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._plan import Plan
 from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
-from unisono._src.data.plans._whole_number import whole_number
-
-if TYPE_CHECKING:
-    from unisono._src.data.plans._plan import Plan
+from unisono._src.data.plans._spec import DatasetSpec, find_open_sizes, leave_open
 
 
 @dataclass(frozen=True)
 class Interleave(Operation):
-    """`function` makes a dataset of each element. `cycle_length` of them are open at a time; each gives
-    `block_length` elements in its turn. With a cycle of one, a dataset is read to its end before the next.
+    """`function` makes a dataset of each element. `cycle_length` of them are open at a time and are read
+    cyclically, `block_length` elements each. With a cycle of one, a dataset is read to its end before the next.
     """
 
     function: Callable[..., Any]
@@ -46,9 +55,18 @@ class Interleave(Operation):
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Interleaved(upstream.open(path), path, self)
+        return _InterleavedElements(upstream.open(path), path, self)
 
-    def plan_of(self, element: Deferred, path: Path) -> Plan:
+    @property
+    def makes_batches(self) -> None:
+        return None  # the function decides
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        first = _attach_specs(inspection.first_input(), spec)
+        inner = inspection.spec_of(self.make_plan(lambda: first, (0, 0)))
+        return leave_open(inner, find_open_sizes(first, spec))
+
+    def make_plan(self, element: Deferred, path: Path) -> Plan:
         """The plan that the function makes of an element."""
         value = element()
         with derive_seeds(self.seed, path):
@@ -71,9 +89,20 @@ class Interleave(Operation):
         return f"{self._name}({function_name(self.function)}{options})"
 
 
+def _attach_specs(element: Nest, spec: Nest) -> Nest:
+    """An element whose datasets carry what is known about their elements, beyond what the first ones show."""
+
+    def attach(leaf: Any, leaf_spec: Any) -> Any:
+        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, ElementList):
+            return leaf
+        return type(leaf)(Plan(replace(leaf.plan.source, spec=leaf_spec.element_spec), leaf.plan.operations))
+
+    return unflatten(element, map(attach, flatten(element), flatten(spec)))
+
+
 @dataclass
 class _Slot:
-    """A dataset that is open."""
+    """An open dataset."""
 
     number: int
     """Of the element that it was made of."""
@@ -82,57 +111,57 @@ class _Slot:
     elements: Elements
 
 
-class _Interleaved(Elements):
+class _InterleavedElements(Elements):
     def __init__(self, upstream: Elements, path: Path, operation: Interleave) -> None:
         self._upstream, self._path, self._operation = upstream, path, operation
         self._slots: list[_Slot | None] = [None] * operation.cycle_length
-        self._turn = self._given = 0  # whose turn it is, and how many elements it has given in it
+        self._current = self._given = 0  # the slot that is read, and how many elements of its block it has given
         self._num_read = 0
         self._ended = False
 
     def __next__(self) -> Deferred:
         while True:
-            slot = self._slots[self._turn]
+            slot = self._slots[self._current]
             if slot is None:
                 if self._ended:
                     if not any(self._slots):
                         raise StopIteration
-                    self._next_turn()
+                    self._next_slot()
                     continue
-                slot = self._slots[self._turn] = self._read()
+                slot = self._slots[self._current] = self._read()
                 if slot is None:
                     self._ended = True
                     continue
             element = next(slot.elements, None)
             if element is None:
                 slot.elements.close()
-                self._slots[self._turn] = None
-                self._next_turn()
+                self._slots[self._current] = None
+                self._next_slot()
                 continue
             self._given += 1
             if self._given == self._operation.block_length:
-                self._next_turn()
+                self._next_slot()
             return element
 
-    def _next_turn(self) -> None:
-        self._turn, self._given = (self._turn + 1) % len(self._slots), 0
+    def _next_slot(self) -> None:
+        self._current, self._given = (self._current + 1) % len(self._slots), 0
 
     def _read(self) -> _Slot | None:
         before = self._upstream.get_state()
         element = next(self._upstream, None)
         if element is None:
             return None
-        slot = self._opened(self._num_read, before, element)
+        slot = self._open_slot(self._num_read, before, element)
         self._num_read += 1
         return slot
 
-    def _opened(self, number: int, before: State, element: Deferred) -> _Slot:
+    def _open_slot(self, number: int, before: State, element: Deferred) -> _Slot:
         path = (*self._path, number)
-        return _Slot(number, before, self._operation.plan_of(element, path).open(path))
+        return _Slot(number, before, self._operation.make_plan(element, path).open(path))
 
     def get_state(self) -> State:
         return {
-            "turn": [self._turn, self._given],
+            "turn": [self._current, self._given],
             "read": self._num_read,
             "ended": self._ended,
             "slots": [slot and [slot.number, slot.before, slot.elements.get_state()] for slot in self._slots],
@@ -145,10 +174,10 @@ class _Interleaved(Elements):
             if slot is not None:
                 number, before, inner = slot
                 self._upstream.set_state(before)
-                opened = self._opened(number, before, next(self._upstream))
+                opened = self._open_slot(number, before, next(self._upstream))
                 opened.elements.set_state(inner)
                 self._slots[index] = opened
-        self._turn, self._given = state["turn"]
+        self._current, self._given = state["turn"]
         self._num_read, self._ended = state["read"], state["ended"]
         self._upstream.set_state(state["input"])
 

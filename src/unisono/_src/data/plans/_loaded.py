@@ -34,13 +34,13 @@ class SavedElements(Source):
         return True
 
     def elements(self, path: Path) -> Elements:
-        return _FromFile(ElementFile(self.path), epoch_number(path))
+        return _FileElements(ElementFile(self.path), epoch_number(path))
 
     def __str__(self) -> str:
         return f"load({str(self.path.parent)!r})"
 
 
-class _FromFile(Elements):
+class _FileElements(Elements):
     def __init__(self, file: ElementFile, epoch: int) -> None:
         self._file, self._epoch = file, epoch
         self._position = 0

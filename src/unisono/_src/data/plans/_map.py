@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unisono._src.data.files import bytes_scalar
+from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._identity import RandomDraws
-from unisono._src.data.plans._nest import Nest, map_leaves
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._nest import Nest, apply, map_leaves
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import map_deferred
 from unisono._src.data.plans._seeds import draw_map_seed
-from unisono._src.data.plans._stateless import map_deferred
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
 
 
 @dataclass(frozen=True)
@@ -38,24 +43,22 @@ class Map(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), partial(partial, self._mapped))
+        return map_deferred(upstream.open(path), partial(partial, self._map))
 
-    def _mapped(self, element: Deferred) -> Nest:
+    def _map(self, element: Deferred) -> Nest:
         value = element()
         with RandomDraws(self.seed):
             result = apply(self.function, value)
         return as_arrays(result, self)
 
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        return inspection.trace(self.function, self.seed)
+
+    def on_rows(self, rows: RowPlan) -> RowPlan:
+        return rows.then_map(self.function, self.seed, self.num_parallel_calls)
+
     def __str__(self) -> str:
         return f"map({function_name(self.function)})"
-
-
-def apply(function: Callable[..., Any], element: Nest) -> Nest:
-    """Calls `function` on one element as tf.data does: `(x, y)` gives two arguments, all else one.
-
-    A namedtuple is one argument: its names would be lost otherwise.
-    """
-    return function(*element) if type(element) is tuple else function(element)
 
 
 def as_arrays(result: Nest, operation: object) -> Nest:
@@ -70,7 +73,7 @@ def as_arrays(result: Nest, operation: object) -> Nest:
             return bytes_scalar(leaf)
         _refuse_sparse(leaf, operation)
         array = np.asarray(leaf)
-        if array.dtype.hasobject and not _is_byte_strings(array):
+        if array.dtype.hasobject and not _holds_bytes(array):
             raise TypeError(
                 f"{operation} returned {leaf!r} ({type(leaf).__name__}), which is not an array. Expected arrays, "
                 f"numbers or strings, alone or in tuples, lists and dicts."
@@ -80,22 +83,7 @@ def as_arrays(result: Nest, operation: object) -> Nest:
     return map_leaves(as_array, result)
 
 
-def check_function(function: Any, call: str) -> None:
-    """Refuses what cannot be called."""
-    if not callable(function):
-        raise TypeError(
-            f"{call}: expected a function of one element, got {function!r} "
-            f"({type(function).__name__}). Write {call}(scale), not {call}(scale(x)), or a lambda."
-        )
-
-
-def function_name(function: Any) -> str:
-    """What to call a function in a plan."""
-    name: str = getattr(function, "__name__", type(function).__name__)
-    return name.strip("<>")
-
-
-def _is_byte_strings(array: np.ndarray[Any, Any]) -> bool:
+def _holds_bytes(array: np.ndarray[Any, Any]) -> bool:
     return all(isinstance(item, bytes) for item in array.flat)
 
 

@@ -1,7 +1,7 @@
 """Nests: tuples, lists, dicts and namedtuples with anything else, None included, as leaves.
 
-Our own few lines because this layer may import neither JAX nor optree. Leaves come in the order in which JAX
-flattens the same nest (dict keys sorted), so that a list of leaves means the same on both sides.
+Written here because this package may import neither JAX nor optree. Leaves come in the order in which JAX
+flattens the same nest (dict keys sorted), so that a list of leaves means the same to both.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def map_leaves(function: Callable[[Any], Any], nest: Nest, stop: Callable[[Nest]
         for key in sorted(nest):
             mapped[key] = map_leaves(function, nest[key], stop)
         return mapped
-    # Elements are mostly flat tuples, and this runs for each of them: leaves are met without another call.
+    # Elements are mostly flat tuples, and this runs for each of them: leaves are handled without another call.
     children = [
         map_leaves(function, child, stop) if isinstance(child, _CONTAINERS) else function(child) for child in nest
     ]
@@ -103,3 +103,11 @@ def leaf_names(nest: Nest, root: str) -> list[str]:
         return [root]
     keys: Iterable[Any] = sorted(nest) if isinstance(nest, dict) else range(len(nest))
     return [name for key in keys for name in leaf_names(nest[key], f"{root}[{key!r}]")]
+
+
+def apply(function: Callable[..., Any], element: Nest) -> Nest:
+    """Calls `function` on one element as tf.data does: `(x, y)` gives two arguments, everything else one.
+
+    A namedtuple is one argument: its names would be lost otherwise.
+    """
+    return function(*element) if type(element) is tuple else function(element)

@@ -1,16 +1,19 @@
-"""Options of a dataset: how it is shared among workers, and what else tf.data lets one say."""
+"""Options of a dataset: how workers share it, and tf.data's hints."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
 
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
+
 
 class AutoShardPolicy(enum.IntEnum):
-    """How the input of a training over several workers is shared among them.
+    """How the input of training on several workers is shared among them.
 
     OFF: every worker reads everything. AUTO: by FILE where the data comes from enough files, else by DATA.
     FILE: each worker reads some of the files. DATA: each worker keeps its part of every global batch.
@@ -35,8 +38,8 @@ class DistributeOptions:
 class Options:
     """Set its members, then `dataset.with_options(options)`.
 
-    `experimental_distribute.auto_shard_policy` decides how workers share the data. The others are tf.data's and
-    change nothing here: the order is always deterministic and threads are always bounded.
+    `experimental_distribute.auto_shard_policy` decides how workers share the data. The other members are tf.data's
+    and change nothing here: the order is always deterministic and threads are always bounded.
 
     >>> options = Options()
     >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.DATA
@@ -51,19 +54,19 @@ class Options:
     experimental_warm_start: bool | None = None
     dataset_name: str | None = None
     framework_type: Any = None
-    experimental_optimization: Any = field(default_factory=lambda: _Freeform())
-    experimental_threading: Any = field(default_factory=lambda: _Freeform())
-    autotune: Any = field(default_factory=lambda: _Freeform())
-    threading: Any = field(default_factory=lambda: _Freeform())
+    experimental_optimization: Any = field(default_factory=lambda: _AnyAttributes())
+    experimental_threading: Any = field(default_factory=lambda: _AnyAttributes())
+    autotune: Any = field(default_factory=lambda: _AnyAttributes())
+    threading: Any = field(default_factory=lambda: _AnyAttributes())
 
 
-class _Freeform:
-    """Takes any attribute: tf.data has dozens of hints, and scripts set them."""
+class _AnyAttributes:
+    """Accepts any attribute: tf.data has dozens of hints, and scripts set them."""
 
 
 @dataclass(frozen=True, eq=False)
 class WithOptions(Operation):
-    """The same elements, with options. The last one counts."""
+    """The same elements, with options. The last options of a plan count."""
 
     options: Options
 
@@ -83,6 +86,17 @@ class WithOptions(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return upstream.open(path)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan:
+        return rows
 
     def __str__(self) -> str:
         return f"with_options({self.options.experimental_distribute.auto_shard_policy.name})"

@@ -4,51 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from unisono._src.data.plans._batch import check_batch_size, group_elements, num_batches, stack_elements
+from unisono._src.data.plans._batch import StackOperation, stack_elements
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, unflatten
+from unisono._src.data.plans._operation import Deferred
+from unisono._src.data.plans._spec import TensorSpec, check_no_datasets
 
 
 @dataclass(frozen=True)
-class PaddedBatch(Operation):
-    """`batch_size` elements at a time, each leaf padded at its end to one shape.
+class PaddedBatch(StackOperation):
+    """Elements stacked, each leaf padded at its end to one shape.
 
     `padded_shapes` and `padding_values` have the structure of an element, or are one value for all of it.
     A dim of None or -1, and every dim if there are no `padded_shapes`, is as long as the longest in the batch.
     """
 
-    batch_size: int
+    call: ClassVar[str] = "padded_batch"
+
     padded_shapes: Nest = None
     padding_values: Nest = None
-    drop_remainder: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", check_batch_size(self.batch_size, "padded_batch"))
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return num_batches(upstream, self.batch_size, self.drop_remainder)
-
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return group_elements(upstream.open(path), self.batch_size, self.drop_remainder, self.join)
-
-    def join(self, group: Sequence[Deferred]) -> Nest:
-        """These elements as one."""
+    def stack(self, group: Sequence[Deferred]) -> Nest:
         first = ComputedElement(group[0]())
         names = leaf_names(first.value, "element")
-        shapes = dict(zip(names, self.shapes_of(first.value), strict=True))
+        shapes = dict(zip(names, self._shapes(first.value, self.padded_shapes), strict=True))
         values = dict(zip(names, self._values(first.value, self.padding_values), strict=True))
         return stack_elements(
             [first, *group[1:]], self, lambda leaves, name: self._pad(leaves, name, shapes[name], values[name])
         )
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        check_no_datasets(spec, self)
+        num_rows = self.batch_size if self.drop_remainder else None
+        padded: list[TensorSpec | None] = []
+        for leaf, shape in zip(flatten(spec), self._shapes(spec, self.padded_shapes), strict=True):
+            if leaf is not None and shape is not None and len(shape) != len(leaf.shape):
+                raise ValueError(f"{self}: {leaf} cannot be padded to {shape}, which has another number of dims.")
+            padded.append(leaf and TensorSpec((num_rows, *(leaf.shape if shape is None else shape)), leaf.dtype))
+        return unflatten(spec, padded)
 
     def _pad(self, leaves: tuple[Any, ...], name: str, wanted: tuple[int | None, ...] | None, value: Any) -> Any:
         num_dims = {leaf.ndim for leaf in leaves}
@@ -67,13 +65,10 @@ class PaddedBatch(Operation):
                 f"{self}: a row of {name} has shape {tuple(longest)} or more, which does not fit into the padded shape "
                 f"{tuple(shape)}. Give a larger padded shape, None to fit the longest, or cut the rows with map(...)."
             )
-        return _filled(leaves, shape, value)
-
-    def shapes_of(self, element: Nest) -> list[tuple[int | None, ...] | None]:
-        """The wanted shape of each leaf of an element, in the order of `flatten`; None to fit the longest."""
-        return list(self._shapes(element, self.padded_shapes))
+        return _pad_rows(leaves, shape, value)
 
     def _shapes(self, element: Nest, shapes: Nest) -> Iterator[tuple[int | None, ...] | None]:
+        """The wanted shape of each leaf of an element, in the order of `flatten`; None to fit the longest."""
         if shapes is None:
             yield from [None] * len(flatten(element))
         elif is_leaf(element):
@@ -99,11 +94,8 @@ class PaddedBatch(Operation):
             )
         return ((element[key], parts[key]) for key in keys)
 
-    def __str__(self) -> str:
-        return f"padded_batch({self.batch_size}{', drop_remainder=True' if self.drop_remainder else ''})"
 
-
-def _filled(leaves: tuple[Any, ...], shape: list[int], value: Any) -> np.ndarray[Any, Any]:
+def _pad_rows(leaves: tuple[Any, ...], shape: list[int], value: Any) -> np.ndarray[Any, Any]:
     dtype = np.result_type(*leaves)
     if value is None:
         value = b"" if dtype.kind in "OS" else "" if dtype.kind == "U" else 0

@@ -1,7 +1,7 @@
-"""Elements computed ahead of time by threads, handed on in order. Put into plans by the optimiser, not by users.
+"""Elements computed ahead of time by threads, given in order. Added to plans by the executor, not by users.
 
-An exception in a user's function comes out where its element would have. Threads end with the pass: when it is
-closed, or when nobody holds it any more.
+An exception in a user's function is raised where its element would have been given. Threads end with the pass: when
+it is closed or garbage collected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME: Final = "unisono-data"
 
 @dataclass(frozen=True)
 class ComputeAhead(Operation):
-    """`num_threads` threads compute up to `ahead` elements before they are asked for."""
+    """`num_threads` threads compute up to `ahead` elements before they are needed."""
 
     num_threads: int
     ahead: int
@@ -34,26 +34,26 @@ class ComputeAhead(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Ahead(upstream.open(path), self)
+        return _AheadElements(upstream.open(path), self)
 
     def __str__(self) -> str:
         return f"[{self.num_threads} thread{'s' if self.num_threads > 1 else ''}, {self.ahead} ahead]"
 
 
-def num_host_threads(asked: int) -> int:
-    """The number of threads for `num_parallel_calls=asked`; -1 leaves it to us."""
-    return max(2, os.cpu_count() or 1) if asked < 0 else max(1, asked)
+def num_host_threads(requested: int) -> int:
+    """The number of threads for `num_parallel_calls=requested`; -1: one for each core."""
+    return max(2, os.cpu_count() or 1) if requested < 0 else max(1, requested)
 
 
-class _Ahead(Elements):
-    """One thread reads the input, the others compute; with one thread in all, it does both."""
+class _AheadElements(Elements):
+    """One thread reads the input, `num_threads` compute; a single thread does both."""
 
     def __init__(self, upstream: Elements, operation: ComputeAhead) -> None:
         self._upstream, self._operation = upstream, operation
         self._reader: ThreadPoolExecutor | None = None
         self._workers: ThreadPoolExecutor | None = None
         self._queue: deque[Future[_Read | None]] = deque()
-        self._place: State = upstream.get_state()  # after the last element that was handed on
+        self._position: State = upstream.get_state()  # after the last element that was given
 
     def __next__(self) -> Deferred:
         if self._reader is None:
@@ -64,7 +64,7 @@ class _Ahead(Elements):
         if read is None:
             raise StopIteration
         value = read.value if isinstance(read.value, ComputedElement) else read.value.result()
-        self._place = read.place
+        self._position = read.position
         return value
 
     def _start(self) -> None:
@@ -76,28 +76,28 @@ class _Ahead(Elements):
         element = next(self._upstream, None)
         if element is None:
             return None
-        place = self._upstream.get_state()
-        return _Read(
-            self._workers.submit(ComputedElement.of, element) if self._workers else ComputedElement.of(element), place
-        )
+        position = self._upstream.get_state()
+        if self._workers is None:
+            return _Read(ComputedElement.of(element), position)
+        return _Read(self._workers.submit(ComputedElement.of, element), position)
 
     def get_state(self) -> State:
-        return self._place
+        return self._position
 
     def set_state(self, state: State) -> None:
         self._stop()
         self._upstream.set_state(state)
-        self._place = state
+        self._position = state
 
     def close(self) -> None:
         self._stop()
         self._upstream.close()
 
     def _stop(self) -> None:
-        """Waits for what the threads are doing right now, so that nobody else touches the input."""
+        """Waits for what the threads are computing now, so that no other thread uses the input."""
         reader, self._reader = self._reader, None
         workers, self._workers = self._workers, None
-        # A thread cannot wait for itself: it may be the one in which the garbage collector found this pass.
+        # A thread cannot wait for itself: it may be the one in which the garbage collector runs.
         wait = not threading.current_thread().name.startswith(_NAME)
         for pool in (reader, workers):
             if pool is not None:
@@ -107,7 +107,7 @@ class _Ahead(Elements):
 
 @dataclass(frozen=True)
 class _Read:
-    """An element that has been read, and where the input then stood."""
+    """An element that has been read, and the position of the input after it."""
 
     value: ComputedElement | Future[ComputedElement]
-    place: State
+    position: State

@@ -1,4 +1,4 @@
-"""One pass as row numbers: what the host sends instead of data."""
+"""One pass as row numbers: what the host sends to the devices instead of data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from unisono._src.data.plans._batch import Batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +31,28 @@ class PassBatches:
         return self.rows[self.offsets[index] : self.offsets[index + 1]]
 
 
+def cut_into_batches(rows: NDArray[np.int32], batch_size: int, num_batches: int) -> PassBatches:
+    """The first batches of consecutive rows; the last one may be smaller."""
+    offsets = np.minimum(np.arange(num_batches + 1, dtype=np.int64) * batch_size, len(rows))
+    return PassBatches(rows[: offsets[-1]], offsets)
+
+
+def select_batches(batches: PassBatches, order: NDArray[np.intp]) -> PassBatches:
+    """The batches in another order."""
+    sizes = np.diff(batches.offsets)[order]
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    # Row j of the result was at the old offset of its batch, plus its position in the batch.
+    shift = np.repeat(batches.offsets[:-1][order] - offsets[:-1], sizes)
+    return PassBatches(batches.rows[np.arange(offsets[-1]) + shift], offsets)
+
+
+def concatenate_batches(rounds: Sequence[PassBatches]) -> PassBatches:
+    """Several rounds, one after the other."""
+    sizes = np.concatenate([np.diff(batches.offsets) for batches in rounds])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return PassBatches(np.concatenate([batches.rows for batches in rounds]), offsets)
+
+
 def repeat_last_row(rows: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     """Rows, or lines of them, with the last one repeated up to `length`: for programs of one shape.
 
@@ -40,26 +60,3 @@ def repeat_last_row(rows: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     [4, 1, 1, 1]
     """
     return np.concatenate([rows, np.repeat(rows[-1:], length - len(rows), axis=0)])
-
-
-def cut(rows: NDArray[np.int32], batch: Batch) -> PassBatches:
-    """Consecutive rows as batches."""
-    num_batches = batch.cardinality(len(rows))
-    offsets = np.minimum(np.arange(num_batches + 1, dtype=np.int64) * batch.batch_size, len(rows))
-    return PassBatches(rows[: offsets[-1]], offsets)
-
-
-def take(batches: PassBatches, order: NDArray[np.intp]) -> PassBatches:
-    """The batches in another order."""
-    sizes = np.diff(batches.offsets)[order]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    # Row j of the result lies in the old pass where its batch begins there, plus its place in the batch.
-    shift = np.repeat(batches.offsets[:-1][order] - offsets[:-1], sizes)
-    return PassBatches(batches.rows[np.arange(offsets[-1]) + shift], offsets)
-
-
-def join(rounds: Sequence[PassBatches]) -> PassBatches:
-    """Several rounds, one after the other."""
-    sizes = np.concatenate([np.diff(each.offsets) for each in rounds])
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    return PassBatches(np.concatenate([each.rows for each in rounds]), offsets)

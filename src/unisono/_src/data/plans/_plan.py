@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from unisono._src.data.plans._cache import Cache
+from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
-from unisono._src.data.plans._shuffle import Shuffle
 from unisono._src.data.plans._source import Source
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A source and the operations on its elements. Nothing here has a position: executors do.
+    """A source and the operations on its elements. It holds no position: passes do.
 
     >>> import numpy as np
     >>> from unisono._src.data.plans import ArraySlices, Batch, Plan, Shuffle
@@ -44,7 +43,7 @@ class Plan:
         return self.source.random_access and all(operation.keeps_random_access for operation in self.operations)
 
     def open(self, path: Path) -> Elements:
-        """One pass through the reference executor: stages that hand on one element at a time."""
+        """One pass through the reference executor: stages that pass on one element at a time."""
         stage = Upstream(
             cardinality=self.source.cardinality,
             random_access=self.source.random_access,
@@ -56,7 +55,7 @@ class Plan:
                 cardinality=operation.cardinality(stage.cardinality),
                 random_access=stage.random_access and operation.keeps_random_access,
                 open=partial(operation.elements, stage),
-                num_shuffles=stage.num_shuffles + isinstance(operation, Shuffle),
+                num_shuffles=stage.num_shuffles + operation.num_shuffles,
             )
         return stage.open(path)
 
@@ -91,10 +90,26 @@ class Plan:
             member = operation.with_inputs(tuple(plan._with_seeds(following) for plan in operation.inputs))
             if getattr(member, "seed", None) is not None:
                 member = replace(member, seed=next(following, 0))  # type: ignore[type-var]
-            if isinstance(member, Cache):  # what it has kept comes from the other seeds
-                member = Cache()
-            operations.append(member)
+            operations.append(member.without_memory())
         return Plan(source, tuple(operations))
 
     def __str__(self) -> str:
         return " -> ".join(map(str, (self.source, *self.operations)))
+
+
+def iterate(plan: Plan, iteration: int = 0) -> Iterator[Nest]:
+    """The elements of pass `iteration` through the reference executor, as NumPy arrays.
+
+    Every faster executor must give these elements in this order.
+
+    >>> import numpy as np
+    >>> from unisono._src.data.plans import ArraySlices, Batch, Plan, iterate
+    >>> [batch.tolist() for batch in iterate(Plan(ArraySlices(np.arange(5)), (Batch(2),)))]
+    [[0, 1], [2, 3], [4]]
+    """
+    elements = plan.open((iteration,))
+    try:
+        for element in elements:
+            yield element()
+    finally:
+        elements.close()

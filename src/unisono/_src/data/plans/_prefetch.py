@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from unisono._src.data.plans._arguments import whole_number
 from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
 
 AUTOTUNE = -1
 
@@ -34,6 +38,17 @@ class Prefetch(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return upstream.open(path)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan:
+        return rows
 
     def __str__(self) -> str:
         return f"prefetch({'AUTOTUNE' if self.buffer_size == AUTOTUNE else self.buffer_size})"

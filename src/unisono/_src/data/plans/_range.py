@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._counted import NumberedElements
 from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._passes import NumberedElements
+from unisono._src.data.plans._row_arrays import RangeArray
+from unisono._src.data.plans._row_plan import RowPlan
 from unisono._src.data.plans._source import Source
+from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,16 @@ class Range(Source):
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
         set_identity(epoch, row)
         return np.asarray(self.numbers[row], self.dtype)
+
+    def element_spec(self, inspection: Inspection) -> TensorSpec:
+        return TensorSpec((), self.dtype)
+
+    def as_rows(self) -> RowPlan | None:
+        return RowPlan.of_arrays(RangeArray(self.numbers, self.dtype), len(self.numbers))
+
+    @property
+    def gives_single_rows(self) -> bool:
+        return True
 
     def __str__(self) -> str:
         return str(self.numbers).replace("range(0, ", "range(")

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._batch import BatchStep
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._row_order import Order, RowRequest, RowStep, concatenate_orders
+from unisono._src.data.plans._row_plan import MAX_REPEATED_ROWS, RowPlan
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class Repeat(Operation):
         if number < -1:
             raise ValueError(
                 f"repeat: count must be at least 0, but it is {number}. "
-                f"Write repeat(2) for two rounds, or repeat() to go on without end."
+                f"Write repeat(2) for two rounds, or repeat() to continue without end."
             )
         object.__setattr__(self, "count", None if number == -1 else number)
 
@@ -44,13 +55,72 @@ class Repeat(Operation):
         return (*path[:-1], path[-1] * self.count + number)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Rounds(upstream, path, self)
+        return _RepeatedElements(upstream, path, self)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless:
+            return None
+        if self.count is None:
+            if rows.size == 0:
+                return rows
+            number = len(rows.order.steps)
+            return rows.then(RepeatStep(self, None), rows.size, endless_step=number, round_size=rows.size)
+        if self.count == 0:
+            return rows.select(0, lambda number, path: slice(0, 0))
+        num_rows = rows.size * (rows.batch.batch_size if rows.batch else 1)
+        if self.count > 1 and num_rows * self.count > MAX_REPEATED_ROWS:
+            return None
+        return rows.then(RepeatStep(self, self.count), rows.size * self.count)
 
     def __str__(self) -> str:
         return f"repeat({'' if self.count is None else self.count})"
 
 
-class _Rounds(Elements):
+@dataclass(frozen=True, eq=False)
+class RepeatStep(RowStep):
+    """Several rounds of row numbers; those of one segment if `num_rounds` is None."""
+
+    repeat: Repeat
+    num_rounds: int | None
+
+    def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
+        first, count = 0, self.num_rounds
+        if count is None:
+            assert request.segment is not None, "an endless repeat is read in segments"
+            segment, count = request.segment
+            first = segment * count
+        paths = [self.repeat.round_path(request.path, first + number) for number in range(count)]
+        return concatenate_orders([before(RowRequest(path, probe=request.probe)) for path in paths])
+
+
+def limit_rounds(rows: RowPlan, count: int) -> RowPlan | None:
+    """The plan with as many rounds of its endless repeat as `count` elements need; itself if it has none.
+
+    None if they are too many to be numbered at once.
+    """
+    if rows.endless_step is None:
+        return rows
+    steps, number = rows.order.steps, rows.endless_step
+    batch_size = rows.batch.batch_size if rows.batch else 1
+    if count * batch_size > MAX_REPEATED_ROWS:
+        return None
+    is_batched_after = any(isinstance(step, BatchStep) for step in steps[number:])
+    num_rounds = max(1, -(-count * (batch_size if is_batched_after else 1) // rows.round_size))
+    endless = steps[number]
+    assert isinstance(endless, RepeatStep), "only a repeat is endless"
+    limited = (*steps[:number], replace(endless, num_rounds=num_rounds), *steps[number + 1 :])
+    return replace(rows, order=replace(rows.order, steps=limited), size=count, endless_step=None, rounds_per_segment=1)
+
+
+class _RepeatedElements(Elements):
     def __init__(self, upstream: Upstream, path: Path, repeat: Repeat) -> None:
         self._upstream, self._path, self._repeat = upstream, path, repeat
         self._round = 0

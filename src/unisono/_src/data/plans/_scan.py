@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._element_file import leaf_as_json, leaf_from_json
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._map import as_arrays, check_function, function_name
+from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._map import as_arrays
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 
@@ -31,13 +33,16 @@ class Scan(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Carried(upstream.open(path), self)
+        return _ScannedElements(upstream.open(path), self)
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        return inspection.observe()
 
     def __str__(self) -> str:
         return f"scan({function_name(self.function)})"
 
 
-class _Carried(Elements):
+class _ScannedElements(Elements):
     def __init__(self, upstream: Elements, operation: Scan) -> None:
         self._upstream, self._operation = upstream, operation
         self._carry = as_arrays(operation.initial_state, operation)
@@ -64,7 +69,7 @@ class _Carried(Elements):
 
 
 def check_state_type(before: Nest, after: Nest, operation: Operation) -> None:
-    """A state keeps its structure and its dtypes; its shapes may change."""
+    """Refuses a state that does not keep its structure and dtypes; its shapes may change."""
     kinds = [map_leaves(lambda leaf: None if leaf is None else str(leaf.dtype), state) for state in (before, after)]
     if kinds[0] != kinds[1]:
         raise TypeError(

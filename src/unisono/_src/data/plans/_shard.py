@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from unisono._src.data.plans._arguments import whole_number
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,23 @@ class Shard(Operation):
         return max(0, -(-(upstream - self.index) // self.num_shards))
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Every(upstream.open(path), self)
+        return _ShardElements(upstream.open(path), self)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless:
+            return None
+        which = slice(self.index, None, self.num_shards)
+        return rows.select(self.cardinality(rows.size), lambda number, path: which)
 
     def __str__(self) -> str:
         return f"shard({self.num_shards}, {self.index})"
 
 
-class _Every(Elements):
+class _ShardElements(Elements):
     def __init__(self, upstream: Elements, shard: Shard) -> None:
         self._upstream, self._shard = upstream, shard
         self._to_skip = shard.index

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
-from unisono._src.data.plans._counted import NumberedElements
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import permutation, random_words
 from unisono._src.data.plans._seeds import draw_seed
 from unisono._src.data.plans._tracked import Tracked
-from unisono._src.data.plans._whole_number import whole_number
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
 
 
 @dataclass(frozen=True)
 class Shuffle(Operation):
     """A random order, new in every pass unless `reshuffle_each_iteration` is False.
 
-    Where elements can be had by number the order is a full permutation, whatever the buffer size: elements
+    Where elements can be read by number the order is a full permutation, whatever the buffer size: elements
     are deferred, so it costs nothing, and it mixes better than tf.data does. Otherwise a buffer of
     `buffer_size` elements is kept and one of them is drawn at a time, as in tf.data.
     """
@@ -38,7 +49,7 @@ class Shuffle(Operation):
         if size < 1:
             raise ValueError(
                 f"shuffle: buffer_size must be at least 1, but it is {size}. "
-                f"Write shuffle(len(x)); rows of arrays are mixed fully whatever the size."
+                f"Write shuffle(len(x)); rows of arrays are permuted fully whatever the size."
             )
         seed = draw_seed() if self.seed is None else whole_number(self.seed, "shuffle", "seed")
         object.__setattr__(self, "buffer_size", size)
@@ -51,18 +62,40 @@ class Shuffle(Operation):
     def cardinality(self, upstream: int) -> int:
         return upstream
 
-    def permutation(self, size: int, shuffle: int, path: Path) -> NDArray[np.intp]:
-        """The order of `size` elements in this pass; `shuffle` counts the shuffles that stand before."""
-        return permutation(size, self._seed, shuffle, self._pass(path))
-
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.random_access and upstream.cardinality >= 0:
             source = upstream.open(path)
             elements = list(source)
-            order = self.permutation(len(elements), upstream.num_shuffles, path)
+            order = self._permutation(upstream.num_shuffles, len(elements), path)
             return NumberedElements(len(elements), lambda position: elements[order[position]], source)
         words = random_words(self._seed, upstream.num_shuffles, self._pass(path))
-        return _Drawn(Tracked(upstream.open(path)), self.buffer_size, words)
+        return _BufferedElements(Tracked(upstream.open(path)), self.buffer_size, words)
+
+    @property
+    def num_shuffles(self) -> int:
+        return 1
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    @property
+    def only_reorders(self) -> bool:
+        return True
+
+    @property
+    def holds_all_deferred(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless or not rows.shuffles_fully:
+            return None
+        choose = partial(self._permutation, rows.num_shuffles)
+        return rows.select(rows.size, choose, num_shuffles=rows.num_shuffles + 1)
+
+    def _permutation(self, shuffle: int, size: int, path: Path) -> NDArray[np.intp]:
+        """The order of `size` elements in this pass; `shuffle` counts the shuffles that come before."""
+        return permutation(size, self._seed, shuffle, self._pass(path))
 
     @property
     def _seed(self) -> int:
@@ -76,7 +109,7 @@ class Shuffle(Operation):
         return f"shuffle({self.buffer_size})"
 
 
-class _Drawn(Elements):
+class _BufferedElements(Elements):
     """Elements drawn one at a time from a buffer that is kept full."""
 
     def __init__(self, upstream: Tracked, size: int, words: np.random.Philox) -> None:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+
+if TYPE_CHECKING:
+    from unisono._src.data.plans._row_plan import RowPlan
 
 
 @dataclass(frozen=True)
@@ -30,13 +41,24 @@ class Skip(Operation):
         return upstream if upstream < 0 else max(0, upstream - self.count)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Rest(upstream.open(path), self.count)
+        return _RemainingElements(upstream.open(path), self.count)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless:
+            return None
+        return rows.select(
+            self.cardinality(rows.size), lambda number, path: slice(number if self.count < 0 else self.count, None)
+        )
 
     def __str__(self) -> str:
         return f"skip({self.count})"
 
 
-class _Rest(Elements):
+class _RemainingElements(Elements):
     def __init__(self, upstream: Elements, count: int) -> None:
         self._upstream, self._to_skip = upstream, count
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
+from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Elements, Path
 
 if TYPE_CHECKING:
+    from unisono._src.data.plans._inspection import Inspection
     from unisono._src.data.plans._plan import Plan
+    from unisono._src.data.plans._row_plan import RowPlan
 
 
 class Source(ABC):
@@ -32,6 +35,19 @@ class Source(ABC):
     def __str__(self) -> str:
         """A few words for `repr(dataset)`, such as `60000 rows`."""
 
+    def element_spec(self, inspection: Inspection) -> Nest:
+        """What its elements look like. By default the first one is read to find out."""
+        return inspection.observe()
+
+    def as_rows(self) -> RowPlan | None:
+        """Its elements as rows of arrays, in order; None if they are not."""
+        return None
+
+    @property
+    def gives_single_rows(self) -> bool:
+        """Whether it is known that its elements are single rows or records, not batches of them."""
+        return False
+
     @property
     def num_shuffles(self) -> int:
         """Shuffles that it stands for."""
@@ -43,5 +59,5 @@ class Source(ABC):
         return ()
 
     def with_inputs(self, inputs: tuple[Plan, ...]) -> Self:
-        """The same source on other plans; `inputs` are as many as its own."""
+        """The same source on other plans; `inputs` has the length of `self.inputs`."""
         return self

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
-from unisono._src.data.plans._whole_number import whole_number
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._repeat import limit_rounds
+from unisono._src.data.plans._row_plan import RowPlan
 
 
 @dataclass(frozen=True)
@@ -30,13 +40,23 @@ class Take(Operation):
         return UNKNOWN_CARDINALITY if upstream < 0 else min(upstream, self.count)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _First(upstream.open(path), self.count)
+        return _FirstElements(upstream.open(path), self.count)
+
+    @property
+    def commutes_with_maps(self) -> bool:
+        return True
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if self.count < 0:
+            return rows
+        finite = limit_rounds(rows, self.count)
+        return finite and finite.select(min(finite.size, self.count), lambda number, path: slice(0, self.count))
 
     def __str__(self) -> str:
         return f"take({self.count})"
 
 
-class _First(Elements):
+class _FirstElements(Elements):
     def __init__(self, upstream: Elements, count: int) -> None:
         self._upstream, self._left = upstream, count
 
@@ -44,7 +64,7 @@ class _First(Elements):
         if self._left == 0:
             raise StopIteration
         element = next(self._upstream)
-        self._left -= 1  # of a negative count there is always more left
+        self._left -= 1  # a negative count never reaches 0
         return element
 
     def get_state(self) -> State:

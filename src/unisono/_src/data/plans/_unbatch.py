@@ -1,18 +1,32 @@
-"""unbatch and rebatch: batches taken apart again, into rows or into other batches."""
+"""unbatch and rebatch: batches split again, into rows or into other batches."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._batch import check_batch_size
-from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
+from unisono._src.data.plans._arguments import check_batch_size
+from unisono._src.data.plans._batch import Batch, BatchStep
 from unisono._src.data.plans._identity import epoch_number, renew_identity
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
+from unisono._src.data.plans._pass_batches import PassBatches
+from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
+from unisono._src.data.plans._row_plan import RowPlan
+from unisono._src.data.plans._spec import TensorSpec, check_has_rows, map_specs
 
 
 @dataclass(frozen=True)
@@ -32,7 +46,18 @@ class Unbatch(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Unbatched(_Rows(upstream.open(path), self), epoch_number(path))
+        return _UnbatchedElements(_RowReader(upstream.open(path), self), epoch_number(path))
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        check_has_rows(spec, self)
+        return map_specs(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), spec)
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if rows.is_endless or rows.has_batch_maps:
+            return None
+        if not rows.order.steps or not isinstance(rows.order.steps[-1], BatchStep):
+            return None  # batches were reordered or left out: the number of rows is not known without looking
+        return rows.then(_UnbatchStep(), rows.num_rows, batch=None, shuffles_fully=False)
 
     def __str__(self) -> str:
         return "unbatch()"
@@ -40,7 +65,7 @@ class Unbatch(Operation):
 
 @dataclass(frozen=True)
 class Rebatch(Operation):
-    """The rows of all elements in batches of other sizes. Several sizes are used in turn."""
+    """The rows of all elements in batches of other sizes. Several sizes are used one after the other, repeatedly."""
 
     batch_sizes: tuple[int, ...]
     drop_remainder: bool = False
@@ -58,25 +83,58 @@ class Rebatch(Operation):
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Rebatched(_Rows(upstream.open(path), self), self, epoch_number(path))
+        return _RebatchedElements(_RowReader(upstream.open(path), self), self, epoch_number(path))
+
+    @property
+    def makes_batches(self) -> bool:
+        return True
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        check_has_rows(spec, self)
+        size = self.batch_sizes[0]
+        is_one_size = len(set(self.batch_sizes)) == 1
+
+        def rebatch(leaf: TensorSpec) -> TensorSpec:
+            before = leaf.shape[0] if leaf.shape else None
+            is_known = is_one_size and (self.drop_remainder or (before is not None and before % size == 0))
+            return TensorSpec((size if is_known else None, *leaf.shape[1:]), leaf.dtype)
+
+        return map_specs(rebatch, spec)
+
+    def on_rows(self, rows: RowPlan) -> RowPlan | None:
+        if len(self.batch_sizes) > 1:
+            return None
+        single_rows = Unbatch().on_rows(rows)
+        return single_rows and Batch(self.batch_sizes[0], self.drop_remainder).on_rows(single_rows)
 
     def __str__(self) -> str:
         sizes = self.batch_sizes[0] if len(self.batch_sizes) == 1 else list(self.batch_sizes)
         return f"rebatch({sizes}{', drop_remainder=True' if self.drop_remainder else ''})"
 
 
-class _Rows:
-    """Reads batches and hands out slices of their rows, at most up to the end of a batch at a time."""
+class _UnbatchStep(RowStep):
+    """The rows of batches."""
+
+    renews_identity = True
+
+    def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
+        batches = before(request)
+        assert isinstance(batches, PassBatches), "only batches are unbatched"
+        return batches.rows
+
+
+class _RowReader:
+    """Reads batches and gives slices of their rows, at most up to the end of a batch at a time."""
 
     def __init__(self, upstream: Elements, operation: Operation) -> None:
         self._upstream, self._operation = upstream, operation
         self._batch: Nest = None
         self.given = 0
-        """Rows that have been handed out."""
+        """Rows that have been given."""
         self._before_batch: State = None
         self._row = self._num_rows = 0
 
-    def some(self, most: int) -> tuple[Nest, slice] | None:
+    def read(self, most: int) -> tuple[Nest, slice] | None:
         """The next rows of one batch; None at the end."""
         while self._row == self._num_rows:
             self._before_batch = self._upstream.get_state()
@@ -112,16 +170,16 @@ class _Rows:
         self._upstream.close()
 
 
-class _Unbatched(Elements):
-    def __init__(self, rows: _Rows, epoch: int) -> None:
+class _UnbatchedElements(Elements):
+    def __init__(self, rows: _RowReader, epoch: int) -> None:
         self._rows, self._epoch = rows, epoch
 
     def __next__(self) -> Deferred:
-        found = self._rows.some(1)
+        found = self._rows.read(1)
         if found is None:
             raise StopIteration
         batch, rows = found
-        return renew_identity(partial(_row, batch, rows.start), self._epoch, self._rows.given - 1)
+        return renew_identity(partial(_take_row, batch, rows.start), self._epoch, self._rows.given - 1)
 
     def get_state(self) -> State:
         return self._rows.get_state()
@@ -133,48 +191,48 @@ class _Unbatched(Elements):
         self._rows.close()
 
 
-class _Rebatched(Elements):
-    def __init__(self, rows: _Rows, operation: Rebatch, epoch: int) -> None:
+class _RebatchedElements(Elements):
+    def __init__(self, rows: _RowReader, operation: Rebatch, epoch: int) -> None:
         self._rows, self._operation, self._epoch = rows, operation, epoch
-        self._turn = 0
+        self._number = 0
 
     def __next__(self) -> Deferred:
         sizes = self._operation.batch_sizes
-        wanted = sizes[self._turn % len(sizes)]
+        wanted = sizes[self._number % len(sizes)]
         first = self._rows.given
         parts: list[tuple[Nest, slice]] = []
-        while wanted and (found := self._rows.some(wanted)) is not None:
+        while wanted and (found := self._rows.read(wanted)) is not None:
             parts.append(found)
             wanted -= found[1].stop - found[1].start
         if not parts or (wanted and self._operation.drop_remainder):
             raise StopIteration
-        self._turn += 1
-        return renew_identity(partial(_joined, parts), self._epoch, first)
+        self._number += 1
+        return renew_identity(partial(_concatenate, parts), self._epoch, first)
 
     def get_state(self) -> State:
-        return {"turn": self._turn % len(self._operation.batch_sizes), "rows": self._rows.get_state()}
+        return {"turn": self._number % len(self._operation.batch_sizes), "rows": self._rows.get_state()}
 
     def set_state(self, state: State) -> None:
-        self._turn = state["turn"]
+        self._number = state["turn"]
         self._rows.set_state(state["rows"])
 
     def close(self) -> None:
         self._rows.close()
 
 
-def _row(batch: Nest, row: int) -> Nest:
+def _take_row(batch: Nest, row: int) -> Nest:
     return map_leaves(lambda leaf: None if leaf is None else leaf[row, ...], batch)
 
 
-def _joined(parts: list[tuple[Nest, slice]]) -> Nest:
-    pieces = [_slice_of(batch, rows) for batch, rows in parts]
+def _concatenate(parts: list[tuple[Nest, slice]]) -> Nest:
+    pieces = [_slice(batch, rows) for batch, rows in parts]
     if len(pieces) == 1:
         return pieces[0]
     columns = zip(*map(flatten, pieces), strict=True)
     return unflatten(pieces[0], [None if leaves[0] is None else np.concatenate(leaves) for leaves in columns])
 
 
-def _slice_of(batch: Nest, rows: slice) -> Nest:
+def _slice(batch: Nest, rows: slice) -> Nest:
     return map_leaves(lambda leaf: None if leaf is None else leaf[rows], batch)
 
 

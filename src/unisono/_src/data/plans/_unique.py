@@ -7,9 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._cardinality import UNKNOWN_CARDINALITY
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    Path,
+    State,
+    Upstream,
+)
 
 
 @dataclass(frozen=True)
@@ -24,14 +31,14 @@ class Unique(Operation):
         return UNKNOWN_CARDINALITY if upstream else 0
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _First(upstream.open(path), self)
+        return _UniqueElements(upstream.open(path), self)
 
     def __str__(self) -> str:
         return "unique()"
 
 
-class _First(Elements):
-    """What has been seen grows with the data, and so does the state: it holds every element that was given."""
+class _UniqueElements(Elements):
+    """The state grows with the data: it holds every element that was given."""
 
     def __init__(self, upstream: Elements, operation: Unique) -> None:
         self._upstream, self._operation = upstream, operation

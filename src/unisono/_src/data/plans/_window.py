@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._spec import DatasetSpec, map_specs
 from unisono._src.data.plans._tracked import Tracked
-from unisono._src.data.plans._whole_number import whole_number
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._source import Source
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
 class Window(Operation):
     """Datasets of up to `size` elements, `stride` apart; one begins `shift` elements after the other.
 
-    The parts of an element become datasets of their own: of pairs, a window is a pair of datasets.
+    Each part of an element becomes a dataset: a window of pairs is a pair of datasets.
     """
 
     size: int
     dataset: Callable[[Source], Any]
-    """Makes what the user's functions get to see."""
+    """Makes the dataset that the user's functions get."""
     shift: int | None = None
     stride: int = 1
     drop_remainder: bool = False
@@ -54,7 +56,10 @@ class Window(Operation):
         return max(0, (upstream - (self.size - 1) * self.stride - 1) // self.shift + 1)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _Windows(Tracked(upstream.open(path)), self)
+        return _WindowElements(Tracked(upstream.open(path)), self)
+
+    def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
+        return map_specs(DatasetSpec, spec)
 
     def __str__(self) -> str:
         shift = "" if self.shift == self.size else f", shift={self.shift}"
@@ -62,7 +67,7 @@ class Window(Operation):
         return f"window({self.size}{shift}{stride}{', drop_remainder=True' if self.drop_remainder else ''})"
 
 
-class _Windows(Elements):
+class _WindowElements(Elements):
     def __init__(self, upstream: Tracked, window: Window) -> None:
         self._upstream, self._window = upstream, window
         self._held: list[tuple[int, Deferred]] = []  # from the first element of the next window on
@@ -81,9 +86,9 @@ class _Windows(Elements):
         self._start += window.shift
         self._held = [numbered for numbered in held if numbered[0] >= self._start]
         self._upstream.forget([number for number, _ in self._held])
-        return partial(self._datasets, chosen)
+        return partial(self._make_datasets, chosen)
 
-    def _datasets(self, chosen: list[Deferred]) -> Nest:
+    def _make_datasets(self, chosen: list[Deferred]) -> Nest:
         elements = [element() for element in chosen]
         columns = zip(*map(flatten, elements), strict=True)
         return unflatten(elements[0], [self._window.dataset(ElementList(column)) for column in columns])

@@ -6,10 +6,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from unisono._src.data.plans._cardinality import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from unisono._src.data.plans._identity import current_identity, set_identity
+from unisono._src.data.plans._indexed import IndexedPlan, index_plan
+from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Path,
+    State,
+)
+from unisono._src.data.plans._row_order import Origin, RowOrder
+from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
 from unisono._src.data.plans._source import Source
 
 if TYPE_CHECKING:
@@ -18,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ZippedPlans(Source):
-    """A nest of plans as one source: as long as the shortest, and known by the element of the first."""
+    """A nest of plans as one source: as long as the shortest. An element has the identity of that of the first plan."""
 
     plans: Nest
 
@@ -43,20 +53,52 @@ class ZippedPlans(Source):
         return all(plan.random_access for plan in self.inputs)
 
     def elements(self, path: Path) -> Elements:
-        return _SideBySide(self.plans, [plan.open(path) for plan in self.inputs])
+        return _ZippedElements(self.plans, [plan.open(path) for plan in self.inputs])
+
+    def element_spec(self, inspection: Inspection) -> Nest:
+        return map_leaves(inspection.spec_of, self.plans)
+
+    def as_rows(self) -> RowPlan | None:
+        if self.cardinality >= 2**31:  # row numbers are int32
+            return None
+        branches: list[IndexedPlan] = []
+        for found in map(index_plan, self.inputs):
+            if found is None or found[1] or found[0].batch or found[0].num_batches is None:
+                return None
+            branches.append(found[0])
+        like = map_leaves(lambda _: ..., self.plans)
+        tables: list[int] = []
+        maps: list[IndexedMap] = []
+        origins: list[Origin] = []
+        num_tables = 0
+        for index, branch in enumerate(branches):
+            maps.extend(one.on_branch(like, index, one.origin + len(origins)) for one in branch.element_maps)
+            origins.extend(Origin(branch=index, inner=origin) for origin in branch.origins)
+            tables.extend(table + num_tables for table in branch.tables)
+            num_tables += branch.num_tables
+        origins.append(Origin(branch=0, inner=branches[0].origins[-1]))  # after the zip: that of the first plan
+        return RowPlan(
+            arrays=unflatten(self.plans, [branch.arrays for branch in branches]),
+            tables=tuple(tables),
+            order=RowOrder(self.cardinality, tuple(branch.order for branch in branches)),
+            size=self.cardinality,
+            maps=tuple(maps),
+            num_element_maps=len(maps),
+            origins=tuple(origins),
+        )
 
     def __str__(self) -> str:
         return f"zip({', '.join(map(str, self.inputs))})"
 
 
-class _SideBySide(Elements):
+class _ZippedElements(Elements):
     def __init__(self, plans: Nest, branches: list[Elements]) -> None:
         self._plans, self._branches = plans, branches
 
     def __next__(self) -> Deferred:
-        return partial(self._joined, [next(branch) for branch in self._branches])
+        return partial(self._combine, [next(branch) for branch in self._branches])
 
-    def _joined(self, elements: list[Deferred]) -> Nest:
+    def _combine(self, elements: list[Deferred]) -> Nest:
         values = [elements[0]()]
         first_identity = current_identity()
         values.extend(element() for element in elements[1:])

@@ -1,4 +1,4 @@
-"""What has rows: arrays, which nobody may write into; numbers that follow from their place; arrays end to end."""
+"""What has rows: read-only views of arrays, ranges of numbers, and concatenated arrays."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RangeArray:
         return len(self.numbers) * self.dtype.itemsize
 
     def __getitem__(self, rows: Any) -> Any:
-        places = np.asarray(rows).astype(np.int64)
-        return (self.numbers.start + self.numbers.step * places).astype(self.dtype)
+        positions = np.asarray(rows).astype(np.int64)
+        return (self.numbers.start + self.numbers.step * positions).astype(self.dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         numbers: NDArray[Any] = self[np.arange(len(self.numbers))]
@@ -35,7 +35,7 @@ class RangeArray:
 
 @dataclass(frozen=True, eq=False)
 class ConcatenatedArray:
-    """The rows of one array, then those of another of the same kind."""
+    """The rows of one array, then those of another with equal row shape and dtype. Nothing is copied."""
 
     first: Any
     second: Any
@@ -59,21 +59,21 @@ class ConcatenatedArray:
         if rows.ndim == 0:
             return self.first[rows] if rows < num_first else self.second[rows - num_first]
         in_second = rows >= num_first
-        taken = np.empty((*rows.shape, *self.shape[1:]), self.dtype)
-        taken[~in_second] = np.asarray(self.first[rows[~in_second]])
-        taken[in_second] = np.asarray(self.second[rows[in_second] - num_first])
-        return taken
+        gathered = np.empty((*rows.shape, *self.shape[1:]), self.dtype)
+        gathered[~in_second] = np.asarray(self.first[rows[~in_second]])
+        gathered[in_second] = np.asarray(self.second[rows[in_second] - num_first])
+        return gathered
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.concatenate([np.asarray(self.first), np.asarray(self.second)]).astype(dtype or self.dtype, copy=False)
 
 
 def as_read_only(leaf: Any) -> Any:
-    """An array as a view that cannot be written into, fetched from its device if it is on one; all else as it is.
+    """An array as a view that cannot be written to, fetched from its device if it is on one; anything else unchanged.
 
     Elements are views: a map that writes into its argument would change the user's data, and would not trace.
     """
-    # A jax.Array is known by its shards, since this layer may not import JAX.
+    # A jax.Array is recognised by its shards, since this package may not import JAX.
     if not isinstance(leaf, np.ndarray) and not hasattr(leaf, "addressable_shards"):
         return leaf
     view = np.asarray(leaf).view()

@@ -63,7 +63,7 @@ class IndexedSource(Source):
 
     @property
     def random_access(self) -> bool:
-        return self.plan.mixable
+        return self.plan.shuffles_fully
 
     @property
     def num_shuffles(self) -> int:
@@ -86,7 +86,7 @@ class _RowElements(Elements):
 
     def __init__(self, source: IndexedSource, path: Path) -> None:
         self._source, self._path = source, path
-        self._window = self._position = 0
+        self._segment = self._position = 0
         self._pass: PassRows | None = None
         self._chunk: _Chunk | None = None
 
@@ -95,7 +95,7 @@ class _RowElements(Elements):
         while self._position == len(rows.batches):
             if self._source.plan.num_batches is not None or len(rows.batches) == 0:
                 raise StopIteration
-            self._window, self._position = self._window + 1, 0
+            self._segment, self._position = self._segment + 1, 0
             rows = self._opened()
         position = self._position
         self._position += 1
@@ -108,15 +108,15 @@ class _RowElements(Elements):
 
     def _opened(self) -> PassRows:
         identified = self._source.identifies or not self._source.compiled
-        self._pass = self._source.plan.pass_rows(self._path, self._window, identified=identified)
+        self._pass = self._source.plan.pass_rows(self._path, self._segment, identified=identified)
         self._chunk = None
         return self._pass
 
     def get_state(self) -> State:
-        return [self._window, self._position]
+        return [self._segment, self._position]
 
     def set_state(self, state: State) -> None:
-        self._window, self._position = state
+        self._segment, self._position = state
         self._pass = self._chunk = None
 
     def close(self) -> None:
@@ -204,7 +204,7 @@ class _InPython:
         if self._plan.batch is None:
             element = group[0]()
         else:
-            element = self._mapped(self._plan.batch_maps, self._plan.batch.join(group), rows, first)
+            element = self._mapped(self._plan.batch_maps, self._plan.batch.stack(group), rows, first)
         _identify(rows, position)
         return element
 

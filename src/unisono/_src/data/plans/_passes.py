@@ -1,0 +1,62 @@
+"""Passes that many operations and sources share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from unisono._src.data.plans._operation import Deferred, Elements, State
+
+
+class NumberedElements(Elements):
+    """Elements 0 to `size` of `element`. `size` None: without end. The state is a number.
+
+    `source` is what they were read from, if it holds anything that has to be released.
+    """
+
+    def __init__(self, size: int | None, element: Callable[[int], Deferred], source: Elements | None = None) -> None:
+        self._size, self._element, self._source = size, element, source
+        self._position = 0
+
+    def __next__(self) -> Deferred:
+        position = self._position
+        if position == self._size:
+            raise StopIteration
+        self._position = position + 1
+        return self._element(position)
+
+    def get_state(self) -> State:
+        return self._position
+
+    def set_state(self, state: State) -> None:
+        self._position = state
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+
+class StatelessElements(Elements):
+    """`advance(upstream)` reads what the next element needs, and returns it; StopIteration ends the pass.
+
+    The state is that of `upstream`.
+    """
+
+    def __init__(self, upstream: Elements, advance: Callable[[Elements], Deferred]) -> None:
+        self._upstream, self._advance = upstream, advance
+
+    def __next__(self) -> Deferred:
+        return self._advance(self._upstream)
+
+    def get_state(self) -> State:
+        return self._upstream.get_state()
+
+    def set_state(self, state: State) -> None:
+        self._upstream.set_state(state)
+
+    def close(self) -> None:
+        self._upstream.close()
+
+
+def map_deferred(upstream: Elements, function: Callable[[Deferred], Deferred]) -> Elements:
+    """`function` of every deferred element."""
+    return StatelessElements(upstream, lambda elements: function(next(elements)))
