@@ -1,1 +1,1 @@
-"""What starts training and says who takes part in it. The standard library and rich: no JAX, no Keras, no NumPy."""
+"""Starts training and finds out which processes take part. Needs rich and packaging; no JAX, no Keras, no NumPy."""

@@ -1,6 +1,6 @@
 """Environments of real systems, as far as anything in them matters.
 
-`TORCHRUN`, `OPEN_MPI_4` and `OPEN_MPI_5` were printed by processes of torch 2.13, Open MPI 4.1.8 and 5.0.11. The others
+`TORCHRUN`, `OPEN_MPI_4` and `OPEN_MPI_5` were printed by processes of torch 2.13, Open MPI 4.1.8 and 5.0.11. The rest
 are put together from the systems' documentation: srun's and sbatch's "output environment variables", Kubernetes' "Job
 with Pod-to-Pod Communication", JobSet's "jobset-with-network.yaml", Google's TPU pages.
 """

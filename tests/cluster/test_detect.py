@@ -137,7 +137,7 @@ def test_what_a_script_sets_itself_counts_for_the_only_worker_of_a_job() -> None
     [
         ({"TF_CONFIG": "{cluster"}, "TF_CONFIG is not JSON"),
         ({**launched(1), "TF_CONFIG": "{cluster"}, "TF_CONFIG is not JSON"),
-        ({"UNISONO_CLUSTER": "{"}, "UNISONO_CLUSTER cannot be read: no JSON"),
+        ({"UNISONO_CLUSTER": "{"}, "UNISONO_CLUSTER cannot be read: not JSON"),
         ({**recorded.SRUN, "SLURM_STEP_NUM_TASKS": "many"}, "SLURM_STEP_NUM_TASKS='many' is not a whole number"),
         ({**recorded.SRUN, "SLURM_STEP_NODELIST": "n[1-"}, "'n\\[1-' is not a SLURM hostlist"),
         ({**recorded.TORCHRUN, "RANK": "7"}, "process 7 of 2"),

@@ -125,14 +125,14 @@ def test_torchruns_variables_are_checked(changed: dict[str, str], message: str) 
         TorchrunClusterResolver(environ={**recorded.TORCHRUN, **changed})
 
 
-def test_addresses_that_nobody_told_can_never_be_ones() -> None:
+def test_unknown_addresses_get_names_that_cannot_be_resolved() -> None:
     spec = TorchrunClusterResolver(environ=recorded.PYTORCH_JOB).cluster_spec()
     assert spec.job_tasks("worker") == ["mnist-master-0:23456", "worker-1.invalid:0"]
 
 
 def launched(**changed: Any) -> LaunchedClusterResolver:
-    told = {name: value for name, value in {**LAUNCHED, **changed}.items() if value is not None}
-    return LaunchedClusterResolver(environ={"UNISONO_CLUSTER": json.dumps(told)})
+    content = {name: value for name, value in {**LAUNCHED, **changed}.items() if value is not None}
+    return LaunchedClusterResolver(environ={"UNISONO_CLUSTER": json.dumps(content)})
 
 
 def test_what_the_launcher_adds_later_is_passed_over_and_names_may_be_left_out() -> None:

@@ -41,7 +41,7 @@ def test_an_evaluator_is_a_group_of_its_own_in_the_cluster_or_not(cluster: dict[
 
 
 @pytest.mark.parametrize("cluster", [{}, {"worker": ["a:1"]}])
-def test_one_process_has_nobody_to_meet(cluster: dict[str, Any]) -> None:
+def test_one_process_needs_no_coordinator(cluster: dict[str, Any]) -> None:
     found = place(cluster, "worker", 0)
     assert (found.num_processes, found.coordinator, found.is_chief) == (1, None, True)
 
@@ -62,7 +62,7 @@ def test_parameter_servers_are_refused_on_every_process_with_what_to_use(task: t
 @pytest.mark.parametrize(
     ("cluster", "message"),
     [
-        ({"master": ["m:1"], "worker": ["a:1"]}, r"has the jobs \['master'\].*'master' is called 'chief' since"),
+        ({"master": ["m:1"], "worker": ["a:1"]}, r"has the jobs \['master'\].*'master' is now called 'chief'"),
         ({"trainer": ["m:1"]}, r"has the jobs \['trainer'\]. Expected 'chief', 'worker' and 'evaluator' only.$"),
         ({"chief": ["a:1", "b:1"]}, "2 tasks in job 'chief'. There is at most one"),
         ({"worker": ["a:1"], "evaluator": ["a:1", "b:1"]}, "2 tasks in job 'evaluator'"),
@@ -80,7 +80,7 @@ def test_clusters_that_cannot_train_are_refused(cluster: dict[str, Any], message
         ({"process_id": 2}, "process 2 of 2"),
         ({"process_id": -1}, "process -1 of 2"),
         ({"names": ("one",)}, "names 1 of 2 processes"),
-        ({"coordinator": None}, "nothing of where 2 processes meet"),
+        ({"coordinator": None}, "does not say where the coordinator of 2 processes is"),
         ({"coordinator": "host"}, "'host' is not an address"),
         ({"coordinator": "host:99999"}, "'host:99999' is not an address"),
         ({"coordinator": "fd00::2:80"}, "'fd00::2:80' is not an address"),

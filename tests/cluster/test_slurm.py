@@ -98,10 +98,10 @@ def test_a_port_that_was_given_is_where_they_meet() -> None:
 
 def test_an_evaluator_on_the_first_host_does_not_lead() -> None:
     jobs = {"evaluator": 1, "worker": 3}
-    places = [membership(SlurmClusterResolver(jobs, 5000, environ=step(rank=rank))) for rank in range(4)]
-    assert [place.role for place in places] == ["evaluator", "worker", "worker", "worker"]
-    assert [place.num_processes for place in places] == [1, 3, 3, 3]
-    assert {place.coordinator for place in places[1:]} == {"n1:5001"}
+    found = [membership(SlurmClusterResolver(jobs, 5000, environ=step(rank=rank))) for rank in range(4)]
+    assert [one.role for one in found] == ["evaluator", "worker", "worker", "worker"]
+    assert [one.num_processes for one in found] == [1, 3, 3, 3]
+    assert {one.coordinator for one in found[1:]} == {"n1:5001"}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_evaluator_on_the_first_host_does_not_lead() -> None:
         ({}, step(), 0, None),
         ({}, step(CUDA_VISIBLE_DEVICES="0,1,2,3"), 2, "0,1"),
         ({}, step(rank=3, CUDA_VISIBLE_DEVICES="0,1,2,3"), 2, "2,3"),
-        ({}, step(rank=3, CUDA_VISIBLE_DEVICES="4,5"), 1, "5"),  # TensorFlow sets 1, which is nobody's
+        ({}, step(rank=3, CUDA_VISIBLE_DEVICES="4,5"), 1, "5"),  # TensorFlow sets 1, which is no GPU of this task
         ({}, step(rank=3, CUDA_VISIBLE_DEVICES="GPU-a1,GPU-b2"), 1, "GPU-b2"),
         ({"gpus_per_node": 4}, step(rank=3), 2, "2,3"),
         ({"gpus_per_node": 8, "gpus_per_task": 1}, step(rank=1), 1, "1"),

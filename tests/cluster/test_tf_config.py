@@ -77,7 +77,7 @@ def test_the_environment_is_what_was_passed_else_that_of_the_variable() -> None:
         ({**TWO, "task": {"type": "worker"}}, "task type 'worker', index None"),
         ({**TWO, "task": {"index": 1}}, "task type None, index 1"),
         ({**TWO, "task": ["worker", 1]}, r"The task of TF_CONFIG is \['worker', 1\]"),
-        ({**TWO, "task": {"type": "worker", "index": "one"}}, "The task index of TF_CONFIG is 'one', no number"),
+        ({**TWO, "task": {"type": "worker", "index": "one"}}, "The task index of TF_CONFIG is 'one', not a number"),
         (
             {**TWO, "task": {"type": "worker", "index": 2}},
             "'worker' 2, which is not in its cluster .*worker 0, worker 1",

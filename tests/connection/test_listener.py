@@ -47,7 +47,7 @@ def test_a_stranger_that_says_nothing_is_dropped_and_a_known_peer_is_not(listene
         by_port = {connection._socket.getpeername()[1]: connection for connection in (first, second)}
         listener.identify(by_port[known.getsockname()[1]])
         (lost,) = collect(listener, Lost)
-        assert (lost.connection, lost.reason) == (by_port[silent.getsockname()[1]], "it did not say who it is")
+        assert (lost.connection, lost.reason) == (by_port[silent.getsockname()[1]], "it did not identify itself")
         known.sendall(b'{"still": "here"}\n')
         assert collect(listener, Received)[0].message == {"still": "here"}
 

@@ -38,7 +38,7 @@ def test_the_machine_is_described() -> None:
     assert f"Python {platform.python_version()}" in found.text
 
 
-def test_the_memory_limit_of_a_container_is_told(tmp_path: Path) -> None:
+def test_the_memory_limit_of_a_container_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
     (tmp_path / "sys/fs/cgroup/memory.max").write_text("500000000\n")
     found = check_machine(tmp_path)
@@ -121,7 +121,7 @@ def test_another_backend_in_the_environment_is_an_error(home: Path) -> None:
     assert "unset KERAS_BACKEND" in (found.remedy or "")
 
 
-def test_another_backend_in_keras_json_is_told_and_does_not_disturb(home: Path) -> None:
+def test_another_backend_in_keras_json_is_reported_and_does_not_disturb(home: Path) -> None:
     (home / ".keras").mkdir()
     (home / ".keras/keras.json").write_text('{"backend": "tensorflow"}')
     found = check_backend({})
@@ -170,7 +170,7 @@ def test_without_a_cluster_every_kind_says_why_not() -> None:
     assert [step["kind"] for step in found.facts["order"]][:3] == ["unisono run", "TF_CONFIG", "SLURM"]
 
 
-def test_a_cluster_is_told_with_its_variables_and_what_it_came_before() -> None:
+def test_a_cluster_is_reported_with_its_variables_and_what_it_came_before() -> None:
     torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1"}
     config = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
     found = check_cluster({"TF_CONFIG": config, **torchrun})

@@ -21,14 +21,14 @@ from pathlib import Path
 rank, size, attempt = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "UNISONO_ATTEMPT"))
 
 def until(*files):
-    "Waits for files that others make."
+    "Waits for files that peers make."
     deadline = time.monotonic() + 30
     while not all(Path(file).exists() for file in files):
         assert time.monotonic() < deadline, f"{files} did not appear"
         time.sleep(0.01)
 
 def suffer_with(culprit):
-    "The culprit listens; the others hang on a connection to it, and fail when it closes."
+    "The culprit listens; its peers hang on a connection to it, and fail when it closes."
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     if rank == culprit:
         server = socket.create_server(address)
@@ -69,7 +69,7 @@ class Launcher:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 return
             except OSError:
-                assert time.monotonic() < deadline, f"nobody listens at {port}"
+                assert time.monotonic() < deadline, f"nothing listens at {port}"
                 time.sleep(0.01)
 
     def wait_for_text(self, text: str) -> None:

@@ -58,7 +58,7 @@ def test_a_fixed_range_is_a_number():
         ("-n 1:2 --max-restarts 0 train.py", 0),
     ],
 )
-def test_a_job_whose_size_may_change_starts_again_unless_told_otherwise(words, restarts):
+def test_an_elastic_job_starts_again_by_default(words, restarts):
     assert parse(words.split()).restarts == restarts
 
 

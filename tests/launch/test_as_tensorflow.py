@@ -175,9 +175,13 @@ def test_stock_keras_alone_brings_the_namespace(python: Python) -> None:
         ("import tensorflow.estimator.export", "tensorflow.estimator", "tf.estimator is missing"),
         ("import tensorflow.math.special", "tensorflow.math.special", "tf.math.special is missing"),
         ("import tensorflow.keras.layers.x", "tensorflow.keras.layers.x", "tf.keras.layers.x is missing"),
-        ("import tensorflow.python.keras", "tensorflow.python", "not its public interface"),
-        ("from tensorflow.python.framework import ops", "tensorflow.python", "not its public interface"),
-        ("import tensorflow._private", "tensorflow._private", "not its public interface"),
+        ("import tensorflow.python.keras", "tensorflow.python", "not part of TensorFlow's public interface"),
+        (
+            "from tensorflow.python.framework import ops",
+            "tensorflow.python",
+            "not part of TensorFlow's public interface",
+        ),
+        ("import tensorflow._private", "tensorflow._private", "not part of TensorFlow's public interface"),
         ("import tf_keras", "tf_keras", "Write `from tensorflow import keras` instead"),
         ("import tensorflow_datasets.core", "tensorflow_datasets.core", "this tensorflow_datasets is Unisono's"),
     ],
@@ -212,7 +216,7 @@ def test_the_folder_in_which_it_keeps_its_data_is_not_tensorflow_datasets(python
     assert python("import tensorflow_datasets as tfds; print(tfds.load('mnist'))") == "mnist"
 
 
-def test_tensorboard_is_told_that_there_is_no_tensorflow(python: Python) -> None:
+def test_tensorboard_sees_that_there_is_no_tensorflow(python: Python) -> None:
     assert python("import tensorboard.compat; print(tensorboard.compat.tf.io.__name__)").endswith("tensorflow_stub.io")
 
 

@@ -39,7 +39,7 @@ class Cluster:
         self._flags += flags
 
     def add(self, *nodes: int, flags: tuple[str, ...] = (), **env: str) -> None:
-        """Starts the launchers of machines. The leader last, where its window is short: it begins when it starts."""
+        """Starts the launchers of machines. The coordinator last, where its window is short."""
         for node in nodes:
             rank = ("--node-rank", str(node))
             self.machines[node] = self._start(self._script, *self._flags, *rank, *flags, env={**env, "NODE": str(node)})
@@ -77,8 +77,8 @@ def cluster(start, tmp_path) -> Make:
     return lambda *args: Cluster(start, tmp_path, *args)
 
 
-def assert_met_at_one_place(job, ports):
-    """At the port that was given, or at the next one that is free, if somebody else has taken that meanwhile."""
+def assert_one_coordinator_port(job, ports):
+    """At the port that was given, or at the next one that is free, if that was taken meanwhile."""
     (port,) = map(int, ports)
     assert job.port <= port < job.port + 10
 
@@ -90,7 +90,7 @@ def test_all_machines_come_in_any_order(cluster):
     assert job.finish() == {0: 0, 1: 0, 2: 0}
     assert job.seen(0) == {0: "0 of 3", 1: "1 of 3", 2: "2 of 3"}
     ports = {note.read_text().split(", ")[1] for note in job.folder.glob("seen-0-?")}
-    assert_met_at_one_place(job, ports)
+    assert_one_coordinator_port(job, ports)
 
 
 def test_each_worker_knows_the_whole_job(cluster, tmp_path):
@@ -112,7 +112,7 @@ def test_each_worker_knows_the_whole_job(cluster, tmp_path):
         assert json.loads(environ["TF_CONFIG"])["task"] == {"type": "worker", "index": rank}
         assert environ["UNISONO_RUN_DIR"] == str(tmp_path / "runs/job")
     assert {place.split(":")[0] for place in coordinators} == {"127.0.0.1"}
-    assert_met_at_one_place(job, {place.split(":")[1] for place in coordinators})
+    assert_one_coordinator_port(job, {place.split(":")[1] for place in coordinators})
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_machine_that_never_comes_is_not_waited_for_longer_than_the_window(clu
 
 
 @pytest.mark.slow
-def test_when_a_launcher_is_killed_the_others_go_on_with_fewer(cluster, tmp_path):
+def test_when_a_launcher_is_killed_the_job_continues_with_fewer(cluster, tmp_path):
     job = cluster("time.sleep(0 if attempt else 60)", "1:3", "--join-window", "2.5")
     job.add(1, 2, 0)
     job.wait_for("seen-0-0", "seen-0-1", "seen-0-2")
@@ -174,7 +174,7 @@ def test_a_machine_that_comes_late_takes_part_in_the_next_attempt(cluster):
 
 
 @pytest.mark.slow
-def test_too_few_machines_are_an_error_that_names_who_is_missing(cluster):
+def test_too_few_machines_are_an_error_that_names_the_missing_ones(cluster):
     job = cluster("pass", "3:4", "--join-window", "2")
     began = time.monotonic()
     job.add(2, 0)
@@ -200,7 +200,7 @@ def test_too_few_machines_after_a_loss_end_the_job_with_its_code(cluster):
     assert f"Missing: machine 1 ({HOST}), machine 2." in job.errors[0]
 
 
-def test_a_machine_that_finds_no_leader_says_so(cluster):
+def test_a_machine_that_finds_no_coordinator_says_so(cluster):
     job = cluster("pass", "1:2", "--join-window", "0.5")
     job.add(1)
     assert job.finish() == {1: 2}
@@ -210,7 +210,7 @@ def test_a_machine_that_finds_no_leader_says_so(cluster):
 
 
 @pytest.mark.slow
-def test_without_its_leader_a_launcher_ends(cluster):
+def test_without_its_coordinator_a_launcher_ends(cluster):
     job = cluster("time.sleep(60)", "1:2")
     job.add(1, 0)
     job.wait_for("seen-0-0", "seen-0-1")
@@ -244,7 +244,7 @@ def test_a_failure_ends_the_job_on_all_machines_once_restarts_are_used_up(cluste
     assert job.finish() == {0: 1, 1: 1, 2: 1}
     assert len(job.seen(0)) == len(job.seen(1)) == 3
     assert not job.seen(2)
-    assert job.errors[0].endswith("    ValueError: boom\n"), "the leader shows what happened on another machine"
+    assert job.errors[0].endswith("    ValueError: boom\n"), "the coordinator shows what happened on another machine"
     assert "Log: runs/job/logs/attempt-1/worker-1.log" in job.errors[0]
     assert f"the job has ended on all machines: worker 1 on {HOST} failed with exit code 1." in job.errors[2]
 
@@ -274,7 +274,7 @@ READY = ("seen-0-0.ready", "seen-0-1.ready", "seen-0-2.ready")
 
 
 @pytest.mark.slow
-def test_a_machine_that_is_preempted_leaves_and_the_others_go_on(cluster):
+def test_a_machine_that_is_preempted_leaves_and_the_job_continues(cluster):
     job = cluster(SAVES, "1:3", "--max-restarts", "1")
     job.add(1, 2, 0)
     job.wait_for(*READY)
@@ -283,11 +283,11 @@ def test_a_machine_that_is_preempted_leaves_and_the_others_go_on(cluster):
     job.wait_for("saved-0", "saved-1", "saved-2")
     assert job.seen(1) == {0: "0 of 2", 2: "1 of 2"}
     assert "1 more restart left" in job.errors[0]
-    assert "did not connect" not in job.errors[0], "who says that it leaves is not waited for"
+    assert "did not connect" not in job.errors[0], "a machine that says that it leaves is not waited for"
 
 
 @pytest.mark.slow
-def test_sigterm_to_the_leader_ends_the_job_everywhere(cluster):
+def test_sigterm_to_the_coordinator_ends_the_job_everywhere(cluster):
     job = cluster(SAVES, "1:3")
     job.add(1, 2, 0)
     job.wait_for(*READY)
@@ -298,7 +298,7 @@ def test_sigterm_to_the_leader_ends_the_job_everywhere(cluster):
 
 
 @pytest.mark.slow
-def test_signals_end_launchers_that_wait_for_others(cluster):
+def test_signals_end_launchers_that_wait_for_machines(cluster):
     job = cluster("pass", "3:4")
     job.add(1, 2, 0)
     for node in (1, 2):
@@ -328,16 +328,16 @@ SECRETS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("leaders", "members", "refusal"), SECRETS)
-def test_who_does_not_know_the_secret_can_neither_join_nor_lead(cluster, leaders, members, refusal):
+@pytest.mark.parametrize(("coordinators", "joining", "refusal"), SECRETS)
+def test_without_the_secret_a_launcher_can_neither_join_nor_coordinate(cluster, coordinators, joining, refusal):
     job = cluster("assert 'UNISONO_JOB_SECRET' not in os.environ", "1:2", "--join-window", "3")
-    job.add(1, UNISONO_JOB_SECRET=members)
-    job.add(0, UNISONO_JOB_SECRET=leaders)
+    job.add(1, UNISONO_JOB_SECRET=joining)
+    job.add(0, UNISONO_JOB_SECRET=coordinators)
     assert job.finish() == {0: 0, 1: 0 if refusal is None else 2}
     assert len(job.seen(0)) == (2 if refusal is None else 1)
     if refusal is not None:
         assert refusal in job.errors[1]
-    if leaders and refusal is not None:
+    if coordinators and refusal is not None:
         assert "a launcher at 127.0.0.1 was refused: UNISONO_JOB_SECRET is not set there, or differs." in job.errors[0]
 
 
@@ -400,7 +400,7 @@ NOISE = [b"GET / HTTP/1.1\r\n\r\n", b"[" * 4000 + b"\n", b"{}\n", b'{"type": "he
 
 
 @pytest.mark.slow
-def test_strangers_hold_up_nobody(cluster):
+def test_strangers_do_not_hold_up_the_job(cluster):
     job = cluster("until('heard')", "1:2", "--join-window", "20")
     job.add(0)
     job.machines[0].wait_for_port(launcher_port(job.port))

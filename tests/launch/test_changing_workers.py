@@ -74,11 +74,11 @@ HISTORIES = {
 @pytest.mark.parametrize(
     ("history", "sizes"),
     [
-        pytest.param(*told, id=name, marks=[] if name in ("another one", "a user error") else pytest.mark.full)
-        for name, told in HISTORIES.items()
+        pytest.param(*history, id=name, marks=[] if name in ("another one", "a user error") else pytest.mark.full)
+        for name, history in HISTORIES.items()
     ],
 )
-def test_only_who_is_lost_twice_running_without_progress_is_left_out(run, tmp_path, history, sizes):
+def test_only_a_worker_that_is_lost_twice_without_progress_is_left_out(run, tmp_path, history, sizes):
     code, _, _ = run(
         SEEN
         + f"""
@@ -165,7 +165,7 @@ def test_gpus_that_were_named_and_are_gone_are_left_out(tmp_path):
     assert shared(allocator) == ["2", "0"]
 
 
-def test_who_was_lost_is_forgotten_when_the_gpus_differ(tmp_path):
+def test_lost_workers_are_forgotten_when_the_gpus_differ(tmp_path):
     """Their numbers are positions among those that are visible."""
     allocator = allocator_with(tmp_path, SizeRange(1, 4), 4)
     devices, size = allocator.allocate()

@@ -16,7 +16,7 @@ def test_named_gpus_are_divided(tmp_path):
     assert shares("gpu:0,1,2,3", 2, {}, tmp_path) == [{"CUDA_VISIBLE_DEVICES": "0,1"}, {"CUDA_VISIBLE_DEVICES": "2,3"}]
 
 
-def test_gpu_numbers_are_places_among_the_visible_ones(tmp_path):
+def test_gpu_numbers_are_positions_among_the_visible_ones(tmp_path):
     environ = {"CUDA_VISIBLE_DEVICES": "4,GPU-8f1,6"}
     assert shares("gpu:2,1", 2, environ, tmp_path) == [
         {"CUDA_VISIBLE_DEVICES": "6"},

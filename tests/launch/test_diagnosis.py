@@ -65,7 +65,7 @@ def test_the_cause_is_found(accounts, expected):
     assert (None if cause is None else (cause.rank, cause.code)) == expected
 
 
-# Whether a worker of known number was lost: what may make a job go on with fewer.
+# Whether a worker of known number was lost: after which a job may continue with fewer.
 LOSSES = {
     "killed": True,
     "the coordinator was killed": True,

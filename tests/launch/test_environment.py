@@ -51,7 +51,7 @@ def test_each_worker_knows_the_job_and_its_place_in_it(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_worker_is_told_that_it_is_alone(run, tmp_path):
+def test_one_worker_sees_that_it_is_alone(run, tmp_path):
     """So that it does not believe what is left in the shell of another job."""
     other = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
     code, _, _ = run(DUMP, "--nnodes", "1", env={"TF_CONFIG": other})

@@ -50,8 +50,8 @@ def test_the_worker_that_failed_first_is_named_and_not_its_victims(run, way, cul
     assert result == code
     report = err[err.rindex("unisono: worker") :]
     assert report.startswith(f"unisono: worker {culprit} on {HOST} {words} at step {120 + culprit} (fit).\n")
-    others = [rank for rank in range(3) if rank != culprit]
-    assert "; ".join(f"worker {rank} ended with exit code 1" for rank in others) in report
+    peers = [rank for rank in range(3) if rank != culprit]
+    assert "; ".join(f"worker {rank} ended with exit code 1" for rank in peers) in report
     if way == "exception":
         assert report.endswith("    ValueError: boom\n")
         assert "Gloo" not in report
@@ -142,7 +142,7 @@ def test_a_worker_that_hangs_is_named_when_its_peers_miss_its_heartbeat(run):
 
 
 @pytest.mark.slow
-def test_a_stopped_worker_is_found_even_if_nobody_misses_it(run):
+def test_a_stopped_worker_is_found_even_if_no_peer_misses_it(run):
     began = time.monotonic()
     code, _, err = run(
         """
@@ -220,7 +220,7 @@ def test_the_words_of_an_only_worker_are_not_repeated(run):
 
 
 @pytest.mark.slow
-def test_a_module_that_is_not_there_is_told_by_python(command):
+def test_a_missing_module_is_reported_by_python(command):
     code, _, err = command("run", "-m", "no_such_module")
     assert code == 1
     assert "No module named no_such_module" in err

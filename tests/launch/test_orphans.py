@@ -43,7 +43,7 @@ def assert_all_gone(found: list[int], within: float) -> None:
         time.sleep(0.01)
 
 
-def test_a_launcher_that_is_killed_leaves_nobody(start, tmp_path):
+def test_a_launcher_that_is_killed_leaves_no_process(start, tmp_path):
     launcher = start(WITH_CHILDREN + "    time.sleep(600)", "-n", "2")
     launcher.wait_for("pids-0", "pids-1")
     found = pids(tmp_path)

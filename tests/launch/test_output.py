@@ -119,7 +119,7 @@ def test_a_reader_that_goes_away_does_not_end_the_job(start, tmp_path):
 
 @pytest.mark.slow
 def test_a_terminal_that_takes_nothing_does_not_keep_failed_workers_alive(start, tmp_path):
-    """As with Ctrl-S, or a pager that waits: nobody reads the launcher's output."""
+    """As with Ctrl-S, or a pager that waits: nothing reads the launcher's output."""
     launcher = start(
         """
         Path(f"pid-{rank}").write_text(str(os.getpid()))
@@ -145,7 +145,7 @@ def test_a_terminal_that_takes_nothing_does_not_keep_failed_workers_alive(start,
 
 
 @pytest.mark.slow
-def test_on_a_terminal_the_bar_of_the_first_worker_stays_below_the_lines_of_the_others(tmp_path):
+def test_on_a_terminal_the_bar_of_the_first_worker_stays_below_the_lines_of_its_peers(tmp_path):
     screen, raw = on_terminal(
         tmp_path,
         r"""

@@ -1,4 +1,4 @@
-"""Ports: free ones, and nobody else's."""
+"""Ports: free ones, and those that another launcher holds."""
 
 import socket
 import threading
@@ -19,7 +19,7 @@ def test_a_held_port_can_be_listened_on():
         pass
 
 
-def test_a_port_that_another_launcher_holds_is_refused_even_if_nobody_listens():
+def test_a_port_that_another_launcher_holds_is_refused_even_if_nothing_listens():
     with (
         hold_free_ports(1) as (port,),
         pytest.raises(UsageError, match=f"Port {port} of this machine is taken.*--master-port P"),
@@ -30,7 +30,7 @@ def test_a_port_that_another_launcher_holds_is_refused_even_if_nobody_listens():
         pass
 
 
-def test_a_port_that_somebody_listens_on_is_refused():
+def test_a_port_that_is_listened_on_is_refused():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(UsageError, match="is taken"), hold_port(port):

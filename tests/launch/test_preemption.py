@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
-# The first leaves at once, its peers need 3 and 5 seconds; nobody tells them to hurry.
+# The first leaves at once, its peers need 3 and 5 seconds; nothing makes them hurry.
 SAVES = """
     if attempt == 0:
         signal.signal(signal.SIGTERM, lambda *_: Path("hurried").touch())
@@ -26,7 +26,7 @@ def test_peers_have_the_grace_period_to_leave_by_themselves(run, tmp_path):
     assert not (tmp_path / "hurried").exists()
 
 
-def test_without_restarts_all_have_saved_when_the_scheduler_is_told(run, tmp_path):
+def test_without_restarts_all_have_saved_when_the_launcher_ends(run, tmp_path):
     code, _, _ = run(SAVES, "-n", "3")
     assert code == 75
     assert all((tmp_path / f"saved-{rank}").exists() for rank in range(3))
@@ -34,12 +34,12 @@ def test_without_restarts_all_have_saved_when_the_scheduler_is_told(run, tmp_pat
     assert not (tmp_path / "again-0").exists()
 
 
-def test_peers_that_do_not_leave_are_told_to_when_the_grace_period_is_over(run, tmp_path):
+def test_peers_that_do_not_leave_are_asked_to_when_the_grace_period_is_over(run, tmp_path):
     began = time.monotonic()
     code, _, _ = run(
         """
         def save(*_):
-            Path("told").touch()
+            Path("asked").touch()
             sys.exit(75)
         signal.signal(signal.SIGTERM, save)
         Path(f"ready-{rank}").touch()
@@ -50,12 +50,12 @@ def test_peers_that_do_not_leave_are_told_to_when_the_grace_period_is_over(run, 
         *("-n", "2", "--grace", "2"),
     )
     assert code == 75
-    assert (tmp_path / "told").exists()
+    assert (tmp_path / "asked").exists()
     assert 2 < time.monotonic() - began < 8
 
 
-def test_when_a_peer_fails_meanwhile_nobody_waits_for_the_grace_period(run):
-    """It cannot save without its peers, and neither can the others."""
+def test_when_a_peer_fails_meanwhile_the_rest_does_not_wait_for_the_grace_period(run):
+    """It cannot save without its peers, and neither can they."""
     began = time.monotonic()
     code, _, err = run("time.sleep([0, 0.5, 60][rank])\nsys.exit([75, 69, 0][rank])", "-n", "3", "--grace", "40")
     assert code == 75

@@ -42,7 +42,7 @@ def test_what_is_left_of_the_budget(restarts, attempts, left):
     assert found == left
 
 
-def test_who_asks_to_be_started_again_in_haste_has_to_wait_longer_each_time():
+def test_a_worker_that_asks_for_restarts_in_haste_waits_longer_each_time():
     budget = RestartBudget(1)
     hasty = [budget.pause_before_next(preempted=True, seconds=1.0, progressed=False) for _ in range(7)]
     assert hasty == [1, 2, 4, 8, 16, 30, 30]

@@ -67,7 +67,7 @@ def test_a_preempted_worker_uses_up_no_restart(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_without_restarts_the_scheduler_is_told_that_it_was_preempted(run, tmp_path):
+def test_without_restarts_the_exit_code_says_that_the_job_was_preempted(run, tmp_path):
     code, _, _ = run(NOTES + "    sys.exit(75)")
     assert code == 75
     assert len((tmp_path / "attempts-0").read_text().splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and others, sent to the launcher."""
+"""Ctrl-C, SIGTERM and further signals, sent to the launcher."""
 
 import os
 import pty
@@ -95,7 +95,7 @@ def test_a_second_sigterm_does_not_kill(start, tmp_path):
     assert (tmp_path / "got-0").read_text() == "SIGTERM "
 
 
-def test_a_scheduler_is_told_to_start_again_what_has_saved_itself(start):
+def test_the_exit_code_asks_for_a_restart_when_workers_have_saved(start):
     launcher = start(
         """
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(75))

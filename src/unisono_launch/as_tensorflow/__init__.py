@@ -1,4 +1,3 @@
 """`unisono run --as-tensorflow`: `import tensorflow` gives `unisono.tf`, in a worker and in what it starts."""
 
-from unisono_launch.as_tensorflow._folder import FOLDER as FOLDER
-from unisono_launch.as_tensorflow._install import install as install
+from unisono_launch.as_tensorflow._finder import FOLDER, install

@@ -1,4 +1,4 @@
-"""What `import tensorflow`, `import tensorflow_datasets` and `import keras` find."""
+"""Which modules `import tensorflow`, `import tensorflow_datasets` and `import keras` give."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
-from unisono_launch.as_tensorflow._elsewhere import installed
-from unisono_launch.as_tensorflow._loaders import EmptyModule, Refused, SameModule
+from unisono_launch.as_tensorflow._loaders import AliasLoader, EmptyLoader, RefusingLoader
 from unisono_launch.as_tensorflow._missing import NAMESPACE, raise_missing
+
+FOLDER: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path")
+"""The first folder on PYTHONPATH of a worker. It has one file only: everything in it can be imported by its name."""
 
 _DATASETS: Final = "unisono.tfds"
 
@@ -20,51 +22,69 @@ _TF_KERAS: Final = """tf_keras is Keras 2, which needs TensorFlow itself. Unison
 Write `from tensorflow import keras` instead. See docs/tf.md."""
 
 
+def install() -> None:
+    """From now on `import tensorflow` means `unisono.tf`. Imports nothing itself; a second call changes nothing."""
+    if not any(isinstance(finder, TensorFlowFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, TensorFlowFinder())  # first: an installed TensorFlow does not count
+
+
 class TensorFlowFinder:
-    """A finder for `sys.meta_path`, before all others. Imports what it gives only when that is needed."""
+    """A finder for the front of `sys.meta_path`. Imports a module only when a script does."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        """The module of Unisono that stands for `fullname`; None for all that is not TensorFlow's."""
+        """The module of Unisono that replaces `fullname`; None for all that is not TensorFlow's."""
         package, _, inner = fullname.partition(".")
         match package:
             case "tensorflow":
-                return _stand_in(fullname, NAMESPACE)
-            case "tensorflow_datasets" if not installed("tensorflow_datasets", besides=self):
-                return _stand_in(fullname, _DATASETS)
+                return _find_replacement(fullname, NAMESPACE)
+            case "tensorflow_datasets" if not self._is_installed("tensorflow_datasets"):
+                return _find_replacement(fullname, _DATASETS)
             case "keras" | "unisono" if not inner:
-                return _with_hooks(fullname)
+                return _find_with_hooks(fullname)
             case "tf_keras" if not inner:
-                return ModuleSpec(fullname, Refused(_TF_KERAS))
+                return ModuleSpec(fullname, RefusingLoader(_TF_KERAS))
             case "tensorboard" if inner == "compat.notf":
-                # By this module TensorBoard is told that there is no TensorFlow; it would take ours for the real one.
-                return ModuleSpec(fullname, EmptyModule())
+                # This module tells TensorBoard that there is no TensorFlow; it would take ours for the real one.
+                return ModuleSpec(fullname, EmptyLoader())
         return None
 
+    def _is_installed(self, name: str) -> bool:
+        """Whether another finder has a package `name`.
 
-def _stand_in(fullname: str, real_package: str) -> ModuleSpec:
+        A folder without `__init__.py` is none: `~/tensorflow_datasets`, say, where TensorFlow Datasets stores its data.
+        """
+        for finder in sys.meta_path:
+            if finder is not self:
+                spec: ModuleSpec | None = finder.find_spec(name, None, None)
+                if spec is not None and spec.origin is not None:
+                    return True
+        return False
+
+
+def _find_replacement(fullname: str, real_package: str) -> ModuleSpec:
     if "." not in fullname:
-        return _same(fullname, lambda: importlib.import_module(real_package))
+        return _alias(fullname, lambda: importlib.import_module(real_package))
     try:
-        module = _member(fullname)
-    except ImportError as error:  # when it is imported; to ask whether it is there is none
-        return ModuleSpec(fullname, Refused(str(error)))
-    return _same(fullname, lambda: module)
+        module = _import_member(fullname)
+    except ImportError as error:  # raised by the import; only looking for the module is no error
+        return ModuleSpec(fullname, RefusingLoader(str(error)))
+    return _alias(fullname, lambda: module)
 
 
-def _with_hooks(fullname: str) -> ModuleSpec | None:
+def _find_with_hooks(fullname: str) -> ModuleSpec | None:
     """Stock Keras, on JAX, with Unisono's hooks in it, whichever of the two a script imports first."""
-    os.environ["KERAS_BACKEND"] = "jax"  # scripts say "tensorflow" before they import it
+    os.environ["KERAS_BACKEND"] = "jax"  # scripts set "tensorflow" before they import it
     if fullname == "unisono" or "unisono" in sys.modules:
         return None
-    return _same(fullname, _keras)
+    return _alias(fullname, _import_keras)
 
 
-def _same(name: str, find: Callable[[], ModuleType]) -> ModuleSpec:
-    # As a package, even where it is a file: else Python does not ask for what is in it.
-    return ModuleSpec(name, SameModule(find), origin=NAMESPACE, is_package=True)
+def _alias(name: str, find: Callable[[], ModuleType]) -> ModuleSpec:
+    # As a package, even where it is a file: else Python does not look for modules in it.
+    return ModuleSpec(name, AliasLoader(find), origin=NAMESPACE, is_package=True)
 
 
-def _member(fullname: str) -> ModuleType:
+def _import_member(fullname: str) -> ModuleType:
     """The module that `fullname` names in its package: a module among the package's names, or one of its files."""
     package, _, name = fullname.rpartition(".")
     if name.startswith("_"):
@@ -82,6 +102,6 @@ def _member(fullname: str) -> ModuleType:
         raise_missing(fullname)
 
 
-def _keras() -> ModuleType:
+def _import_keras() -> ModuleType:
     importlib.import_module(NAMESPACE)
     return sys.modules["keras"]

@@ -1,4 +1,4 @@
-"""Loaders of modules that are there already, of empty ones, and of those that are refused."""
+"""Loaders for a second name of a module, for empty modules, and for modules that cannot be imported."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
-else:  # not imported: every process that a script starts would wait for it
+else:  # not imported: it would delay every process that a script starts
     Loader = object
 
 
-class SameModule(Loader):
-    """Gives a module that has another name too: the object itself, no copy."""
+class AliasLoader(Loader):
+    """Gives a module under a second name: the object itself, no copy."""
 
     def __init__(self, find: Callable[[], ModuleType]) -> None:
         self._find = find
@@ -27,13 +27,13 @@ class SameModule(Loader):
         return found
 
     def exec_module(self, module: ModuleType) -> None:
-        """Gives the module back what it knew of itself: relative imports and `reload` go by it."""
-        if self._spec is not None:  # one that was made by hand has none
+        """Restores the module's own spec: relative imports and `reload` use it."""
+        if self._spec is not None:  # a module that was made without an import has none
             module.__spec__ = self._spec
 
 
-class EmptyModule(Loader):
-    """Gives a module with nothing in it."""
+class EmptyLoader(Loader):
+    """Gives an empty module."""
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Python's default."""
@@ -42,8 +42,8 @@ class EmptyModule(Loader):
         """Nothing to do."""
 
 
-class Refused(Loader):
-    """Says why a module cannot be imported. It is an error of the import; asking whether it is there is none."""
+class RefusingLoader(Loader):
+    """Raises when the module is imported, and says why. Only looking for the module is no error."""
 
     def __init__(self, text: str) -> None:
         self._text = text

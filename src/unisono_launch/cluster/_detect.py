@@ -17,17 +17,17 @@ from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
 
 
 class DetectionStep(NamedTuple):
-    """What was looked at to find one kind of cluster, and with what result."""
+    """Which variables were read to find one kind of cluster, and with what result."""
 
     kind: str
     found: bool
     variables: dict[str, str | None]
-    """The variables that were looked at; None: not set."""
+    """Their values; None: not set."""
     reason: str
 
 
 class _Kind(Protocol):
-    """What a resolver offers to be found."""
+    """The interface of a resolver class that can be detected."""
 
     @property
     def VARIABLES(self) -> tuple[str, ...]: ...  # noqa: N802
@@ -37,8 +37,8 @@ class _Kind(Protocol):
     def __call__(self, *, environ: Mapping[str, str]) -> ClusterResolver: ...
 
 
-# What a person or our launcher said comes first. Then the schedulers, which step aside where one of the launchers
-# below them runs inside (_nesting.py). Every kind but the first two wants to see at least two processes.
+# What a person or our launcher has set comes first. Then the schedulers, which are not used where one of the launchers
+# below them runs inside (`find_inner_launcher`). Every kind but the first two needs at least two processes.
 ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
     ("unisono run", LaunchedClusterResolver),
     ("TF_CONFIG", TFConfigClusterResolver),
@@ -51,11 +51,11 @@ ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
 
 
 def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
-    """The resolver of the cluster that `environ` tells of; None: this process is alone.
+    """The resolver of the cluster that `environ` describes; None: this process is alone.
 
     The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, SLURM (inside of srun), Kubernetes (indexed Jobs),
     Open MPI, torchrun, TPU pods. The first that is found is taken; if it is broken, that is an error (here or when its
-    membership is asked for) and never a reason to try the next.
+    membership is read) and never a reason to try the next.
 
     >>> detect({}) is None
     True
@@ -67,24 +67,24 @@ def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
 
 
 def explain_detection(environ: Mapping[str, str] = os.environ) -> list[DetectionStep]:
-    """What :func:`detect` looks at and finds, kind by kind in its order. The first that was found is the one taken.
+    """What :func:`detect` reads and finds, kind by kind in its order. The first that was found is the one taken.
 
-    >>> for finding in explain_detection({"TF_CONFIG": "{}"})[:2]:
-    ...     print(finding.kind, finding.found, finding.reason, sep=" | ")
+    >>> for step in explain_detection({"TF_CONFIG": "{}"})[:2]:
+    ...     print(step.kind, step.found, step.reason, sep=" | ")
     unisono run | False | UNISONO_CLUSTER is not set: not started by `unisono run`
     TF_CONFIG | False | TF_CONFIG has no cluster: this process is alone
     """
-    findings = []
+    steps = []
     for name, kind in ORDER:
         found, reason = _look(kind, environ)
-        findings.append(
+        steps.append(
             DetectionStep(name, found, {variable: environ.get(variable) for variable in kind.VARIABLES}, reason)
         )
-    return findings
+    return steps
 
 
 def _look(kind: _Kind, environ: Mapping[str, str]) -> tuple[bool, str]:
-    """A kind whose variables are there and make no sense is found: whoever uses it gets the error."""
+    """A kind whose variables are set and make no sense counts as found: its use raises the error."""
     try:
         return kind.look(environ)
     except ValueError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def expand_hostlist(hostlist: str) -> list[str]:
-    """The hosts of a SLURM hostlist, in its order. Brackets may follow each other, and stand in each other.
+    """The hosts of a SLURM hostlist, in its order. Brackets may follow each other, and be nested.
 
     >>> expand_hostlist("n[08-10],rack[1-2]gpu[0,3]-ib")
     ['n08', 'n09', 'n10', 'rack1gpu0-ib', 'rack1gpu3-ib', 'rack2gpu0-ib', 'rack2gpu3-ib']
@@ -39,7 +39,7 @@ def _expand(part: str) -> Iterator[str]:
     if start < 0:
         yield part
         return
-    end = _closing(part, start)
+    end = _find_closing(part, start)
     rests = list(_expand(part[end + 1 :]))
     for item in _split(part[start + 1 : end]):
         for middle in _range(item) if "[" not in item else _expand(item):
@@ -74,8 +74,8 @@ def _split(text: str) -> Iterator[str]:
             start = position + 1
 
 
-def _closing(part: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes. :func:`_split` has made sure that it does."""
+def _find_closing(part: str, start: int) -> int:
+    """The position of the bracket that closes the one at `start`. :func:`_split` has checked that there is one."""
     depth = 0
     for position in range(start, len(part)):
         depth += (part[position] == "[") - (part[position] == "]")

@@ -7,11 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from unisono_launch.cluster._membership import Membership, members_of
-from unisono_launch.cluster._nesting import inner_launcher
-from unisono_launch.cluster._resolver import ClusterResolver, own_master
+from unisono_launch.cluster._membership import Membership, membership_of_task
+from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import NUM_NODES, SUBDOMAIN, whole_number
+from unisono_launch.cluster._variables import NUM_NODES, SUBDOMAIN, find_inner_launcher, read_whole_number
 
 _MANIFEST = """Expected an indexed Job whose pods find each other through a headless Service:
     spec:
@@ -35,10 +34,10 @@ class KubernetesExecutableLocation(enum.Enum):
 
 
 class KubernetesClusterResolver(ClusterResolver):
-    """Finds the pods of an indexed Job by their names, without asking the API server.
+    """Finds the pods of an indexed Job by their names, without the API server.
 
     Kubernetes gives each pod of an indexed Job its number (`JOB_COMPLETION_INDEX`) and the host name `<job>-<index>`;
-    through a headless Service the pods find each other as `<job>-<index>.<service>`. The manifest has to say two
+    through a headless Service the pods find each other as `<job>-<index>.<service>`. The manifest has to set two
     things that a pod cannot know: how many pods there are, in `UNISONO_NUM_NODES`, and the Service, in
     `UNISONO_SUBDOMAIN`. In a JobSet the Service is the JobSet itself (or its `network.subdomain`), and all pods are in
     one replicated job with `replicas: 1`.
@@ -75,7 +74,7 @@ class KubernetesClusterResolver(ClusterResolver):
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._task_type = "worker"
-        self._task_id = index = whole_number(environ, "JOB_COMPLETION_INDEX")
+        self._task_id = index = read_whole_number(environ, "JOB_COMPLETION_INDEX")
         self._addresses = [f"{host}:{tf_server_port}" for host in _hosts(environ, index)]
 
     @classmethod
@@ -84,9 +83,9 @@ class KubernetesClusterResolver(ClusterResolver):
         index, num_nodes = environ.get("JOB_COMPLETION_INDEX"), environ.get(NUM_NODES)
         if not index:
             return False, "JOB_COMPLETION_INDEX is not set: no pod of an indexed Job"
-        if not num_nodes:  # each pod may train something of its own
+        if not num_nodes:  # each pod may train a model by itself
             return False, f"{NUM_NODES} is not set: the pods of this indexed Job do not train together"
-        inner = inner_launcher(environ, of="Kubernetes")
+        inner = find_inner_launcher(environ, outer="Kubernetes")
         if inner:
             return False, inner
         return num_nodes != "1", f"pod {index} of {num_nodes} of an indexed Job"
@@ -97,20 +96,20 @@ class KubernetesClusterResolver(ClusterResolver):
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         """The address of the given task, else of this pod."""
-        return own_master(self, task_type, task_id, rpc_layer)
+        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
-        """This process's place among those that train together."""
-        return members_of(self.cluster_spec(), self.task_type, self.task_id, source=", ".join(self.VARIABLES))
+        """Which process this is among those that train together."""
+        return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=", ".join(self.VARIABLES))
 
 
 def _hosts(environ: Mapping[str, str], index: int) -> list[str]:
-    num_nodes = whole_number(environ, NUM_NODES, least=1)
+    num_nodes = read_whole_number(environ, NUM_NODES, least=1)
     hostname, subdomain = environ.get("HOSTNAME", ""), environ.get(SUBDOMAIN)
     job = hostname.split(".")[0].removesuffix(f"-{index}")
     if not subdomain or job == hostname.split(".")[0]:
         raise ValueError(
-            f"Cannot tell the names of the other pods from HOSTNAME={hostname!r}, JOB_COMPLETION_INDEX={index} and "
+            f"The names of the other pods do not follow from HOSTNAME={hostname!r}, JOB_COMPLETION_INDEX={index} and "
             f"{SUBDOMAIN}={subdomain!r}. {_MANIFEST}"
         )
     return [f"{job}-{i}.{subdomain}" for i in range(num_nodes)]

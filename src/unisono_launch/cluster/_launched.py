@@ -1,4 +1,4 @@
-"""`UNISONO_CLUSTER`: what `unisono run` tells the processes that it starts."""
+"""`UNISONO_CLUSTER`: what `unisono run` sets for the processes that it starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXAMPLE = (
 
 
 class LaunchedClusterResolver(RankedResolver):
-    """Reads the variable that `unisono run` sets. Members that it does not know are left to newer launchers.
+    """Reads the variable that `unisono run` sets. Unknown keys are ignored: newer launchers may set them.
 
     >>> environ = {"UNISONO_CLUSTER": _EXAMPLE}
     >>> LaunchedClusterResolver(environ=environ).membership().names
@@ -48,27 +48,27 @@ class LaunchedClusterResolver(RankedResolver):
 def _has_cluster(environ: Mapping[str, str]) -> bool:
     try:
         return TFConfigClusterResolver.look(environ)[0]
-    except ValueError:  # that kind will say what is wrong with it
+    except ValueError:  # its own resolver says what is wrong with it
         return True
 
 
 def _membership(text: str) -> Membership:
     try:
-        told: Any = json.loads(text)
-        if told["version"] != _VERSION:
-            raise _broken(text, f"version {told['version']!r}, where this Unisono reads version {_VERSION}")
-        size, local = told["num_processes"], told.get("local", {"rank": 0, "size": 1})
+        content: Any = json.loads(text)
+        if content["version"] != _VERSION:
+            raise _broken(text, f"version {content['version']!r}, where this Unisono reads version {_VERSION}")
+        size, local = content["num_processes"], content.get("local", {"rank": 0, "size": 1})
         return Membership(
             num_processes=_count(size),
-            process_id=_count(told["process_id"]),
-            coordinator=told["coordinator"],
-            names=tuple(map(str, told.get("names") or [f"worker {i}" for i in range(size)])),
+            process_id=_count(content["process_id"]),
+            coordinator=content["coordinator"],
+            names=tuple(map(str, content.get("names") or [f"worker {i}" for i in range(size)])),
             local_rank=_count(local["rank"]),
             local_size=_count(local["size"]),
             source=CLUSTER,
         )
     except json.JSONDecodeError as error:
-        raise _broken(text, f"no JSON ({error})") from None
+        raise _broken(text, f"not JSON ({error})") from None
     except KeyError as error:
         raise _broken(text, f"{error} is missing") from None
     except (AttributeError, TypeError) as error:

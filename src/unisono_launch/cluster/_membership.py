@@ -1,11 +1,11 @@
-"""Who takes part in this training, and which of them is this process: all that the runtime needs to join."""
+"""Which processes take part in a training, and which of them this is: all that is needed to join them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from unisono_launch.cluster._address import host_of, split_address
+from unisono_launch.cluster._address import split_address, split_host
 from unisono_launch.cluster._spec import ClusterSpec
 
 Role = Literal["chief", "worker", "evaluator"]
@@ -23,7 +23,7 @@ Give both: "task": {{"type": "worker", "index": 0}} in TF_CONFIG, or task_type="
 
 @dataclass(frozen=True, kw_only=True)
 class Membership:
-    """This process's place in the group that trains together.
+    """Which process this is in the group that trains together.
 
     >>> alone = Membership(num_processes=1, process_id=0, coordinator=None, names=("worker 0",), source="nothing")
     >>> alone.is_chief
@@ -31,11 +31,11 @@ class Membership:
     """
 
     num_processes: int
-    """How many processes train together: the chief and the workers. An evaluator is a group of its own."""
+    """How many processes train together: the chief and the workers. An evaluator is alone in its group."""
     process_id: int
     """This one's number among them. The chief is 0."""
     coordinator: str | None
-    """`host:port` where process 0 lets the others join. None where there are no others to join."""
+    """`host:port` where process 0 lets its peers join. None where there are no peers."""
     names: tuple[str, ...]
     """What errors call the processes, one each: 'worker 1 at host:port'."""
     role: Role = "worker"
@@ -63,7 +63,7 @@ class Membership:
         if self.coordinator is not None:
             split_address(self.coordinator)
         elif self.num_processes > 1:
-            raise ValueError(f"{self.source} says nothing of where {self.num_processes} processes meet.")
+            raise ValueError(f"{self.source} does not say where the coordinator of {self.num_processes} processes is.")
 
     @property
     def is_chief(self) -> bool:
@@ -76,11 +76,11 @@ class Membership:
         return self.names[self.process_id]
 
 
-def members_of(spec: ClusterSpec, task_type: str | None, task_id: int | None, *, source: str) -> Membership:
+def membership_of_task(spec: ClusterSpec, task_type: str | None, task_id: int | None, *, source: str) -> Membership:
     """The membership of task `task_id` of job `task_type`: the chief first, then the workers by index.
 
     >>> cluster = ClusterSpec({"chief": ["a:1"], "worker": ["b:1", "b:2"]})
-    >>> members_of(cluster, "worker", 1, source="an example").names
+    >>> membership_of_task(cluster, "worker", 1, source="an example").names
     ('chief 0 at a:1', 'worker 0 at b:1', 'worker 1 at b:2')
     """
     if not spec:
@@ -88,7 +88,7 @@ def members_of(spec: ClusterSpec, task_type: str | None, task_id: int | None, *,
     _check_jobs(spec, source)
     if task_type is None or task_id is None:
         raise ValueError(_WHICH_TASK.format(source=source, task_type=task_type, task_id=task_id))
-    if task_type == "evaluator":  # may be missing in the cluster, as in TensorFlow: nobody has to find it
+    if task_type == "evaluator":  # may be missing in the cluster, as in TensorFlow: no process connects to it
         names = (f"evaluator {task_id}",)
         return Membership(num_processes=1, process_id=0, coordinator=None, names=names, role="evaluator", source=source)
     tasks = [(job, i) for job in _ROLES[:2] if job in spec.jobs for i in spec.task_indices(job)]
@@ -99,7 +99,7 @@ def members_of(spec: ClusterSpec, task_type: str | None, task_id: int | None, *,
         )
     process_id = tasks.index((task_type, task_id))
     addresses = [spec.task_address(job, i) for job, i in tasks]
-    hosts = [host_of(address) for address in addresses]
+    hosts = [split_host(address) for address in addresses]
     return Membership(
         num_processes=len(tasks),
         process_id=process_id,
@@ -117,7 +117,7 @@ def _check_jobs(spec: ClusterSpec, source: str) -> None:
         raise ValueError(_PARAMETER_SERVERS.format(source=source, servers=spec.as_dict()["ps"]))
     unknown = [job for job in spec.jobs if job not in (*_ROLES, "ps")]
     if unknown:
-        hint = " TensorFlow 1's 'master' is called 'chief' since." if "master" in unknown else ""
+        hint = " TensorFlow 1's 'master' is now called 'chief'." if "master" in unknown else ""
         raise ValueError(f"{source} has the jobs {unknown}. Expected 'chief', 'worker' and 'evaluator' only.{hint}")
     for job in ("chief", "evaluator"):
         if job in spec.jobs and spec.num_tasks(job) > 1:

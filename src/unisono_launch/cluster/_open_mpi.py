@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from unisono_launch.cluster._address import join_address, port_for
+from unisono_launch.cluster._address import derive_port, join_address
 from unisono_launch.cluster._membership import Membership
-from unisono_launch.cluster._nesting import inner_launcher
-from unisono_launch.cluster._ranked import RankedResolver, names_of_workers
-from unisono_launch.cluster._variables import whole_number
+from unisono_launch.cluster._ranked import RankedResolver, name_workers
+from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
 
 # Open MPI 4, from mpirun: "188219392.0;tcp://192.0.2.2:49053;tcp6://[fd00::2]:37435", several hosts with commas.
 _HEAD_URI = re.compile(r"(?P<job>\d+)\.\d+;.*?(?:tcp://(?P<v4>[^,:;]+)|tcp6://\[(?P<v6>[^],]+))")
@@ -23,9 +22,9 @@ _NAMESPACE = re.compile(r"[a-z]+[-.](?P<host>.+)[-.](?P<process>\d+)@\d+")
 class OpenMpiClusterResolver(RankedResolver):
     """Reads the variables that `mpirun` of Open MPI sets for each process.
 
-    They meet on `MASTER_ADDR` if it is set (`mpirun -x MASTER_ADDR=host …`), on this machine if all of them are on it,
-    else on the machine where `mpirun` was typed, as JAX does it. Process 0 must run there: type `mpirun` on one of the
-    nodes, or set `MASTER_ADDR`. The port is `MASTER_PORT`, else it follows from the number of the MPI job.
+    The coordinator is at `MASTER_ADDR` if it is set (`mpirun -x MASTER_ADDR=host …`), on this machine if all processes
+    are on it, else on the machine where `mpirun` was typed, as in JAX. Process 0 must run there: type `mpirun` on one
+    of the nodes, or set `MASTER_ADDR`. The port is `MASTER_PORT`, else it follows from the number of the MPI job.
 
     >>> environ = {
     ...     "OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4",
@@ -57,38 +56,38 @@ class OpenMpiClusterResolver(RankedResolver):
         rank, size = environ.get("OMPI_COMM_WORLD_RANK"), environ.get("OMPI_COMM_WORLD_SIZE")
         if not rank or not size:
             return False, "OMPI_COMM_WORLD_RANK is not set: not started by Open MPI's mpirun"
-        inner = inner_launcher(environ, of="Open MPI")
+        inner = find_inner_launcher(environ, outer="Open MPI")
         if inner:
             return False, inner
         return size != "1", f"process {rank} of {size} of an mpirun"
 
 
 def _membership(environ: Mapping[str, str]) -> Membership:
-    size = whole_number(environ, "OMPI_COMM_WORLD_SIZE", least=1)
-    local_size = whole_number(environ, "OMPI_COMM_WORLD_LOCAL_SIZE", least=1, default=1)
-    host, job = _head(environ)
+    size = read_whole_number(environ, "OMPI_COMM_WORLD_SIZE", least=1)
+    local_size = read_whole_number(environ, "OMPI_COMM_WORLD_LOCAL_SIZE", least=1, default=1)
+    host, job = _find_head(environ)
     host = environ.get("MASTER_ADDR") or ("127.0.0.1" if size == local_size else host)
     if host is None:
         raise ValueError(
-            "Cannot tell where the processes of this mpirun meet from "
+            "The address of the coordinator of this mpirun does not follow from "
             f"OMPI_MCA_orte_hnp_uri={environ.get('OMPI_MCA_orte_hnp_uri')!r} and "
             f"PMIX_NAMESPACE={environ.get('PMIX_NAMESPACE')!r}. Name the host of process 0: "
             "mpirun -x MASTER_ADDR=host1 …"
         )
-    coordinator = join_address(host, whole_number(environ, "MASTER_PORT", least=1, default=port_for(job)))
+    coordinator = join_address(host, read_whole_number(environ, "MASTER_PORT", least=1, default=derive_port(job)))
     return Membership(
         num_processes=size,
-        process_id=whole_number(environ, "OMPI_COMM_WORLD_RANK"),
+        process_id=read_whole_number(environ, "OMPI_COMM_WORLD_RANK"),
         coordinator=coordinator,
-        names=names_of_workers(size, coordinator),
-        local_rank=whole_number(environ, "OMPI_COMM_WORLD_LOCAL_RANK", default=0),
+        names=name_workers(size, coordinator),
+        local_rank=read_whole_number(environ, "OMPI_COMM_WORLD_LOCAL_RANK", default=0),
         local_size=local_size,
         source="OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE",
     )
 
 
-def _head(environ: Mapping[str, str]) -> tuple[str | None, int]:
-    """The host where mpirun was typed, if it is known, and a number of the job that all its processes know."""
+def _find_head(environ: Mapping[str, str]) -> tuple[str | None, int]:
+    """The host where mpirun was typed, if it is known, and a number that is the same in all processes of the job."""
     old = _HEAD_URI.match(environ.get("OMPI_MCA_orte_hnp_uri", ""))
     if old:
         return old["v4"] or old["v6"], int(old["job"]) // 4096  # it is a multiple of 4096

@@ -1,16 +1,16 @@
-"""Kinds that are told a rank, a size and where to meet, and not where the others are."""
+"""The base of kinds that know a rank, a size and the coordinator, and no address of other processes."""
 
 from __future__ import annotations
 
 from unisono_launch.cluster._membership import Membership
-from unisono_launch.cluster._resolver import ClusterResolver, own_master
+from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._spec import ClusterSpec
 
 
 class RankedResolver(ClusterResolver):
     """Knows a membership and nothing else. All processes are workers, the first is the chief.
 
-    The cluster has as many workers as there are processes. Only the first one's address is known; the others get names
+    The cluster has as many workers as there are processes. Only the first one's address is known; the rest get names
     that can never be one (`.invalid`, RFC 2606).
     """
 
@@ -27,18 +27,18 @@ class RankedResolver(ClusterResolver):
         return ClusterSpec({"worker": [found.coordinator or unknown[0], *unknown[1:]]})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process's own."""
-        return own_master(self, task_type, task_id, rpc_layer)
+        """The address of the given task, else of this process."""
+        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
-        """This process's place among those that train together."""
+        """Which process this is among those that train together."""
         return self._membership
 
 
-def names_of_workers(size: int, first_address: str | None) -> tuple[str, ...]:
+def name_workers(size: int, first_address: str | None) -> tuple[str, ...]:
     """What errors call the processes: by their rank, and the first one also by its address.
 
-    >>> names_of_workers(2, "host1:2222")
+    >>> name_workers(2, "host1:2222")
     ('worker 0 at host1:2222', 'worker 1')
     """
     first = f"worker 0 at {first_address}" if first_address else "worker 0"

@@ -1,4 +1,4 @@
-"""Resolvers of TensorFlow that ask a cloud's API. They are refused in one sentence when they are made."""
+"""Resolvers of TensorFlow that ask a cloud's API. Making one raises an error that names the alternative."""
 
 from __future__ import annotations
 

@@ -7,15 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from unisono_launch.cluster._accelerators import local_accelerators
-from unisono_launch.cluster._membership import Membership, members_of
+from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._spec import ClusterSpec
 
 
 class ClusterResolver(ABC):
     """Says which processes there are and which one this is.
 
-    A kind of your own gives :meth:`cluster_spec` and :meth:`master`, and sets `_task_type`, `_task_id` and, where there
-    is one, `_rpc_layer`. The other members have TensorFlow's defaults; a kind that knows better says so.
+    A user-defined resolver implements :meth:`cluster_spec` and :meth:`master`, and sets `_task_type`, `_task_id` and,
+    where there is one, `_rpc_layer`. The other members have TensorFlow's defaults; override what differs.
 
     >>> class TwoMachines(ClusterResolver):
     ...     _task_type, _task_id = "worker", 1
@@ -24,7 +24,7 @@ class ClusterResolver(ABC):
     ...         return ClusterSpec({"worker": ["a:2222", "b:2222"]})
     ...
     ...     def master(self, task_type=None, task_id=None, rpc_layer=None):
-    ...         return own_master(self, task_type, task_id, rpc_layer)
+    ...         return find_master(self, task_type, task_id, rpc_layer)
     >>> TwoMachines().membership().process_id
     1
     """
@@ -49,7 +49,7 @@ class ClusterResolver(ABC):
     ) -> dict[str, int]:
         """The accelerators of a task by kind, such as `{"GPU": 2}`.
 
-        They can be counted on this machine only: of another task than this one nothing is known, `{}`.
+        They can be counted on this machine only; `{}` for any task but this one.
         """
         del config_proto
         if task_type not in (None, self.task_type) or task_id not in (None, self.task_id):
@@ -57,8 +57,8 @@ class ClusterResolver(ABC):
         return local_accelerators(self._environ)
 
     def membership(self) -> Membership:
-        """This process's place among those that train together."""
-        return members_of(self.cluster_spec(), self.task_type, self.task_id, source=type(self).__name__)
+        """Which process this is among those that train together."""
+        return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=type(self).__name__)
 
     @property
     def environment(self) -> str | None:
@@ -67,7 +67,7 @@ class ClusterResolver(ABC):
 
     @property
     def task_type(self) -> str | None:
-        """The job of this process: "chief", "worker" or "evaluator"; None if nobody said."""
+        """The job of this process: "chief", "worker" or "evaluator"; None if it is not known."""
         return self._task_type
 
     @task_type.setter
@@ -76,7 +76,7 @@ class ClusterResolver(ABC):
 
     @property
     def task_id(self) -> int | None:
-        """The index of this process in its job; None if nobody said."""
+        """The index of this process in its job; None if it is not known."""
         return self._task_id
 
     @task_id.setter
@@ -94,12 +94,12 @@ class ClusterResolver(ABC):
 
 
 def membership(resolver: ClusterResolver) -> Membership:
-    """This process's place among those that train together, as `resolver` knows it."""
+    """Which process this is among those that train together, by `resolver`."""
     return resolver.membership()
 
 
-def own_master(resolver: ClusterResolver, task_type: str | None, task_id: int | None, rpc_layer: str | None) -> str:
-    """The address of the given task, else of this process's own."""
+def find_master(resolver: ClusterResolver, task_type: str | None, task_id: int | None, rpc_layer: str | None) -> str:
+    """The address of the given task, else of this process."""
     task_type = resolver.task_type if task_type is None else task_type
     task_id = resolver.task_id if task_id is None else task_id
     if task_type is None or task_id is None:
@@ -108,7 +108,7 @@ def own_master(resolver: ClusterResolver, task_type: str | None, task_id: int | 
 
 
 def master_url(address: str, rpc_layer: str | None) -> str:
-    """`address` behind the name of its protocol, if it has one.
+    """`address` after the name of its protocol, if it has one.
 
     >>> master_url("a:2222", "grpc"), master_url("a:2222", None)
     ('grpc://a:2222', 'a:2222')

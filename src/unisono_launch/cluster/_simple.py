@@ -1,4 +1,4 @@
-"""`SimpleClusterResolver`: a cluster written down in the program."""
+"""`SimpleClusterResolver`: a cluster that the program passes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from unisono_launch.cluster._spec import ClusterSpec
 
 
 class SimpleClusterResolver(ClusterResolver):
-    """Gives back what it was given.
+    """Returns what was passed to it.
 
     >>> cluster = ClusterSpec({"worker": ["host1:2222", "host2:2222"]})
     >>> resolver = SimpleClusterResolver(cluster, task_type="worker", task_id=0, num_accelerators={"GPU": 8})

@@ -7,16 +7,15 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from unisono_launch.cluster._address import host_of, join_address, port_for
+from unisono_launch.cluster._address import derive_port, join_address, split_host
 from unisono_launch.cluster._hostlist import expand_hostlist, expand_tasks_per_node
-from unisono_launch.cluster._membership import Membership, members_of
-from unisono_launch.cluster._nesting import inner_launcher
-from unisono_launch.cluster._resolver import ClusterResolver, own_master
+from unisono_launch.cluster._membership import Membership, membership_of_task
+from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._slurm_gpus import gpus_of_task
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import whole_number
+from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
 
-_TENSORFLOWS_PORT: Final = 8888
+_TENSORFLOW_PORT: Final = 8888
 
 
 class SlurmClusterResolver(ClusterResolver):
@@ -24,8 +23,8 @@ class SlurmClusterResolver(ClusterResolver):
 
     Hosts and tasks come from `SLURM_STEP_NODELIST` and `SLURM_STEP_TASKS_PER_NODE` (else those of the job), in SLURM's
     order; TensorFlow sorts the hosts by name, which puts `n10` before `n2` and tasks onto the wrong hosts. The
-    processes meet on the host of the first one: at `port_base` if you give one, else at a port that follows from the
-    job's and the step's number, so that jobs on the same node do not meet each other.
+    coordinator is on the host of the first task: at `port_base` if you give one, else at a port that follows from the
+    job's and the step's number, so that jobs on the same node do not connect to each other.
 
     :meth:`cluster_spec` sets `CUDA_VISIBLE_DEVICES` to this task's share of the node's GPUs, as in TensorFlow. Where
     SLURM has divided the GPUs already (`--gpus-per-task`) that is what the task has; `auto_set_gpu=False` sets nothing.
@@ -57,7 +56,7 @@ class SlurmClusterResolver(ClusterResolver):
     def __init__(
         self,
         jobs: dict[str, int] | None = None,
-        port_base: int = _TENSORFLOWS_PORT,
+        port_base: int = _TENSORFLOW_PORT,
         gpus_per_node: int | None = None,
         gpus_per_task: int | None = None,
         tasks_per_node: int | dict[str, int] | None = None,
@@ -70,7 +69,7 @@ class SlurmClusterResolver(ClusterResolver):
 
         Args:
             jobs: Job name -> number of its tasks. The ranks are given to the jobs in the order of their names.
-            port_base: The port of the first task on a node; the next ones follow.
+            port_base: The port of the first task on a node; counted up for the next ones.
             gpus_per_node: How many GPUs each node has.
             gpus_per_task: How many of them a task gets.
             tasks_per_node: One number for all nodes, or host -> number.
@@ -82,17 +81,17 @@ class SlurmClusterResolver(ClusterResolver):
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._port_base = port_base
-        self._rank = whole_number(environ, "SLURM_PROCID")
+        self._rank = read_whole_number(environ, "SLURM_PROCID")
         tasks = _tasks(environ, tasks_per_node)
-        self._tasks = _order_of_ranks(tasks, environ.get("SLURM_DISTRIBUTION", ""))
+        self._tasks = _order_ranks(tasks, environ.get("SLURM_DISTRIBUTION", ""))
         self._jobs = jobs or {"worker": _num_tasks(environ, default=len(self._tasks))}
         if sum(self._jobs.values()) != len(self._tasks):
             raise RuntimeError(
                 f"Requested {sum(self._jobs.values())} tasks ({self._jobs}), but SLURM assigned {len(self._tasks)} "
                 f"({tasks}). Make both equal, with `srun --ntasks={sum(self._jobs.values())}` say."
             )
-        self._task_type, self._task_id = _task_of(self._rank, self._jobs)
-        slot = whole_number(environ, "SLURM_LOCALID", default=self._tasks[self._rank][1])
+        self._task_type, self._task_id = _find_task(self._rank, self._jobs)
+        slot = read_whole_number(environ, "SLURM_LOCALID", default=self._tasks[self._rank][1])
         self._gpus = gpus_of_task(environ, slot, max(tasks.values()), gpus_per_node, gpus_per_task)
         self._auto_set_gpu = auto_set_gpu
 
@@ -105,14 +104,14 @@ class SlurmClusterResolver(ClusterResolver):
             _check_step(environ)
         except RuntimeError:
             return False, "no SLURM_STEP_… is set: a job of SLURM outside of srun. Start the script with srun"
-        inner = inner_launcher(environ, of="SLURM")
+        inner = find_inner_launcher(environ, outer="SLURM")
         if inner:
             return False, inner
         num_tasks = _num_tasks(environ, default=1)
         return num_tasks > 1, f"task {environ['SLURM_PROCID']} of {num_tasks} of an srun step"
 
     def cluster_spec(self) -> ClusterSpec:
-        """The jobs and the addresses of their tasks. Sets `CUDA_VISIBLE_DEVICES`, unless told not to."""
+        """The jobs and the addresses of their tasks. Sets `CUDA_VISIBLE_DEVICES`, unless `auto_set_gpu` is False."""
         if self._auto_set_gpu and self._gpus and isinstance(self._environ, MutableMapping):
             self._environ["CUDA_VISIBLE_DEVICES"] = ",".join(self._gpus)
         addresses = [f"{host}:{self._port_base + slot}" for host, slot in self._tasks]
@@ -126,8 +125,8 @@ class SlurmClusterResolver(ClusterResolver):
         return self.task_type, self.task_id
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process's own."""
-        return own_master(self, task_type, task_id, rpc_layer)
+        """The address of the given task, else of this process."""
+        return find_master(self, task_type, task_id, rpc_layer)
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
@@ -137,12 +136,12 @@ class SlurmClusterResolver(ClusterResolver):
         return {"GPU": len(self._gpus)}
 
     def membership(self) -> Membership:
-        """This process's place among those that train together."""
+        """Which process this is among those that train together."""
         source = ", ".join(name for name in self.VARIABLES if self._environ.get(name))
-        found = members_of(self.cluster_spec(), self.task_type, self.task_id, source=source)
-        if found.coordinator is None or self._port_base != _TENSORFLOWS_PORT:
+        found = membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=source)
+        if found.coordinator is None or self._port_base != _TENSORFLOW_PORT:
             return found
-        return replace(found, coordinator=join_address(host_of(found.coordinator), _port_of_step(self._environ)))
+        return replace(found, coordinator=join_address(split_host(found.coordinator), _derive_port(self._environ)))
 
 
 def _check_step(environ: Mapping[str, str]) -> None:
@@ -155,38 +154,38 @@ def _check_step(environ: Mapping[str, str]) -> None:
 
 
 def _num_tasks(environ: Mapping[str, str], *, default: int) -> int:
-    job = whole_number(environ, "SLURM_NTASKS", least=1, default=default)
-    return whole_number(environ, "SLURM_STEP_NUM_TASKS", least=1, default=job)
+    job = read_whole_number(environ, "SLURM_NTASKS", least=1, default=default)
+    return read_whole_number(environ, "SLURM_STEP_NUM_TASKS", least=1, default=job)
 
 
 def _tasks(environ: Mapping[str, str], tasks_per_node: int | dict[str, int] | None) -> dict[str, int]:
     """Host -> number of its tasks, in SLURM's order."""
     if isinstance(tasks_per_node, dict):
         return tasks_per_node
-    hosts = expand_hostlist(_either(environ, "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"))
+    hosts = expand_hostlist(_read_either(environ, "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"))
     if tasks_per_node is not None:
         return dict.fromkeys(hosts, int(tasks_per_node))
-    text = _either(environ, "SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
+    text = _read_either(environ, "SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE")
     counts = expand_tasks_per_node(text)
     if len(counts) != len(hosts):
         raise RuntimeError(f"SLURM names {len(hosts)} nodes ({hosts}) and the tasks of {len(counts)} ({text}).")
     return dict(zip(hosts, counts, strict=True))
 
 
-def _either(environ: Mapping[str, str], of_step: str, of_job: str) -> str:
+def _read_either(environ: Mapping[str, str], of_step: str, of_job: str) -> str:
     text = environ.get(of_step) or environ.get(of_job)
     if not text:
         raise RuntimeError(f"Neither {of_step} nor {of_job} was found in the environment. Start the script with srun.")
     return text
 
 
-def _order_of_ranks(tasks: dict[str, int], distribution: str) -> list[tuple[str, int]]:
-    """Host and slot of each rank. SLURM fills node after node ("block"), or deals the ranks out ("cyclic")."""
+def _order_ranks(tasks: dict[str, int], distribution: str) -> list[tuple[str, int]]:
+    """Host and slot of each rank. SLURM fills node after node ("block"), or alternates between nodes ("cyclic")."""
     order = [(host, slot) for host, count in tasks.items() for slot in range(count)]
     return sorted(order, key=lambda task: task[1]) if distribution.startswith("cyclic") else order
 
 
-def _task_of(rank: int, jobs: dict[str, int]) -> tuple[str, int]:
+def _find_task(rank: int, jobs: dict[str, int]) -> tuple[str, int]:
     left = rank
     for job, count in sorted(jobs.items()):
         if left < count:
@@ -195,7 +194,7 @@ def _task_of(rank: int, jobs: dict[str, int]) -> tuple[str, int]:
     raise RuntimeError(f"SLURM_PROCID={rank} is beyond the {sum(jobs.values())} tasks of {jobs}.")
 
 
-def _port_of_step(environ: Mapping[str, str]) -> int:
+def _derive_port(environ: Mapping[str, str]) -> int:
     """31: job numbers follow each other, and so do step numbers. This keeps both apart."""
-    job = whole_number(environ, "SLURM_JOB_ID", default=0)
-    return port_for(31 * job + whole_number(environ, "SLURM_STEP_ID", default=0))
+    job = read_whole_number(environ, "SLURM_JOB_ID", default=0)
+    return derive_port(31 * job + read_whole_number(environ, "SLURM_STEP_ID", default=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono_launch.cluster._accelerators import visible_gpus
-from unisono_launch.cluster._variables import whole_number
+from unisono_launch.cluster._variables import read_whole_number
 
 
 def gpus_of_task(
@@ -21,7 +21,7 @@ def gpus_of_task(
     ['6', '7']
     """
     visible = visible_gpus(environ)
-    if gpus_per_node is gpus_per_task is None and _divided(environ, len(visible), tasks_per_node):
+    if gpus_per_node is gpus_per_task is None and _has_divided_gpus(environ, len(visible), tasks_per_node):
         return visible
     if gpus_per_node is None:
         gpus_per_node = len(visible)
@@ -36,9 +36,9 @@ def gpus_of_task(
     return gpus[slot * gpus_per_task : (slot + 1) * gpus_per_task]
 
 
-def _divided(environ: Mapping[str, str], num_visible: int, tasks_per_node: int) -> bool:
-    """Whether SLURM gave each task GPUs of its own: it was asked to, or a task sees fewer than the node has."""
+def _has_divided_gpus(environ: Mapping[str, str], num_visible: int, tasks_per_node: int) -> bool:
+    """Whether SLURM has given each task its own GPUs: it was asked to, or a task sees fewer than the node has."""
     if environ.get("SLURM_GPUS_PER_TASK") or "gpu" in environ.get("SLURM_TRES_PER_TASK", ""):
         return True
-    on_node = whole_number(environ, "SLURM_GPUS_ON_NODE", default=0)
+    on_node = read_whole_number(environ, "SLURM_GPUS_ON_NODE", default=0)
     return "CUDA_VISIBLE_DEVICES" in environ and num_visible < max(on_node, tasks_per_node)

@@ -25,11 +25,13 @@ class ClusterSpec:
                 f"A ClusterSpec is made of a dictionary from job names to lists of addresses; got {cluster!r}. "
                 "Write ClusterSpec({'worker': ['host1:2222', 'host2:2222']})."
             )
-        self._tasks: dict[str, dict[int, str]] = {_name(job): _indexed(job, tasks) for job, tasks in cluster.items()}
+        self._tasks: dict[str, dict[int, str]] = {
+            _check_name(job): _index_tasks(job, tasks) for job, tasks in cluster.items()
+        }
 
     def as_dict(self) -> dict[str, list[str] | dict[int, str]]:
         """Job name -> list of addresses, or dictionary by index where indices are missing or there is no task."""
-        return {job: list(tasks.values()) if _dense(tasks) else dict(tasks) for job, tasks in self._tasks.items()}
+        return {job: list(tasks.values()) if _is_dense(tasks) else dict(tasks) for job, tasks in self._tasks.items()}
 
     @property
     def jobs(self) -> list[str]:
@@ -74,13 +76,13 @@ class ClusterSpec:
         return "ClusterSpec({" + ", ".join(f"{job!r}: {jobs[job]!r}" for job in sorted(jobs)) + "})"
 
 
-def _name(job: object) -> str:
+def _check_name(job: object) -> str:
     if not isinstance(job, str):
         raise TypeError(f"A job's name is a string; got {job!r}.")
     return job
 
 
-def _indexed(job: str, tasks: object) -> dict[int, str]:
+def _index_tasks(job: str, tasks: object) -> dict[int, str]:
     if isinstance(tasks, list | tuple):
         indexed = dict(enumerate(tasks))
     elif isinstance(tasks, Mapping):
@@ -95,5 +97,5 @@ def _indexed(job: str, tasks: object) -> dict[int, str]:
     return dict(sorted(indexed.items()))
 
 
-def _dense(tasks: dict[int, str]) -> bool:
+def _is_dense(tasks: dict[int, str]) -> bool:
     return bool(tasks) and max(tasks) + 1 == len(tasks)

@@ -1,4 +1,4 @@
-"""`TF_CONFIG`: the cluster as TensorFlow's users and their platforms write it."""
+"""`TF_CONFIG`: the cluster as TensorFlow's users and their platforms set it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from unisono_launch.cluster._membership import Membership, members_of
+from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, master_url
 from unisono_launch.cluster._spec import ClusterSpec
 
@@ -15,7 +15,7 @@ _EXAMPLE = '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """Reads the variable `TF_CONFIG` whenever it is asked. What is passed here comes before what stands there.
+    """Reads the variable `TF_CONFIG` at each call. What is passed here overrides what is set there.
 
     >>> environ = {"TF_CONFIG": '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'}
     >>> resolver = TFConfigClusterResolver(environ=environ)
@@ -57,7 +57,7 @@ class TFConfigClusterResolver(ClusterResolver):
             raise ValueError(f"The cluster of TF_CONFIG is {cluster!r}. {error} Expected: {_EXAMPLE}") from None
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process's own; empty if it is alone."""
+        """The address of the given task, else of this process; empty if it is alone."""
         session_master = _read(self._environ).get("session_master")
         if session_master is not None:
             return str(session_master)
@@ -69,8 +69,8 @@ class TFConfigClusterResolver(ClusterResolver):
         return master_url(spec.task_address(task_type, task_id), rpc_layer or self.rpc_layer)  # type: ignore[arg-type]
 
     def membership(self) -> Membership:
-        """This process's place among those that train together."""
-        return members_of(self.cluster_spec(), self.task_type, self.task_id, source="TF_CONFIG")
+        """Which process this is among those that train together."""
+        return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source="TF_CONFIG")
 
     @property
     def task_type(self) -> str | None:
@@ -89,7 +89,7 @@ class TFConfigClusterResolver(ClusterResolver):
         try:
             return None if index is None else int(index)
         except (TypeError, ValueError):
-            raise ValueError(f"The task index of TF_CONFIG is {index!r}, no number. Expected: {_EXAMPLE}") from None
+            raise ValueError(f"The task index of TF_CONFIG is {index!r}, not a number. Expected: {_EXAMPLE}") from None
 
     @task_id.setter
     def task_id(self, task_id: int | None) -> None:

@@ -6,16 +6,16 @@ import os
 from collections.abc import Mapping
 from typing import ClassVar
 
-from unisono_launch.cluster._address import join_address, port_for
+from unisono_launch.cluster._address import derive_port, join_address
 from unisono_launch.cluster._membership import Membership
-from unisono_launch.cluster._ranked import RankedResolver, names_of_workers
-from unisono_launch.cluster._variables import whole_number
+from unisono_launch.cluster._ranked import RankedResolver, name_workers
+from unisono_launch.cluster._variables import read_whole_number
 
 
 class TorchrunClusterResolver(RankedResolver):
     """Reads the variables that torchrun sets, and that Kubeflow's PyTorchJob and many scripts set like it.
 
-    The processes meet on `MASTER_ADDR`. At `MASTER_PORT` torchrun itself listens (it says so in
+    The coordinator is at `MASTER_ADDR`. At `MASTER_PORT` torchrun itself listens (it says so in
     `TORCHELASTIC_USE_AGENT_STORE`), so under torchrun the port is one that follows from it.
 
     >>> environ = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "node0", "MASTER_PORT": "29500"}
@@ -48,19 +48,19 @@ class TorchrunClusterResolver(RankedResolver):
 
 
 def _membership(environ: Mapping[str, str]) -> Membership:
-    size = whole_number(environ, "WORLD_SIZE", least=1)
-    host, port = environ.get("MASTER_ADDR"), whole_number(environ, "MASTER_PORT", least=1)
+    size = read_whole_number(environ, "WORLD_SIZE", least=1)
+    host, port = environ.get("MASTER_ADDR"), read_whole_number(environ, "MASTER_PORT", least=1)
     if not host:
         raise ValueError("MASTER_ADDR is not set. Expected the host of the process with RANK=0.")
     if environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        port = port_for(port) if port_for(port) != port else port_for(port + 1)
+        port = derive_port(port) if derive_port(port) != port else derive_port(port + 1)
     coordinator = join_address(host, port)
     return Membership(
         num_processes=size,
-        process_id=whole_number(environ, "RANK"),
+        process_id=read_whole_number(environ, "RANK"),
         coordinator=coordinator,
-        names=names_of_workers(size, coordinator),
-        local_rank=whole_number(environ, "LOCAL_RANK", default=0),
-        local_size=whole_number(environ, "LOCAL_WORLD_SIZE", least=1, default=1),
+        names=name_workers(size, coordinator),
+        local_rank=read_whole_number(environ, "LOCAL_RANK", default=0),
+        local_size=read_whole_number(environ, "LOCAL_WORLD_SIZE", least=1, default=1),
         source="RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT",
     )

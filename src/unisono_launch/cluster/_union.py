@@ -1,10 +1,10 @@
-"""`UnionResolver`: several resolvers of one cluster, where the first that knows something decides."""
+"""`UnionResolver`: several resolvers of one cluster, where the first that knows a value decides it."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
-from unisono_launch.cluster._membership import Membership, members_of
+from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, master_url
 from unisono_launch.cluster._spec import ClusterSpec
 
@@ -15,7 +15,7 @@ class UnionResolver(ClusterResolver):
     """Takes the cluster that all resolvers agree on, and everything else from the first of them that knows it.
 
     TensorFlow joins the tasks of different clusters into one list, which doubles a cluster that was named twice.
-    Here the clusters must be equal, or empty where a resolver knows none.
+    Here the clusters must be equal, or empty where a resolver has none.
 
     >>> from unisono_launch.cluster import SimpleClusterResolver
     >>> cluster = ClusterSpec({"worker": ["host1:2222", "host2:2222"]})
@@ -39,9 +39,9 @@ class UnionResolver(ClusterResolver):
             if not isinstance(resolver, ClusterResolver):
                 raise TypeError(f"UnionResolver is made of ClusterResolvers; got {resolver!r}.")
         self._resolvers = resolvers
-        self._rpc_layer = _first(rpc_layer, *(resolver.rpc_layer for resolver in resolvers))
-        self._task_type = _first(task_type, *(resolver.task_type for resolver in resolvers))
-        self._task_id = _first(task_id, *(resolver.task_id for resolver in resolvers))
+        self._rpc_layer = _first_known(rpc_layer, *(resolver.rpc_layer for resolver in resolvers))
+        self._task_type = _first_known(task_type, *(resolver.task_type for resolver in resolvers))
+        self._task_id = _first_known(task_id, *(resolver.task_id for resolver in resolvers))
 
     def cluster_spec(self) -> ClusterSpec:
         """The cluster that all of them know."""
@@ -68,12 +68,12 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
     def membership(self) -> Membership:
-        """What a resolver says that knows this task: it may also know where the processes meet."""
+        """What a resolver says that knows this task: it may also know where the coordinator is."""
         spec = self.cluster_spec()
         for resolver in self._resolvers:
             if (resolver.task_type, resolver.task_id) == (self.task_type, self.task_id):
                 return resolver.membership()
-        return members_of(spec, self.task_type, self.task_id, source="UnionResolver")
+        return membership_of_task(spec, self.task_type, self.task_id, source="UnionResolver")
 
     @property
     def environment(self) -> str | None:
@@ -81,5 +81,5 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].environment
 
 
-def _first(*values: T | None) -> T | None:
+def _first_known(*values: T | None) -> T | None:
     return next((value for value in values if value is not None), None)

@@ -1,11 +1,11 @@
-"""The environment variables that Unisono defines about clusters, and how numbers are read from any variable.
+"""The environment variables that Unisono defines about clusters, and what several kinds read from variables.
 
-| variable            | who sets it           | what it says                                                |
+| variable            | set by                | what it says                                                |
 |---------------------|-----------------------|-------------------------------------------------------------|
-| `UNISONO_CLUSTER`   | `unisono run`         | the whole group and this process's place in it, as JSON     |
+| `UNISONO_CLUSTER`   | `unisono run`         | the whole group and which process of it this is, as JSON    |
 | `UNISONO_NUM_NODES` | a Kubernetes manifest | how many pods of the indexed Job train together             |
 | `UNISONO_SUBDOMAIN` | a Kubernetes manifest | the headless Service through which the pods find each other |
-| `UNISONO_FAKE_TPU`  | who has no TPU        | so many CPU devices stand for TPU cores                     |
+| `UNISONO_FAKE_TPU`  | a user without a TPU  | how many CPU devices act as TPU cores                       |
 
 Variables of other systems (`TF_CONFIG`, `SLURM_…`, `OMPI_…`, torchrun's, `TPU_…`) are named in the file of their kind.
 """
@@ -21,10 +21,10 @@ SUBDOMAIN: Final = "UNISONO_SUBDOMAIN"
 FAKE_TPU: Final = "UNISONO_FAKE_TPU"
 
 
-def whole_number(environ: Mapping[str, str], name: str, *, least: int = 0, default: int | None = None) -> int:
+def read_whole_number(environ: Mapping[str, str], name: str, *, least: int = 0, default: int | None = None) -> int:
     """The value of variable `name` as a number of at least `least`; `default` if it is not set.
 
-    >>> whole_number({"RANK": "3"}, "RANK")
+    >>> read_whole_number({"RANK": "3"}, "RANK")
     3
     """
     text = environ.get(name)
@@ -38,5 +38,18 @@ def whole_number(environ: Mapping[str, str], name: str, *, least: int = 0, defau
 
 
 def fake_tpu_cores(environ: Mapping[str, str]) -> int | None:
-    """How many CPU devices stand for TPU cores; None: none do."""
-    return whole_number(environ, FAKE_TPU, least=1) if environ.get(FAKE_TPU) else None
+    """How many CPU devices act as TPU cores; None: none do."""
+    return read_whole_number(environ, FAKE_TPU, least=1) if environ.get(FAKE_TPU) else None
+
+
+def find_inner_launcher(environ: Mapping[str, str], *, outer: str) -> str | None:
+    """The launcher that started this process inside of one task of `outer`, as a reason; None if there is none.
+
+    `srun torchrun …` starts one torchrun on each node, and mpirun under SLURM starts its own daemons with srun. The
+    processes below inherit the outer numbers, which count nodes or daemons and not them.
+    """
+    if environ.get("TORCHELASTIC_RUN_ID"):
+        return f"TORCHELASTIC_RUN_ID is set: torchrun started this process, inside of a task of {outer}"
+    if environ.get("OMPI_COMM_WORLD_SIZE") and outer != "Open MPI":
+        return f"OMPI_COMM_WORLD_SIZE is set: mpirun started this process, inside of a task of {outer}"
+    return None

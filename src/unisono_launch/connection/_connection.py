@@ -46,7 +46,7 @@ class Connection:
         self.last_received = time.monotonic()
         """When the peer last sent something."""
         self.identified = False
-        """Whether it is known who the peer is. Then it may send large messages."""
+        """Whether the peer is known. Then it may send large messages."""
         self._socket = opened
         self._socket.settimeout(_SEND_SECONDS)
         self._messages: list[Message] = []

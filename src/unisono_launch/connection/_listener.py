@@ -1,8 +1,8 @@
-"""Accepts connections at one address and reads from all of them, so that no peer can hold up the others.
+"""Accepts connections at one address and reads from all of them, so that no peer can hold up another.
 
 Until its owner calls :meth:`Listener.identify`, a peer is a stranger: it has five seconds, and there are 64 of them at
 most. A new one displaces the oldest of the address that has the most, so that one machine which opens connections
-without end cannot keep others away, and not even those of its own address that answer within a round trip.
+without end cannot keep other machines away, nor peers of its own address that answer within a round trip.
 """
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ class Listener:
         now = time.monotonic()
         for connection, stranger in tuple(self._strangers.items()):
             if now - stranger.since > _IDENTIFY_SECONDS:
-                yield from self._lose(connection, "it did not say who it is")
+                yield from self._lose(connection, "it did not identify itself")
 
     def identify(self, connection: Connection) -> None:
-        """The peer has said who it is: it may stay, and send large messages."""
+        """The peer has identified itself: it may stay, and send large messages."""
         self._strangers.pop(connection, None)
         self._identified.add(connection)
         connection.identified = True
@@ -144,7 +144,9 @@ class Listener:
             except OSError:  # it hung up before it was accepted
                 continue
             if len(self._strangers) >= _MAX_STRANGERS:
-                yield from self._lose(self._displaceable(), "too many connections of which nobody knows whose they are")
+                yield from self._lose(
+                    self._displaceable(), "too many peers have connected without identifying themselves"
+                )
             connection = Connection(opened)
             self._strangers[connection] = _Stranger(connection.peer_host, time.monotonic())
             self._selector.register(connection, selectors.EVENT_READ)

@@ -1,4 +1,4 @@
-"""The launcher of node rank 0 in an elastic job (`--nnodes MIN:MAX`): the others connect to it and do what it says."""
+"""The launcher of node rank 0 in an elastic job (`--nnodes MIN:MAX`): all joining launchers connect to it."""
 
 from __future__ import annotations
 

@@ -308,5 +308,5 @@ def _listen(address: str, port: int) -> socket.socket:
             reasons.append(error.strerror or str(error))
     raise UsageError(
         f"Node rank 0 cannot listen at {address}, port {port} (the one before --master-port): {reasons[0]}. "
-        "--master-addr must be an address of this machine, and the port free: give others, on all machines the same."
+        "--master-addr must be an address of this machine, and the port free: change them, on all machines to the same."
     )

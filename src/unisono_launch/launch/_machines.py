@@ -60,7 +60,7 @@ class Machines:
         if not public:
             return None
         return (
-            f"{self.master_address} is a public address ({', '.join(public)}). Whoever can reach port "
+            f"{self.master_address} is a public address ({', '.join(public)}). Every program that reaches port "
             f"{self.master_port} there can join the job: the protocol has no password. Name an address of a private "
             "network with --master-addr."
         )
@@ -71,7 +71,7 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
     if options.node_rank is not None or options.master_addr is not None:
         if options.nnodes != 1:
             return _from_flags(options)
-    # A worker that starts a job of its own has its parent's numbers around it. They are not about the new job.
+    # A worker that starts another job has the numbers of its own job in its environment.
     elif options.nnodes != 1 and JOB_VARIABLE not in environ:
         found = _from_cluster(options, environ)
         if found is not None:

@@ -177,7 +177,7 @@ class Supervisor:
                 self._has_failed = True
 
     def _check_exits(self) -> None:
-        """Sees who has failed or left, and lets the other machines know."""
+        """Sees which workers have failed or left, and lets the other machines know."""
         codes = {worker.exit.code for worker in self._workers if worker.exit} - {0}
         if codes - {ExitCode.PREEMPTED} or self._has_failed or self._suspended:
             self._settle()

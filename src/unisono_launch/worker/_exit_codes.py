@@ -1,4 +1,4 @@
-"""With which code a worker ends, and with which the launcher."""
+"""The exit codes of workers and of the launcher."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 
 class ExitCode(enum.IntEnum):
-    """What the exit code of `unisono run` says.
+    """The exit codes of `unisono run`.
 
-    A script that ends with a code of its own (`sys.exit(3)`) is a user error: the launcher passes the code on.
+    A script that ends with another code (`sys.exit(3)`) is a user error: the launcher ends with the same code.
 
     >>> ExitCode(75).name
     'PREEMPTED'
@@ -19,11 +19,11 @@ class ExitCode(enum.IntEnum):
     FAILED = 1
     """A user error: an exception in the script. The report shows its traceback."""
     LAUNCHER = 2
-    """The launcher could not do its work: wrong flags, devices that do not divide, a port that is taken."""
+    """The launcher could not do its work: wrong flags, devices that cannot be divided, a port that is taken."""
     LOST = 69
-    """A worker was killed or crashed. A *worker* ends with this code to say: a peer was lost, it was not me."""
+    """A worker was killed or crashed. A *worker* ends with this code to say that a peer was lost."""
     PREEMPTED = 75
-    """A worker ended to be started again, having saved what it needs. EX_TEMPFAIL of sysexits.h."""
+    """A worker ended to be started again, after it saved what it needs. EX_TEMPFAIL of sysexits.h."""
     STUCK = 124
     """A worker was stopped, or sent no sign of life. The code of coreutils' `timeout`."""
     INTERRUPTED = 130
@@ -33,4 +33,4 @@ class ExitCode(enum.IntEnum):
 
 
 PREEMPTED: Final = int(ExitCode.PREEMPTED)
-"""`sys.exit(PREEMPTED)` in a worker asks for a new start that uses up none of `--max-restarts`."""
+"""`sys.exit(PREEMPTED)` in a worker asks for a restart that does not count towards `--max-restarts`."""

@@ -1,8 +1,8 @@
-"""The status file: where a worker says how far it is, so that the launcher can still tell after its death.
+"""The status file: where a worker writes how far it is, so that the launcher knows it even after its death.
 
 `UNISONO_STATUS` names one file for each worker. It holds one record of 128 bytes: a line of JSON such as
-`{"step": 123, "phase": "fit"}`, filled up with blanks. Each record overwrites the last by one `pwrite` at the beginning
-of the file; it lies within one page, so that a killed writer leaves the old record or the new one. Nothing is synced:
+`{"step": 123, "phase": "fit"}`, padded with blanks. Each record overwrites the one before, by one `pwrite` at the start
+of the file; it is within one page, so that a killed writer leaves the old record or the new one. Nothing is synced:
 the file is for an observer on the same machine, not for the time after a power cut.
 
 This file depends on nothing, so that the training loop can import it.
@@ -18,8 +18,8 @@ from typing import Final
 FAILED: Final = "failed"
 """The phase of a worker whose main thread ended with an exception.
 
-JAX waits for all peers when a process ends (300 s unless told otherwise), so a failed worker can live on. One that says
-so here and does not end within seconds is taken as failed, at the time at which it said so.
+JAX waits for all peers when a process ends (300 s by default), so a failed worker can live on. One that writes this
+phase and does not end within seconds counts as failed at the time of the record.
 """
 
 _SIZE: Final = 128

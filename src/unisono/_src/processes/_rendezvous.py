@@ -38,7 +38,7 @@ All of them have to run the same versions, with the same cluster."""
 
 @dataclass(frozen=True)
 class Rendezvous:
-    """Where the workers find each other, and who is expected.
+    """Where the workers find each other, and which are expected.
 
     Attributes:
         coordinator: "host:port" of the chief.
@@ -57,7 +57,7 @@ def wait_for_workers(rendezvous: Rendezvous, must_match: dict[str, Any]) -> str:
     """Waits until all workers have connected; returns the address by which they reach this machine.
 
     Args:
-        rendezvous: where, and who is expected.
+        rendezvous: where, and which workers are expected.
         must_match: what must be the same for all of them.
     """
     if rendezvous.index == 0:
@@ -82,7 +82,7 @@ def bind_address(coordinator: str) -> str:
 
 
 class _Chief:
-    """The chief's side: who has connected so far."""
+    """The chief's side: the workers that have connected so far."""
 
     def __init__(self, rendezvous: Rendezvous, must_match: dict[str, Any]) -> None:
         self._rendezvous = rendezvous
@@ -167,7 +167,7 @@ def _connect_to_chief(rendezvous: Rendezvous, must_match: dict[str, Any]) -> str
             with contextlib.closing(Connection(opened)) as chief:
                 chief.identified = True  # its errors name all workers, which can be many
                 chief.send({"version": _VERSION, "index": rendezvous.index, "alike": must_match})
-                # The chief's own limit comes first, and says who is missing.
+                # The chief's own limit comes first, and says which are missing.
                 answer = chief.receive_one(deadline + _CONNECT_SECONDS)
                 own_host = chief.own_host
         except (OSError, PeerLostError) as error:

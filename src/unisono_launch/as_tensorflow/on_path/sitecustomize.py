@@ -19,8 +19,8 @@ def _install() -> None:
     install()
 
 
-def _run_the_next() -> None:
-    """Runs the `sitecustomize` that would have been run without this one; it gets the name."""
+def _run_next_sitecustomize() -> None:
+    """Runs the `sitecustomize` that Python would run without this one; it gets the name."""
     here = os.path.realpath(os.path.dirname(__file__))
     elsewhere = [folder for folder in sys.path if os.path.realpath(folder) != here]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
@@ -30,4 +30,4 @@ def _run_the_next() -> None:
 
 
 _install()
-_run_the_next()
+_run_next_sitecustomize()

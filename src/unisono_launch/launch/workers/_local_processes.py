@@ -1,4 +1,4 @@
-"""Workers as processes of this machine, each in a session of its own."""
+"""Workers as processes of this machine, each in its own session."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class _LocalProcess(Worker):
         return True
 
     def _wait(self, events: Events) -> None:
-        """Notes the moment of the end, whatever the main thread is doing: the order of ends shows who was first."""
+        """Notes the moment of the end, whatever the main thread is doing: the order of ends shows which was first."""
         try:
             if hasattr(os, "waitid"):
                 # WNOWAIT: it stays a zombie, so that its number stays its own until it is released.

@@ -1,0 +1,46 @@
+"""What environment variables mean to workers and to `unisono doctor`: threads for CPU devices, folders of datasets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+IDX_FOLDERS: Final = {"mnist": "mnist", "fashion_mnist": "fashion-mnist"}
+"""By the name of a dataset: the folder with the four original files, as Keras and Debian call it."""
+
+_DEBIAN: Final = Path("/usr/share/datasets")  # of the package dataset-fashion-mnist
+
+
+def num_cpu_threads(cpu_devices: int) -> int:
+    """The value of ``NPROC`` under which that many CPU devices cannot starve each other.
+
+    XLA:CPU sizes its thread pool by ``NPROC`` (else by the cores). A launch with a collective occupies one
+    thread per device until all have joined it; with too few threads two launches wait for each other for ever.
+    Twice the devices is enough while few launches are in flight (4 devices pass with 8 threads, 8 devices
+    abort with 8 and pass with 16).
+    """
+    return max(2 * cpu_devices, os.cpu_count() or 1)
+
+
+def dataset_folders(environ: Mapping[str, str] = os.environ) -> list[Path]:
+    """Where datasets are looked for, in this order: `UNISONO_DATASETS`, a clone of the repository, Keras, Debian.
+
+    >>> dataset_folders({"UNISONO_DATASETS": "/data"})[0]
+    PosixPath('/data')
+    """
+    chosen = environ.get("UNISONO_DATASETS")
+    clone = Path(__file__).parents[3] / "examples" / "data"
+    return [
+        *([Path(chosen)] if chosen else []),
+        *([clone] if clone.is_dir() else []),
+        keras_dataset_cache(environ),
+        _DEBIAN,
+    ]
+
+
+def keras_dataset_cache(environ: Mapping[str, str] = os.environ) -> Path:
+    """The folder into which Keras downloads datasets."""
+    # Not Path.home(): it raises for users without a home, which need no data either.
+    return Path(environ.get("KERAS_HOME") or os.path.expanduser("~/.keras"), "datasets")
