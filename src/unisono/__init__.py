@@ -15,7 +15,7 @@ model.fit(x, y, batch_size=256)
 from unisono._src import _prepare as _prepare  # isort: skip  (chooses Keras's backend; everything below imports Keras)
 
 from unisono import callbacks, checkpoint, cluster_resolver, config, data, datasets, io, nn, tpu
-from unisono._src import _install_hooks as _install_hooks
+from unisono._src._install_hooks import install_hooks as _install_hooks
 from unisono._src.strategy import (
     CentralStorageStrategy,
     CommunicationImplementation,
@@ -45,6 +45,8 @@ from unisono._src.tracing.control_flow import ControlFlowError
 from unisono._src.tracing.functions import TracedValueError, function, functions_run_eagerly, run_functions_eagerly
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono._src.training import Resume
+
+_install_hooks()
 
 __version__ = "0.1.0"
 

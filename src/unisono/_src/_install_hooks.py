@@ -1,35 +1,31 @@
-"""Puts the hooks into Keras. Runs once, when this module is imported."""
+"""Puts the hooks of Keras and JAX that Unisono always needs in place. Those for TensorFlow's names: `unisono.tf`."""
 
-from unisono._src.keras_hooks import (
-    accept_steps_without_state,
-    accept_text,
-    bind_variables,
-    observe_reads,
-    route_branches,
-    route_trainer,
-    route_weights_folders,
-    scale_losses,
-    seed_dataset_maps,
-    seed_replicas,
-    sum_gradients,
-    synchronize_batch_norm,
-    write_on_chief,
-)
+from unisono._src import jax_hooks, keras_hooks
 from unisono._src.tracing.functions import cond
 from unisono._src.tracing.tape import record_variable_read
 from unisono._src.training import MODEL_METHODS
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 
-bind_variables()
-observe_reads(record_variable_read)
-seed_dataset_maps()
-seed_replicas()
-sum_gradients()
-scale_losses()
-synchronize_batch_norm()
-route_branches(cond)
-accept_steps_without_state()
-accept_text()
-route_trainer(MODEL_METHODS)
-write_on_chief()
-route_weights_folders(WEIGHTS_FOLDERS)
+
+def install_hooks() -> None:
+    """Called once, when `unisono` is imported. Raises `HookMismatchError` for a Keras or JAX that does not fit."""
+    jax_hooks.check_internals()
+    keras_hooks.check_attributes()
+    keras_hooks.check_variable_attributes()
+    keras_hooks.check_callbacks()
+    keras_hooks.check_callback_schedules()
+    keras_hooks.check_stock_steps()
+    keras_hooks.bind_variables()
+    keras_hooks.observe_reads(record_variable_read)
+    keras_hooks.seed_draws()
+    keras_hooks.sum_gradients()
+    keras_hooks.scale_losses()
+    keras_hooks.synchronize_batch_norm()
+    keras_hooks.route_branches(cond)
+    keras_hooks.install_cpu_lowerings()
+    keras_hooks.dispatch_layer_calls()
+    keras_hooks.accept_steps_without_state()
+    keras_hooks.accept_text()
+    keras_hooks.route_trainer(MODEL_METHODS)
+    keras_hooks.write_on_chief()
+    keras_hooks.route_weights_folders(WEIGHTS_FOLDERS)

@@ -17,7 +17,7 @@ from unisono.tf._tensors import to_host_tensor
 
 def give_manners() -> None:
     """Gives them to JAX's arrays, to Keras's variables and to what iterating over a dataset gives."""
-    jax_hooks.install_tensor_methods(TensorShape)
+    jax_hooks.install_tensor_methods(TensorShape.from_sizes)
     element_conversion.set(_element)
     core.out_of_range_error.set(_out_of_range)
     variable = keras.Variable

@@ -9,6 +9,9 @@ from typing import Any, Self
 import jax
 import jax.export
 
+_tuple_item = tuple.__getitem__
+_tuple_equal = tuple.__eq__
+
 
 class TensorShape(tuple[int | None, ...]):
     """A shape. None is a dimension of unknown size, `TensorShape(None)` a shape of unknown rank.
@@ -20,14 +23,20 @@ class TensorShape(tuple[int | None, ...]):
     ([None, 28, 28], 3, TensorShape([28, 28]), True)
     """
 
-    _known: bool
+    _known = True
 
     def __new__(cls, dims: Iterable[int | None] | int | None = ()) -> Self:
         if isinstance(dims, int):
             dims = (dims,)
         made = super().__new__(cls, () if dims is None else map(_size, dims))
-        made._known = dims is not None and getattr(dims, "_known", True)
+        if dims is None or not getattr(dims, "_known", True):
+            made._known = False
         return made
+
+    @classmethod
+    def from_sizes(cls, sizes: tuple[int, ...]) -> Self:
+        """The shape of an array, whose sizes need no check."""
+        return tuple.__new__(cls, sizes)
 
     @property
     def rank(self) -> int | None:
@@ -107,23 +116,25 @@ class TensorShape(tuple[int | None, ...]):
             return [*other, *self]
         return TensorShape(other).concatenate(self)
 
+    # Shapes of JAX's arrays are of this class too, and JAX's own code indexes, compares and hashes them: so these
+    # methods take the common case first, and __hash__ is tuple's own, which Python calls without a frame.
+
     def __getitem__(self, key: Any) -> Any:
-        if not self._known:
-            return TensorShape(None) if isinstance(key, slice) else None
-        found = super().__getitem__(key)
-        return TensorShape(found) if isinstance(key, slice) else found
+        if self._known:
+            found = _tuple_item(self, key)
+            return tuple.__new__(TensorShape, found) if type(found) is tuple else found
+        return TensorShape(None) if isinstance(key, slice) else None
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape) and other._known != self._known:
             return False
-        return tuple.__eq__(self, tuple(other)) if isinstance(other, list | tuple) else NotImplemented
+        return _tuple_equal(self, tuple(other) if isinstance(other, list) else other)
 
     def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
-    def __hash__(self) -> int:
-        return tuple.__hash__(self)
+    __hash__ = tuple.__hash__
 
     def __repr__(self) -> str:
         return f"TensorShape({list(self) if self._known else None})"

@@ -114,5 +114,5 @@ def _changed(variable: Any, key: Any, way: str, value: Any) -> Any:
         variable.assign(after)
     else:
         # The rest stays as it is: replicas whose values are summed would sum it, too.
-        scope.write(variable, before.at[key].set(scope.agreed(variable, after)[key]))
+        scope.write(variable, before.at[key].set(scope.aggregate(variable, after)[key]))
     return variable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from types import CodeType
 from typing import Any
 
 _UNKNOWN = "unknown"
@@ -35,7 +36,8 @@ def source_hash(original: Any) -> str:
 def matches(original: Any, expected: str) -> bool | None:
     """Whether ``original`` is the expected one; None where this cannot be found out (no source files).
 
-    ``expected`` is a signature, "(self, x)", or "source 0123456789ab", or "type property".
+    ``expected`` is a signature, "(self, x)", or "source 0123456789ab", "type property", or "calls backend.nn.moments"
+    for a function whose code mentions these names.
     """
     found = _found(original, expected)
     return None if found.endswith(_UNKNOWN) else found == expected
@@ -50,8 +52,20 @@ def describe_original(original: Any, expected: str) -> str:
 def _found(original: Any, expected: str) -> str:
     if expected.startswith("("):
         return signature_of(original)
-    kind = expected.split()[0]
-    return f"source {source_hash(original)}" if kind == "source" else f"type {type(original).__name__}"
+    kind, _, rest = expected.partition(" ")
+    if kind == "source":
+        return f"source {source_hash(original)}"
+    if kind == "calls":
+        code = getattr(inspect.unwrap(_function_of(original)), "__code__", None)
+        called = code is not None and set(rest.split(".")) <= _names_in(code)
+        return expected if called else f"code that does not mention {rest}"
+    return f"type {type(original).__name__}"
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """All names that a function and the functions inside of it use."""
+    inner = [_names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return {*code.co_names, *code.co_freevars}.union(*inner)
 
 
 def _function_of(original: Any) -> Any:

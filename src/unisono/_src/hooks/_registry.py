@@ -48,7 +48,8 @@ class RegisteredHook:
         owner: the class or module, with its full path.
         name: its attribute.
         kind: "patch" for a replaced attribute, "add" for a new one, "require" for one that is used as it is.
-        expects: descriptions of the original, one of which must fit: a signature, "source HASH" or "type NAME".
+        expects: descriptions of the original, one of which must fit: a signature, "source HASH", "type NAME", or
+            "instance attribute" for one that the methods of a class set.
         written_for: the library and its versions, "Keras 3.15.1".
         why: what the hook is for.
         file: where it is, "unisono/_src/keras_hooks/_losses.py".
@@ -123,9 +124,20 @@ def add(owner: Any, name: str, value: Any, *, why: str) -> None:
     setattr(owner, name, value)
 
 
-def require(owner: Any, name: str, *, expects: str | Sequence[str], why: str) -> None:
-    """Checks an attribute that Unisono uses without replacing it."""
-    _check(owner, _describe(owner, name, "require", expects, why))
+def require(
+    owner: Any, name: str, *, expects: str | Sequence[str], why: str, works: Callable[[], bool] | None = None
+) -> None:
+    """Checks an attribute that Unisono uses without replacing it, and with ``works`` that it does what it is used for.
+
+    A class has "instance attribute" for what its methods set on `self`.
+    """
+    hook = _describe(owner, name, "require", expects, why)
+    if expects == "instance attribute":
+        _registered.append(hook)
+        if not _is_set_by_methods(owner, name):
+            _refuse(hook, f"methods that use self.{name}", "no method that does")
+    elif _check(owner, hook) is not _MISSING and works is not None and not works():
+        _refuse(hook, why, "it does not")
 
 
 @contextlib.contextmanager
@@ -140,7 +152,7 @@ def collect_mismatches() -> Iterator[list[str]]:
 
 
 def _describe(owner: Any, name: str, kind: Any, expects: str | Sequence[str], why: str) -> RegisteredHook:
-    path = owner.__name__ if isinstance(owner, ModuleType) else f"{owner.__module__}.{owner.__qualname__}"
+    path = _path_of(owner)
     library = path.split(".")[0]
     return RegisteredHook(
         owner=path,
@@ -151,6 +163,14 @@ def _describe(owner: Any, name: str, kind: Any, expects: str | Sequence[str], wh
         why=why,
         file=_calling_file(),
     )
+
+
+def _path_of(owner: Any) -> str:
+    if isinstance(owner, ModuleType):
+        return owner.__name__
+    if isinstance(owner, type):
+        return f"{owner.__module__}.{owner.__qualname__}"
+    return f"{type(owner).__module__}.{vars(owner).get('name', type(owner).__name__)}"  # an object in a module
 
 
 def _check(owner: Any, hook: RegisteredHook) -> Any:
@@ -188,6 +208,11 @@ def _refuse(hook: RegisteredHook, expected: str, found: str) -> None:
     if _mismatches is None:
         raise HookMismatchError(text)
     _mismatches.append(text)
+
+
+def _is_set_by_methods(owner: type, name: str) -> bool:
+    functions = [each for kind in owner.__mro__ for each in vars(kind).values() if inspect.isfunction(each)]
+    return any(name in inspect.unwrap(each).__code__.co_names for each in functions)
 
 
 def _static(owner: Any, name: str) -> Any:

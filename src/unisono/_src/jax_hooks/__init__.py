@@ -1,6 +1,6 @@
 """Everything that touches JAX's internals. Each file names the versions it was checked against."""
 
-from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods
+from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods, uncommit
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._traces import (
     PrimitiveCall,
@@ -8,6 +8,7 @@ from unisono._src.jax_hooks._traces import (
     RecordingTrace,
     accepts_symbolic_zeros,
     bind_gloo_to,
+    check_internals,
     current_trace,
     find_unconnected,
     is_evaluating,
@@ -17,4 +18,3 @@ from unisono._src.jax_hooks._traces import (
     use_trace,
     zero_cotangent,
 )
-from unisono._src.jax_hooks._uncommitted import uncommit

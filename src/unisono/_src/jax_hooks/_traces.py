@@ -1,9 +1,9 @@
-"""Hook: JAX's traces, and where gloo listens. The only file that knows what lies under JAX's public functions.
+"""Hook: JAX's traces, and where gloo listens: all that is used of JAX below its public functions.
 
 Checked against JAX 0.10.2, 0.11.2 and 0.12.0.1: `jax.core.Trace` has `process_primitive`, `process_custom_jvp_call`,
 `process_custom_vjp_call`, `process_shard_map` and `stage_value`; a primitive is bound in the current trace, which
-`jax.extend.core.set_current_trace` exchanges. What `jax.vjp` returns keeps a list of the results that depend on nothing
-as `fun.args[1]`, and takes `jax.interpreters.ad.Zero` for a cotangent.
+`jax.extend.core.set_current_trace` replaces. What `jax.vjp` returns is a `partial` of `_vjp3_callable`, whose second
+argument lists the results that depend on nothing; it accepts `jax.interpreters.ad.Zero` for a cotangent.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 import jax
+from jax._src import api, core
 from jax.core import ShapedArray, Trace, eval_jaxpr
 from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive, set_current_trace, take_current_trace
 from jax.interpreters.ad import Zero
 from jaxlib import _jax
 
+from unisono._src import hooks
+
 HIDDEN = """The tape follows a value that is a constant of a function made by jax.jit, which is called inside of a
-{name}. There it is out of sight, and its gradient would be wrong. Pass the value to the jitted function as an argument,
-or leave the inner jax.jit out."""
+{name}. There the tape does not see it, and its gradient would be wrong. Pass the value to the jitted function as an
+argument, or leave the inner jax.jit out."""
 
 CLOSED_OVER = """A function in a jax.shard_map uses a value from outside of it that a tape follows: a variable, or an
 array that is watched. There the tape does not see it, and its gradient would be wrong. Pass the value as an argument,
@@ -31,9 +34,27 @@ or put the tape inside of the function."""
 # Before 0.11, transposing a scan of which a stacked result has no cotangent raises "Expected cotangent type".
 _SCANS_TAKE_SYMBOLIC_ZEROS: Final = jax.__version_info__ >= (0, 11)
 
-# A value that is not known while a function is traced, to be put in when it is compiled: that of a variable.
-_hole: Final = Primitive("unisono_hole")
-_hole.def_abstract_eval(lambda *, key, aval: aval)
+# A value that is not known while a function is traced, to be substituted when it is compiled: that of a variable.
+_placeholder: Final = Primitive("unisono_placeholder")
+_placeholder.def_abstract_eval(lambda *, key, aval: aval)
+
+
+def check_internals() -> None:
+    """Checks that JAX has what is used here."""
+    hooks.require(core, "EvalTrace", expects="type type", why="tells whether operations are carried out or traced")
+    why = "tapes and placeholders are traces of their own"
+    hooks.require(Trace, "process_primitive", expects="(self, primitive, tracers, params, /)", why=why)
+    hooks.require(Trace, "stage_value", expects="(self, val)", why=why)
+    hooks.require(
+        api,
+        "_vjp3_callable",
+        expects=[
+            "(spec, out_known, jaxpr, out_primal_avals, in_tree, out_tree, args_res, opaque_res, *maybe_ct_refs)",
+            "(spec, out_zeros, jaxpr, out_primal_avals, in_tree, out_tree, args_res, opaque_res, structured_res, "
+            "want_logs, *maybe_ct_refs)",
+        ],
+        why="its second argument tells which results have no gradient",
+    )
 
 
 def current_trace() -> Any:
@@ -50,12 +71,12 @@ def use_trace(trace: Any) -> Iterator[None]:
 
 
 def is_evaluating() -> bool:
-    """Whether operations are carried out now, one by one, and not traced; a tape may look on."""
-    return type(trace_below_tapes(current_trace())).__name__ == "EvalTrace"
+    """Whether operations are carried out now, one by one, and not traced; a tape may record them."""
+    return isinstance(trace_below_tapes(current_trace()), core.EvalTrace)
 
 
 def trace_below_tapes(trace: Any) -> Any:
-    """The trace that a tape looks at, or ``trace`` itself."""
+    """The trace that a tape records, or ``trace`` itself."""
     while isinstance(trace, RecordingTrace):
         trace = trace.parent
     return trace
@@ -64,27 +85,39 @@ def trace_below_tapes(trace: Any) -> Any:
 def bind_gloo_to(address: str) -> None:
     """Between processes on CPUs, gloo listens at ``address``, one of this machine's.
 
-    JAX lets it take the address that the machine's host name has, which on many machines is 127.0.0.1.
+    By default it uses the address of the machine's host name, which on many machines is 127.0.0.1.
     """
-    original = _jax.make_gloo_tcp_collectives
-    _jax.make_gloo_tcp_collectives = functools.partial(original, hostname=address)
+    name, why = "make_gloo_tcp_collectives", "gloo listens at an address that other machines reach"
+    hooks.require(
+        _jax, name, expects=["type nb_func", "type partial"], why=why, works=lambda: _accepts(_jax, name, "hostname")
+    )
+    hooks.wrap(
+        _jax, name, lambda original: functools.partial(original, hostname=address), expects="type nb_func", why=why
+    )
+
+
+def _accepts(owner: Any, name: str, argument: str) -> bool:
+    """Whether a function that is not Python's has an argument of this name: its documentation has the signature."""
+    function = getattr(owner, name)
+    return f"{argument}:" in str(getattr(function, "func", function).__doc__)
 
 
 def make_placeholder(trace: Any, key: int, like: Any) -> Any:
-    """A value of the shape and dtype of ``like`` in ``trace``, known by ``key``; :func:`filled` says what it is."""
+    """A value of the shape and dtype of ``like`` in ``trace``, known by ``key``; see :func:`substitute`."""
     with set_current_trace(trace):
-        return _hole.bind(key=key, aval=ShapedArray(like.shape, like.dtype))
+        return _placeholder.bind(key=key, aval=ShapedArray(like.shape, like.dtype))
 
 
 def substitute(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
-    """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` in its holes."""
-    with set_current_trace(_Filling(current_trace(), values)):
+    """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` for its
+    placeholders."""
+    with set_current_trace(_SubstitutingTrace(current_trace(), values)):
         results: list[Any] = eval_jaxpr(traced.jaxpr, traced.consts, *arguments)
         return results
 
 
-class _Filling(Trace):
-    """Passes everything on to another trace, except for holes."""
+class _SubstitutingTrace(Trace):
+    """Forwards everything to another trace, except for placeholders."""
 
     def __init__(self, parent: Any, values: Callable[[int, Any], Any]):
         super().__init__()  # type: ignore[no-untyped-call]
@@ -93,7 +126,7 @@ class _Filling(Trace):
 
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
         with set_current_trace(self._parent):  # there is none while JAX calls this
-            if primitive is _hole:
+            if primitive is _placeholder:
                 return self._values(params["key"], params["aval"])
             return primitive.bind(*args, **params)
 
@@ -101,24 +134,24 @@ class _Filling(Trace):
         return self._parent.stage_value(val)
 
     def process_custom_jvp_call(self, *args: Any, **kwargs: Any) -> Any:
-        return self._passed_on("process_custom_jvp_call", *args, **kwargs)
+        return self._forward("process_custom_jvp_call", *args, **kwargs)
 
     def process_custom_vjp_call(self, *args: Any, **kwargs: Any) -> Any:
-        return self._passed_on("process_custom_vjp_call", *args, **kwargs)
+        return self._forward("process_custom_vjp_call", *args, **kwargs)
 
     def process_call(self, *args: Any, **kwargs: Any) -> Any:  # gone after JAX 0.11.0
-        return self._passed_on("process_call", *args, **kwargs)
+        return self._forward("process_call", *args, **kwargs)
 
     def process_shard_map(self, *args: Any, **kwargs: Any) -> Any:
-        return self._passed_on("process_shard_map", *args, **kwargs)
+        return self._forward("process_shard_map", *args, **kwargs)
 
-    def _passed_on(self, method: str, *args: Any, **kwargs: Any) -> Any:
+    def _forward(self, method: str, *args: Any, **kwargs: Any) -> Any:
         with set_current_trace(self._parent):
             return getattr(self._parent, method)(*args, **kwargs)
 
 
 class PrimitiveCall:
-    """An operation with its parameters: done when called, equal to another one that does the same."""
+    """An operation with its parameters: carried out when called, equal to another one that does the same."""
 
     __slots__ = ("_params", "_primitive")
 
@@ -136,12 +169,12 @@ class PrimitiveCall:
         return list(_jaxprs_in(self._params))
 
     @property
-    def holds_arrays(self) -> bool:
+    def has_array_constants(self) -> bool:
         """Whether a jitted function in it has arrays as constants."""
         return any(_contents_of(jaxpr).constants for jaxpr in self.jaxprs)
 
     @property
-    def scans(self) -> bool:
+    def has_scan(self) -> bool:
         """Whether it is a `scan`, or has one in it."""
         return self.name == "scan" or any(_contents_of(jaxpr).scans for jaxpr in self.jaxprs)
 
@@ -161,14 +194,17 @@ class PrimitiveCall:
 def find_unconnected(pull_back: Any) -> list[bool]:
     """Of each result of a function, given what `jax.vjp` made of it: whether it does not depend on the arguments.
 
-    That is so for `floor` and for `stop_gradient`. `jax.vjp` knows, and would not say.
+    That is so for `floor` and for `stop_gradient`. `jax.vjp` does not return it; :func:`check_internals` has checked
+    the arguments of the `partial`.
     """
-    return list(pull_back.fun.args[1])
+    flags = pull_back.fun.args[1]
+    assert all(type(flag) is bool for flag in flags), f"expected a bool for each result of jax.vjp, found {flags!r}"
+    return list(flags)
 
 
 def accepts_symbolic_zeros(call: Callable[..., list[Any]]) -> bool:
     """Whether the pull-back of ``call`` does, see :func:`no_cotangent`; in an old JAX those of scans do not."""
-    return _SCANS_TAKE_SYMBOLIC_ZEROS or (isinstance(call, PrimitiveCall) and not call.scans)
+    return _SCANS_TAKE_SYMBOLIC_ZEROS or (isinstance(call, PrimitiveCall) and not call.has_scan)
 
 
 def zero_cotangent(shape: Any, symbolic: bool) -> Any:
@@ -194,21 +230,21 @@ class Recorder(Protocol):
 
 
 class RecordingTrace(Trace):
-    """The trace of a tape: has every operation done by the trace around it, under the eyes of ``recorder``.
+    """The trace of a tape: forwards every operation to the enclosing trace and shows it to ``recorder``.
 
     No value is wrapped, so none can leak, and what is an array outside is an array inside.
 
     Attributes:
-        parent: the trace around it.
-        recorder: who looks on.
-        active: False while the tape does not look.
+        parent: the enclosing trace.
+        recorder: what records the operations.
+        active: False while the tape does not record.
     """
 
     def __init__(self, parent: Any, recorder: Recorder) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.parent, self.recorder, self.active = parent, recorder, True
         self.requires_low = parent.requires_low
-        self._evaluating = type(trace_below_tapes(parent)).__name__ == "EvalTrace"
+        self._evaluating = isinstance(trace_below_tapes(parent), core.EvalTrace)
         self._left = False
 
     def enter(self) -> None:
@@ -226,45 +262,51 @@ class RecordingTrace(Trace):
 
     def process_primitive(self, primitive: Any, args: Any, params: Any, /) -> Any:
         if self.active and self._hides_followed(params):
-            return self._inlined(primitive, args, params)
-        results = self._recorded(PrimitiveCall(primitive, params), args)
+            return self._run_inlined(primitive, args, params)
+        results = self._record(PrimitiveCall(primitive, params), args)
         return results if primitive.multiple_results else results[0]
 
     def stage_value(self, val: Any) -> Any:
-        return self._recorded(lambda value: [_handled("stage_value", value)], [val])[0]
+        return self._record(lambda value: [_process_in_current_trace("stage_value", value)], [val])[0]
 
     def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, **params: Any) -> Any:
-        return self._recorded(
-            lambda *values: _handled("process_custom_jvp_call", primitive, fun, jvp, values, **params), args
+        return self._record(
+            lambda *values: _process_in_current_trace("process_custom_jvp_call", primitive, fun, jvp, values, **params),
+            args,
         )
 
     def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, **params: Any) -> Any:
-        return self._recorded(
-            lambda *values: _handled("process_custom_vjp_call", primitive, fun, fwd, bwd, values, **params), args
+        return self._record(
+            lambda *values: _process_in_current_trace(
+                "process_custom_vjp_call", primitive, fun, fwd, bwd, values, **params
+            ),
+            args,
         )
 
     def process_call(self, primitive: Any, fun: Any, args: Any, params: Any, /) -> Any:  # gone after JAX 0.11.0
-        return self._recorded(lambda *values: _handled("process_call", primitive, fun, values, params), args)
+        return self._record(
+            lambda *values: _process_in_current_trace("process_call", primitive, fun, values, params), args
+        )
 
     def process_shard_map(self, primitive: Any, fun: Any, args: Any, **params: Any) -> Any:
         trees = []
 
         def call(*values: Any) -> list[Any]:
-            trees.append(_handled("process_shard_map", primitive, self._guarded(fun), values, **params))
+            trees.append(_process_in_current_trace("process_shard_map", primitive, self._guard(fun), values, **params))
             return list(trees[-1])
 
-        results = self._recorded(call, args)
+        results = self._record(call, args)
         return trees.pop().update(results)
 
     def cur_qdd(self, x: Any) -> Any:
         return self.parent.cur_qdd(x)
 
-    def _recorded(self, call: Any, arguments: Any) -> Any:
+    def _record(self, call: Any, arguments: Any) -> Any:
         with set_current_trace(self.parent):
             return self.recorder.record(call, arguments, self._evaluating) if self.active else call(*arguments)
 
-    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """``function``, which shall not use what is followed but is no argument: its gradient would be lost."""
+    def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, which must not use a followed value that is no argument: its gradient would be lost."""
 
         def guarded(*values: Any) -> Any:
             with set_current_trace(RecordingTrace(current_trace(), _Guard(self.recorder))):
@@ -279,8 +321,8 @@ class RecordingTrace(Trace):
             for constant in _contents_of(jaxpr).constants
         )
 
-    def _inlined(self, primitive: Any, args: Any, params: Any) -> Any:
-        """What a jitted function does, one by one: as a whole it does not show that it depends on its constants."""
+    def _run_inlined(self, primitive: Any, args: Any, params: Any) -> Any:
+        """Runs a jitted function operation by operation: as one call it does not show that it uses its constants."""
         if primitive.name != "jit":
             raise ValueError(HIDDEN.format(name=primitive.name))
         with set_current_trace(self):
@@ -302,8 +344,8 @@ class _Guard:
         return list(call(*arguments))
 
 
-def _handled(method: str, *args: Any, **params: Any) -> Any:
-    """Has something done by the current trace."""
+def _process_in_current_trace(method: str, *args: Any, **params: Any) -> Any:
+    """Calls a method of the current trace."""
     with take_current_trace() as trace:
         return getattr(trace, method)(*args, **params)
 

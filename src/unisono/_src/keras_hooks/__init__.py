@@ -1,6 +1,13 @@
 """The only places that touch what is private in Keras. One file per hook; each names what it was checked against."""
 
-from unisono._src.keras_hooks import _backend
+from unisono._src.keras_hooks._attributes import (
+    check_attributes,
+    child_layers,
+    child_name_scope,
+    current_name_scope,
+    get_owner,
+    input_signature,
+)
 from unisono._src.keras_hooks._batch_norm import synchronize_batch_norm
 from unisono._src.keras_hooks._branching import route_branches
 from unisono._src.keras_hooks._build import (
@@ -14,8 +21,8 @@ from unisono._src.keras_hooks._build import (
     validates_after,
 )
 from unisono._src.keras_hooks._build_by_call import call_on_shapes, make_default_build
-from unisono._src.keras_hooks._call_context import inherit_training
 from unisono._src.keras_hooks._callback_states import (
+    check_callbacks,
     get_callback_state,
     prepare_for_resume,
     profiled_batches,
@@ -26,6 +33,7 @@ from unisono._src.keras_hooks._callbacks import (
     StepGrid,
     StepMark,
     batch_hooks,
+    check_callback_schedules,
     close_on_error,
     make_callback_list,
     needs_every_batch,
@@ -34,24 +42,21 @@ from unisono._src.keras_hooks._callbacks import (
     wait_for_batch_hooks,
 )
 from unisono._src.keras_hooks._casts import cast_without_warnings
-from unisono._src.keras_hooks._compiled_trainable import use_compiled_trainable_flags
 from unisono._src.keras_hooks._data import ArrayInput, StreamInput, adapt, class_weights, split_for_validation, unpack
-from unisono._src.keras_hooks._data_steps import (
-    accept_steps_without_state,
-    has_tf_signature,
-    is_traced,
-    step_state_variables,
-)
+from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._h5_models import compile_from_h5, save_keras2_weights, silence_format_advice
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
-from unisono._src.keras_hooks._input_signature import input_signature
-from unisono._src.keras_hooks._layer_seeds import draws_differ_per_run, get_layer_generator, track_current_layer
-from unisono._src.keras_hooks._layers_inside import child_layers, child_name_scope
+from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
+from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
 from unisono._src.keras_hooks._losses import scale_losses
-from unisono._src.keras_hooks._lowerings import use_cpu_lowerings
-from unisono._src.keras_hooks._map_seeds import draw_key, seed_dataset_maps
-from unisono._src.keras_hooks._metrics import MetricsView, has_only_stock_metrics, is_stock, metrics_view
-from unisono._src.keras_hooks._name_scope import current_name_scope
+from unisono._src.keras_hooks._lowerings import install_cpu_lowerings, use_cpu_lowerings
+from unisono._src.keras_hooks._metrics import (
+    MetricsView,
+    check_stock_steps,
+    has_only_stock_metrics,
+    is_stock,
+    metrics_view,
+)
 from unisono._src.keras_hooks._named_weights import accept_named_sample_weights
 from unisono._src.keras_hooks._old_keras import (
     LEGACY_PREPROCESSING,
@@ -64,9 +69,8 @@ from unisono._src.keras_hooks._old_keras import (
     refuse_symbolic_losses,
     register_shape_as_tuple,
 )
-from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
-from unisono._src.keras_hooks._owner import get_owner
-from unisono._src.keras_hooks._parts import (
+from unisono._src.keras_hooks._on_read_variables import (
+    check_variable_attributes,
     get_stored_value,
     is_on_read,
     num_replica_values,
@@ -74,7 +78,7 @@ from unisono._src.keras_hooks._parts import (
     set_aggregated_value,
     set_stored_value,
 )
-from unisono._src.keras_hooks._replica_seeds import is_global_seed_state, seed_replicas
+from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
 from unisono._src.keras_hooks._rnn_states import carry_rnn_states
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint,
@@ -84,10 +88,16 @@ from unisono._src.keras_hooks._saving import (
     write_on_chief,
     writes_files,
 )
+from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, seed_draws
+from unisono._src.keras_hooks._steps_without_state import (
+    accept_steps_without_state,
+    has_tf_signature,
+    is_traced,
+    step_state_variables,
+)
 from unisono._src.keras_hooks._tensorflow import hide_tensorflow
-from unisono._src.keras_hooks._told_training import preserve_explicit_training
 from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, route_trainer
-from unisono._src.keras_hooks._values_back import restore_values_on_error
+from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variables import (
     StateScope,
     adopt_variables,

@@ -12,9 +12,9 @@ from typing import Any
 import keras
 from keras.src.backend.jax.trainer import JAXTrainer
 
-from unisono._src.keras_hooks._build_draws import draw_for_prediction
+from unisono._src.keras_hooks._training_call import call_before_prediction
 
-OWN_FUNCTION = """{model} overrides `{name}`, which makes functions for Keras's own loop; under a strategy they
+OVERRIDDEN_FUNCTION = """{model} overrides `{name}`, which makes functions for Keras's own loop; under a strategy they
 would never be called. Override `train_step`, `test_step` or `predict_step` instead."""
 
 
@@ -24,10 +24,10 @@ def check_compiled(model: Any, method: str) -> None:
 
 
 def check_step_functions(model: Any) -> None:
-    """Raises ``NotImplementedError`` for overrides that our loop has no use for."""
+    """Raises ``NotImplementedError`` for overrides that our loop would never call."""
     for name in ("make_train_function", "make_test_function", "make_predict_function"):
         if getattr(type(model), name) is not getattr(JAXTrainer, name):
-            raise NotImplementedError(OWN_FUNCTION.format(model=type(model).__name__, name=name))
+            raise NotImplementedError(OVERRIDDEN_FUNCTION.format(model=type(model).__name__, name=name))
 
 
 def build_for_training(model: Any, batch_spec: Any) -> None:
@@ -40,11 +40,11 @@ def build_for_prediction(model: Any, x_spec: Any) -> None:
     if not all(layer.built for layer in model._flatten_layers()):
         keras_inputs = keras.tree.map_structure(lambda leaf: keras.KerasTensor(leaf.shape, str(leaf.dtype)), x_spec)
         keras.src.backend.compute_output_spec(model, keras_inputs, training=False)
-    draw_for_prediction(model, x_spec)
+    call_before_prediction(model, x_spec)
 
 
 def first_epoch(model: Any, initial_epoch: int) -> int:
-    """Where to begin: a callback such as BackupAndRestore may have said so in `on_train_begin`."""
+    """The epoch to begin with, which a callback such as BackupAndRestore may have set in `on_train_begin`."""
     return int(model._initial_epoch or initial_epoch)
 
 
@@ -59,6 +59,6 @@ def flatten_logs(model: Any, logs: dict[str, Any]) -> Any:
 
 
 def finish_optimizer(model: Any) -> None:
-    """After the last epoch: averaged weights, where the optimizer keeps such, become the weights."""
+    """After the last epoch: averaged weights, if the optimizer keeps them, become the weights."""
     if isinstance(model.optimizer, keras.optimizers.Optimizer):
         model.optimizer.finalize_variable_values(model.trainable_weights)

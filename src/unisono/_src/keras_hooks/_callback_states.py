@@ -1,4 +1,4 @@
-"""Hook: what callbacks of Keras's own remember, so that a training that goes on decides as if it had never stopped.
+"""What Keras's own callbacks remember, so that a resumed run decides as if it had never stopped.
 
 Checked against Keras 3.15.1: the attributes below are all that these callbacks carry from one hook to the next.
 `on_train_begin` resets those of `EarlyStopping`, `ReduceLROnPlateau`, `CSVLogger` and `History`, hence states are
@@ -16,6 +16,7 @@ from typing import Any, Final
 import keras
 import numpy as np
 
+from unisono._src import hooks
 from unisono._src.state.store import JSON, staged_file
 
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -29,17 +30,34 @@ _KEPT: Final[dict[type, tuple[str, ...]]] = {
     keras.callbacks.SwapEMAWeights: ("_ema_weights_in_model",),
 }
 
-# Those of which Python's numbers hold every bit.
+# Python's numbers hold every bit of these.
 _NUMBERS: Final = frozenset(
     ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 )
 
 OTHER_CALLBACK = """The checkpoint has the state of a callback {saved} where `fit` now has {present}. Pass the callbacks
-in the order in which they were when it was written, or begin anew in another folder."""
+in the order in which they were when it was written, or begin again in another folder."""
+
+
+def check_callbacks() -> None:
+    """Checks that Keras's callbacks keep what they remember under the names that are saved."""
+    why = "a resumed run restores what the callback remembers"
+    for kind, names in _KEPT.items():
+        for name in names:
+            hooks.require(kind, name, expects="instance attribute", why=why)
+    for kind in (keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau, keras.callbacks.ModelCheckpoint):
+        hooks.require(kind, "_set_monitor_op", expects="(self)", why=why)
+        hooks.require(kind, "monitor_op", expects="instance attribute", why=why)
+    for name in ("append", "append_header", "filename", "sep"):
+        hooks.require(keras.callbacks.CSVLogger, name, expects="instance attribute", why=why)
+    for name in ("_start_batch", "_stop_batch"):
+        hooks.require(
+            keras.callbacks.TensorBoard, name, expects="instance attribute", why="our TensorBoard profiles these steps"
+        )
 
 
 def get_callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
-    """What ``callback`` remembers: something that JSON can say, and arrays. None if it remembers nothing.
+    """What ``callback`` remembers: a JSON value, and arrays. None if it remembers nothing.
 
     For Keras's own callbacks and subclasses of them, and for every callback with `get_state` and `set_state`. Arrays
     are copies.
@@ -48,12 +66,12 @@ def get_callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
     arrays: Arrays = {}
     kept = _kept(callback)
     if kept:
-        state["attributes"] = {name: _encoded(getattr(callback, name), name, arrays) for name in kept}
+        state["attributes"] = {name: _encode(getattr(callback, name), name, arrays) for name in kept}
     if _has_direction(callback):
         state["has_direction"] = True
     if isinstance(callback, keras.callbacks.CSVLogger):
         state["file_size"] = _size(callback.filename)
-    if _keeps_itself(callback):
+    if _has_own_state(callback):
         state["own"] = callback.get_state()
     return ({"callback": type(callback).__name__, **state}, arrays) if state else None
 
@@ -63,7 +81,7 @@ def restore_callback_state(callback: Any, state: JSON, arrays: Mapping[str, np.n
     if state["callback"] != type(callback).__name__:
         raise ValueError(OTHER_CALLBACK.format(saved=state["callback"], present=type(callback).__name__))
     for name, value in state.get("attributes", {}).items():
-        setattr(callback, name, _decoded(value, arrays))
+        setattr(callback, name, _decode(value, arrays))
     if state.get("has_direction") and not _has_direction(callback):
         callback._set_monitor_op()
     if state.get("file_size") is not None:
@@ -74,46 +92,46 @@ def restore_callback_state(callback: Any, state: JSON, arrays: Mapping[str, np.n
 
 
 def prepare_for_resume(callback: Any, epoch: int, step: int) -> None:
-    """To be called before `on_train_begin` of a training that goes on in ``epoch``, after ``step`` steps.
+    """To be called before `on_train_begin` of a run that resumes in ``epoch``, after ``step`` steps.
 
-    Files are added to, not written anew, and what stands in them about this epoch and later ones is cut. A callback
-    that has a method `prepare_for_resume(epoch, step)` is told.
+    Files are added to, not replaced, and what they hold about this epoch and later ones is cut. A callback that has a
+    method `prepare_for_resume(epoch, step)` is called.
     """
     if isinstance(callback, keras.callbacks.CSVLogger) and not callback.append:
         _cut_epochs(callback.filename, callback.sep, epoch)
         callback.append = True
-    tell = getattr(callback, "prepare_for_resume", None)
-    if tell is not None:
-        tell(epoch, step)
+    prepare = getattr(callback, "prepare_for_resume", None)
+    if prepare is not None:
+        prepare(epoch, step)
 
 
 def profiled_batches(callback: Any) -> tuple[int, int]:
-    """The first and the last step that Keras's TensorBoard was told to profile; 0 for none."""
+    """The first and the last step that Keras's TensorBoard is to profile; 0 for none."""
     return callback._start_batch, callback._stop_batch
 
 
 def _kept(callback: Any) -> list[str]:
-    """The names of what it carries now; some are set by the first hook."""
+    """The names of what it carries now; some are set in `on_train_begin`. :func:`check_callbacks` knows them all."""
     names = [name for kind, names in _KEPT.items() if isinstance(callback, kind) for name in names]
-    return [name for name in names if hasattr(callback, name)]
+    return [name for name in names if name in vars(callback)]
 
 
 def _has_direction(callback: Any) -> bool:
     return getattr(callback, "monitor_op", None) is not None and hasattr(callback, "_set_monitor_op")
 
 
-def _keeps_itself(callback: Any) -> bool:
+def _has_own_state(callback: Any) -> bool:
     return hasattr(callback, "get_state") and hasattr(callback, "set_state")
 
 
-def _encoded(value: Any, name: str, arrays: Arrays) -> JSON:
+def _encode(value: Any, name: str, arrays: Arrays) -> JSON:
     """``value`` as JSON. What is tagged keeps its type and all its bits."""
     if value is None or isinstance(value, str) or type(value) in (bool, int, float):
         return value
     if isinstance(value, dict):
-        return {"dict": [[key, _encoded(item, f"{name}/{key}", arrays)] for key, item in value.items()]}
+        return {"dict": [[key, _encode(item, f"{name}/{key}", arrays)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
-        items = [_encoded(item, f"{name}/{index}", arrays) for index, item in enumerate(value)]
+        items = [_encode(item, f"{name}/{index}", arrays) for index, item in enumerate(value)]
         return {type(value).__name__ if type(value) is tuple else "list": items}
     if isinstance(value, np.generic) and value.dtype.name in _NUMBERS:
         return {"scalar": [value.dtype.name, value.item()]}
@@ -121,14 +139,14 @@ def _encoded(value: Any, name: str, arrays: Arrays) -> JSON:
     return {"array": name}
 
 
-def _decoded(value: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
+def _decode(value: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
     if not isinstance(value, dict):
         return value
     (kind, content), *_ = value.items()
     if kind == "dict":
-        return {key: _decoded(item, arrays) for key, item in content}
+        return {key: _decode(item, arrays) for key, item in content}
     if kind in ("list", "tuple"):
-        items = [_decoded(item, arrays) for item in content]
+        items = [_decode(item, arrays) for item in content]
         return tuple(items) if kind == "tuple" else items
     if kind == "scalar":
         dtype, number = content
@@ -146,7 +164,7 @@ def _cut(path: str, size: int) -> None:
 
 
 def _cut_epochs(path: str, separator: str, epoch: int) -> None:
-    """Leaves the header and the rows of epochs before ``epoch``. A row that was not written to its end goes too."""
+    """Leaves the header and the rows of epochs before ``epoch``. An incomplete row is cut too."""
     if not os.path.exists(path):
         return
     with open(path, "rb") as file:

@@ -18,6 +18,7 @@ from keras.src import tree, utils
 from keras.src.callbacks.callback_list import CallbackList as _KerasCallbackList
 from keras.src.utils.python_utils import pythonify_logs
 
+from unisono._src import hooks
 from unisono._src.processes import processes
 
 _HOOKS = {
@@ -27,14 +28,28 @@ _HOOKS = {
 }
 
 
+# Callbacks of Keras that save every `save_freq` batches.
+_SAVING = (keras.callbacks.BackupAndRestore, keras.callbacks.ModelCheckpoint, keras.callbacks.OrbaxCheckpoint)
+
 _LOG_WRITERS = (keras.callbacks.CSVLogger, keras.callbacks.TensorBoard)
 
 OWN_BACKUP = """{kind} is a subclass of Keras's BackupAndRestore, which every worker would write into the same files.
 Use unisono.callbacks.BackupAndRestore, or fit(resume="runs/NAME")."""
 
 
+def check_callback_schedules() -> None:
+    """Checks that Keras's callbacks count batches under the names that are read here."""
+    why = "a call of several steps ends where a callback saves or writes"
+    for kind in _SAVING:
+        hooks.require(kind, "_batches_seen_since_last_saving", expects="instance attribute", why=why)
+        hooks.require(kind, "save_freq", expects="instance attribute", why=why)
+    hooks.require(keras.callbacks.TensorBoard, "update_freq", expects="instance attribute", why=why)
+    hooks.require(_KerasCallbackList, "_executor", expects="instance attribute", why="its threads end after an error")
+    hooks.require(_KerasCallbackList, "_flush_futures", expects="(self)", why="callbacks have seen all steps so far")
+
+
 class CallbackList(_KerasCallbackList):
-    """Keras's list; ``close`` ends its threads when training did not reach its end."""
+    """Keras's list; ``close`` ends its threads when training fails."""
 
     def close(self) -> None:
         """Stops the thread pool if an exception left it running. Safe to call twice."""
@@ -77,7 +92,7 @@ def _for_worker(callbacks: Any) -> list[Any]:
 
 
 def _writes_logs(callback: Any) -> bool:
-    """Whether it would write on every worker; ours see to that themselves."""
+    """Whether it would write on every worker; Unisono's callbacks write on the chief only."""
     return isinstance(callback, _LOG_WRITERS) and not type(callback).__module__.startswith(
         "unisono._src.training.callbacks."
     )
@@ -85,7 +100,7 @@ def _writes_logs(callback: Any) -> bool:
 
 @contextlib.contextmanager
 def close_on_error(callbacks: Any) -> Iterator[None]:
-    """Ends the threads of our own list when an exception passes; a user's list is the user's to end."""
+    """Ends the threads of our list when an exception passes; a list that the user made is left alone."""
     try:
         yield
     except BaseException:
@@ -152,7 +167,7 @@ def step_grids(callbacks: Iterable[Any], done: int = 0) -> Sequence[StepGrid | S
     """The steps at which a call has to end, for a training of which ``done`` steps were run before."""
     grids: list[StepGrid | StepMark] = []
     for callback in callbacks:
-        since_saving = getattr(callback, "_batches_seen_since_last_saving", done)
+        since_saving = callback._batches_seen_since_last_saving if isinstance(callback, _SAVING) else done
         for name, seen in (("save_freq", since_saving - done), ("update_freq", 0)):
             value = getattr(callback, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:

@@ -2,7 +2,7 @@
 
 The graph of a functional or Sequential model is cut behind those layers. The part before the cut makes numbers of each
 batch on the host; the batch that goes to the devices is a dict of what crosses the cut, and the model, called with
-such a dict, goes on from there. It stays one model: its variables, its `compile`, its own steps and its files.
+such a dict, continues from there. It stays one model: its variables, its `compile`, its custom steps and its files.
 
 Checked against Keras 3.15.1: `Functional._nodes_by_depth` holds the graph; `node.arguments.fill_in` gives a node's
 arguments; `Functional.call` standardizes its inputs by `_standardize_inputs`, which converts them in
@@ -13,7 +13,6 @@ unless `_convert_input_args` and `_allow_non_tensor_positional_args` say otherwi
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +23,9 @@ import keras
 import numpy as np
 from keras.src.layers.layer import Layer
 from keras.src.models.functional import Functional, operation_fn, unpack_singleton
+
+from unisono._src import hooks
+from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
 
 TEXT_ON_HOST: Final = """Text stays on the host: {why}.
 Put the layer that takes it into the dataset, dataset.map(lambda x, y: (vectorize(x), y)), or make it the first layer of
@@ -42,8 +44,8 @@ class HostPart:
     Attributes:
         graph: the functional model that it is a part of.
         before: its nodes before the cut, in order.
-        behind: those behind it.
-        crossing: the tensors that cross.
+        behind: its nodes behind the cut.
+        crossing: the tensors that cross it.
     """
 
     graph: Any
@@ -60,7 +62,7 @@ class HostPart:
             for number, tensor in enumerate(self.crossing)
         }
 
-    def go_on(self, crossed: dict[str, Any], **options: Any) -> Any:
+    def continue_behind(self, crossed: dict[str, Any], **options: Any) -> Any:
         """The model's outputs."""
         values = {id(tensor): crossed[_CROSSING.format(number)] for number, tensor in enumerate(self.crossing)}
         _run(self.behind, values, **options)
@@ -109,82 +111,83 @@ def host_part(model: Any, x_spec: Callable[[], Any], trains: bool) -> HostPart |
 
 def accept_text() -> None:
     """Installs the hook."""
-    _let_text_into_layers()
-    _let_text_into_graphs()
-    _let_text_into_sequences()
-    _go_on_behind_the_cut()
+    why = "text stays on the host: layers and models accept it without making JAX arrays of it"
+    handle_layer_calls(CallHandler(name="text", adapt=_keep_text))
+    for attribute in ("_convert_input_args", "_allow_non_tensor_positional_args"):
+        hooks.require(Layer, attribute, expects="instance attribute", why=why)
+    hooks.wrap(Functional, "_standardize_inputs", _standardize_text, expects="(self, inputs)", why=why)
+    hooks.wrap(Functional, "_convert_inputs_to_tensors", _convert_all_but_text, expects="(self, flat_inputs)", why=why)
+    hooks.wrap(keras.Sequential, "build", _build_for_text, expects="(self, input_shape=None)", why=why)
+    why = "a model whose layers for text have run on the host continues behind them"
+    call = "(self, inputs, training=None, mask=None, **kwargs)"
+    hooks.wrap(Functional, "call", _continue_behind_the_cut, expects=call, why=why)
+    hooks.wrap(Functional, "_assert_input_compatibility", _accept_crossed, expects="(self, *args)", why=why)
+    hooks.require(Functional, "_nodes_by_depth", expects="instance attribute", why="where to cut the graph")
 
 
-def _let_text_into_layers() -> None:
-    original = Layer.__call__
-
-    @functools.wraps(original)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if args and not isinstance(args[0], jax.Array) and any(map(is_text, keras.tree.flatten(args[0]))):
-            # A layer that has once been given text is one that takes it: arrays of JAX could not hold it.
-            self._convert_input_args = False
-            self._allow_non_tensor_positional_args = True
-            args = (keras.tree.map_structure(_beside_text, args[0]), *args[1:])
-        return original(self, *args, **kwargs)
-
-    Layer.__call__ = call
+def _keep_text(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if args and not isinstance(args[0], jax.Array) and any(map(is_text, keras.tree.flatten(args[0]))):
+        # A layer that has once been given text is one that takes it: JAX's arrays could not hold it.
+        layer._convert_input_args = False
+        layer._allow_non_tensor_positional_args = True
+        args = (keras.tree.map_structure(_as_numpy, args[0]), *args[1:])
+    return args, kwargs
 
 
-def _let_text_into_graphs() -> None:
-    original, standardize = Functional._convert_inputs_to_tensors, Functional._standardize_inputs
-
-    @functools.wraps(standardize)
-    def standardized(self: Any, inputs: Any) -> Any:
+def _standardize_text(original: Any) -> Any:
+    def standardize(self: Any, inputs: Any) -> Any:
         alone = isinstance(inputs, np.ndarray) and isinstance(self._inputs_struct, list | tuple)
-        return standardize(self, [inputs] if alone else inputs)  # as Keras does it with a tensor
+        return original(self, [inputs] if alone else inputs)  # as Keras does it with a tensor
 
-    @functools.wraps(original)
+    return standardize
+
+
+def _convert_all_but_text(original: Any) -> Any:
     def convert(self: Any, flat_inputs: list[Any]) -> list[Any]:
         if not any(tensor.dtype == "string" for tensor in self._inputs):
             return original(self, flat_inputs)  # type: ignore[no-any-return]
         return [
-            _with_dims(x, len(tensor.shape)) if tensor.dtype == "string" else _converted(x, tensor.dtype)
+            _with_dims(x, len(tensor.shape)) if tensor.dtype == "string" else _convert(x, tensor.dtype)
             for x, tensor in zip(flat_inputs, self._inputs, strict=True)
         ]
 
-    Functional._convert_inputs_to_tensors, Functional._standardize_inputs = convert, standardized
+    return convert
 
 
-def _let_text_into_sequences() -> None:
-    original = keras.Sequential.build
-
-    @functools.wraps(original)
+def _build_for_text(original: Any) -> Any:
     def build(self: Any, input_shape: Any = None) -> None:
         if _is_one_shape(input_shape) and self._layers and runs_on_host(self._layers[0]):
             self._layers.insert(0, keras.layers.InputLayer(batch_shape=tuple(input_shape), dtype="string"))
         original(self, input_shape)
 
-    keras.Sequential.build = build
+    return build
 
 
-def _go_on_behind_the_cut() -> None:
-    original, check = Functional.call, Functional._assert_input_compatibility
-
-    @functools.wraps(original)
+def _continue_behind_the_cut(original: Any) -> Any:
     def call(self: Any, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         if _has_crossed(inputs):
-            return _host_part_of(self).go_on(inputs, training=training, **kwargs)  # type: ignore[union-attr]
+            part = _host_part_of(self)
+            assert part is not None, "what has crossed the cut came from this part"
+            return part.continue_behind(inputs, training=training, **kwargs)
         return original(self, inputs, training=training, mask=mask, **kwargs)
 
-    @functools.wraps(check)
-    def checked(self: Any, *args: Any) -> Any:
-        return None if _has_crossed(args[0]) else check(self, *args)
-
-    Functional.call, Functional._assert_input_compatibility = call, checked
+    return call
 
 
-_PARTS: weakref.WeakKeyDictionary[Any, HostPart | None] = weakref.WeakKeyDictionary()
+def _accept_crossed(original: Any) -> Any:
+    def check(self: Any, *args: Any) -> Any:
+        return None if _has_crossed(args[0]) else original(self, *args)
+
+    return check
+
+
+_parts: weakref.WeakKeyDictionary[Any, HostPart | None] = weakref.WeakKeyDictionary()
 
 
 def _host_part_of(graph: Any) -> HostPart | None:
-    if graph not in _PARTS:
-        _PARTS[graph] = _cut(graph)
-    return _PARTS[graph]
+    if graph not in _parts:
+        _parts[graph] = _cut(graph)
+    return _parts[graph]
 
 
 def _cut(graph: Any) -> HostPart | None:
@@ -225,12 +228,12 @@ def _is_one_shape(shape: Any) -> bool:
     return isinstance(shape, tuple | list) and all(size is None or isinstance(size, int) for size in shape)
 
 
-def _beside_text(leaf: Any) -> Any:
-    """Numbers that are given together with text, as NumPy has them: Keras refuses nests of tensors and others."""
+def _as_numpy(leaf: Any) -> Any:
+    """Numbers that are given together with text, as NumPy arrays: Keras refuses a mix of tensors and others."""
     return np.asarray(leaf) if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) else leaf
 
 
-def _converted(x: Any, dtype: str) -> Any:
+def _convert(x: Any, dtype: str) -> Any:
     return None if x is None else keras.ops.convert_to_tensor(x, dtype=str(jax.dtypes.canonicalize_dtype(dtype)))
 
 

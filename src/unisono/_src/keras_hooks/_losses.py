@@ -9,16 +9,33 @@ from __future__ import annotations
 from typing import Any
 
 from keras.src.losses import loss
+from keras.src.trainers.compile_utils import CompileLoss
 
+from unisono._src import hooks
 from unisono._src.replicas import context
 
 
 def scale_losses() -> None:
     """Installs the hook."""
-    loss.scale_loss_for_distribution = lambda value: value * (1.0 / number) if (number := _number()) > 1 else value
-    loss.unscale_loss_for_distribution = lambda value: value * number if (number := _number()) > 1 else value
+    why = "without it the sum of the replicas' gradients is N times too large"
+    hooks.require(loss.Loss, "__call__", expects="calls reduce_weighted_values", why=why)
+    hooks.require(loss, "reduce_weighted_values", expects="calls reduce_values", why=why)
+    hooks.require(loss, "reduce_values", expects="calls scale_loss_for_distribution", why=why)
+    hooks.require(CompileLoss, "call", expects="calls loss_module.unscale_loss_for_distribution", why=why)
+    hooks.patch(loss, "scale_loss_for_distribution", _scale, expects="(value)", why=why)
+    hooks.patch(loss, "unscale_loss_for_distribution", _unscale, expects="(value)", why=why)
 
 
-def _number() -> Any:
+def _scale(value: Any) -> Any:
+    number = _num_replicas()
+    return value * (1.0 / number) if number > 1 else value
+
+
+def _unscale(value: Any) -> Any:
+    number = _num_replicas()
+    return value * number if number > 1 else value
+
+
+def _num_replicas() -> Any:
     replica = context.current_replica()
     return 1 if replica is None else replica.num_replicas

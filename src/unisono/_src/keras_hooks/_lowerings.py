@@ -1,14 +1,12 @@
-"""Hook: two operations that XLA:CPU does badly, said in a way that it does well, bit for bit the same.
+"""Hook: two operations that XLA:CPU does badly, written in a way that it does well, bit for bit the same.
 
 In force only while a program of ours is traced for CPU devices; stock Keras models never see them. Checked
-against Keras 3.15.1, whose layers reach these operations as `keras.src.backend.jax.nn.max_pool` and
-`keras.src.backend.jax.numpy.matmul`.
+against Keras 3.15.1, whose layers reach these operations as `backend.nn.max_pool` and `backend.numpy.matmul`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import itertools
 import math
 import threading
@@ -17,9 +15,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from keras.src.backend import jax as keras_jax
+from keras.src import backend
 from keras.src.backend import standardize_data_format
+from keras.src.ops import nn, numpy
 
+from unisono._src import hooks
 from unisono._src.devices import Placement
 
 
@@ -41,7 +41,7 @@ def use_cpu_lowerings(placement: Placement, *, stock_step: bool) -> Iterator[Non
     Args:
         placement: decides by its platform and number of devices what is worth replacing.
         stock_step: whether Keras's own `train_step` is traced, which differentiates in reverse only. The
-            other matmul has no forward-mode derivative, so a user's own step does without it.
+            other matmul has no forward-mode derivative, so a custom step does without it.
     """
     on_cpu = placement.platform == "cpu"
     before = _active.pooling, _active.matmul
@@ -52,26 +52,40 @@ def use_cpu_lowerings(placement: Placement, *, stock_step: bool) -> Iterator[Non
         _active.pooling, _active.matmul = before
 
 
-def _install() -> None:
-    original_pool, original_matmul = keras_jax.nn.max_pool, keras_jax.numpy.matmul
+def install_cpu_lowerings() -> None:
+    """Installs the hook."""
+    why = "max-pooling and matrix products of a compiled step are fast on CPU devices"
+    hooks.require(nn, "max_pool", expects="calls backend.nn.max_pool", why=why)
+    hooks.wrap(
+        backend.nn,
+        "max_pool",
+        _pool_by_tiles,
+        expects="(inputs, pool_size, strides=None, padding='valid', data_format=None)",
+        why=why,
+    )
+    hooks.require(numpy, "matmul", expects="calls backend.numpy.matmul", why=why)
+    hooks.wrap(backend.numpy, "matmul", _multiply_rows_by_kernel, expects="(x1, x2)", why=why)
 
-    @functools.wraps(original_pool)
+
+def _pool_by_tiles(original: Any) -> Any:
     def max_pool(
         inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: Any = None
     ) -> Any:
         window = _tiles(inputs, pool_size, strides, padding, data_format) if _active.pooling else None
         if window is None:
-            return original_pool(inputs, pool_size, strides, padding, data_format)
+            return original(inputs, pool_size, strides, padding, data_format)
         return _max_of_tiles(inputs, window)
 
-    @functools.wraps(original_matmul)
+    return max_pool
+
+
+def _multiply_rows_by_kernel(original: Any) -> Any:
     def matmul(x1: Any, x2: Any) -> Any:
         if _active.matmul and _is_rows_by_kernel(x1, x2):
             return _rows_by_kernel(jnp.asarray(x1), jnp.asarray(getattr(x2, "value", x2)))
-        return original_matmul(x1, x2)
+        return original(x1, x2)
 
-    keras_jax.nn.max_pool = max_pool
-    keras_jax.numpy.matmul = matmul
+    return matmul
 
 
 def _tiles(inputs: Any, pool_size: Any, strides: Any, padding: str, data_format: Any) -> tuple[int, ...] | None:
@@ -93,7 +107,7 @@ def _max_of_tiles(x: Any, window: tuple[int, ...]) -> Any:
     """Max-pooling as comparisons between the elements of each tile.
 
     The gradient of XLA's reduce-window is a select-and-scatter, which on CPU takes 23 of the 27 ms of a small
-    CNN's step. As there, the first of equal elements wins and NaN is passed on.
+    CNN's step. As there, the first of equal elements wins and NaN is propagated.
     """
     tiled, kept = [x.shape[0]], [slice(None)]
     for dim, edge in zip(x.shape[1:-1], window, strict=True):
@@ -121,7 +135,7 @@ def _rows_by_kernel(x: jax.Array, kernel: jax.Array) -> jax.Array:
     """``x @ kernel`` whose kernel gradient comes out in the kernel's own layout.
 
     JAX's rule gives its transpose. On one device XLA folds that into the product; over several, the all-reduce
-    stands between the two, and the optimizer reads every gradient across its rows (1.25 instead of 0.97 ms for
+    comes between the two, and the optimizer reads every gradient across its rows (1.25 instead of 0.97 ms for
     the step of a 784-256-256-10 network on two CPU devices).
     """
     return jnp.matmul(x, kernel)
@@ -138,4 +152,3 @@ def _backward(saved: tuple[jax.Array, jax.Array], grad: jax.Array) -> tuple[jax.
 
 
 _rows_by_kernel.defvjp(_forward, _backward)
-_install()

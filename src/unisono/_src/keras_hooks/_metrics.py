@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import keras
+from keras.src.backend.jax.trainer import JAXTrainer
+from keras.src.trainers.trainer import Trainer
+
+from unisono._src import hooks
 
 _STOCK_METHODS = ("compute_metrics", "get_metrics_result", "_update_metrics_variables")
 
@@ -43,15 +47,28 @@ def metrics_view(model: Any, step: str) -> MetricsView | None:
     return MetricsView(logs, lambda values: values[total])
 
 
+def check_stock_steps() -> None:
+    """Checks that Keras's steps return what its metrics hold: :func:`metrics_view` relies on it."""
+    why = "the logs of a compiled step are read from the variables of the metrics"
+    for name in ("train_step", "test_step"):
+        hooks.require(JAXTrainer, name, expects="calls _update_metrics_variables", why=why)
+    hooks.require(JAXTrainer, "_update_metrics_variables", expects="calls compute_metrics", why=why)
+    hooks.require(Trainer, "compute_metrics", expects="calls get_metrics_result", why=why)
+    hooks.require(Trainer, "_loss_tracker", expects="instance attribute", why=why)
+
+
 def is_stock(model: Any, method: str) -> bool:
-    """Whether this method of the model is Keras's own."""
-    module: str = getattr(type(model), method).__module__
-    return module.startswith("keras.src.")
+    """Whether this method of the model is Keras's own: defined by a class of the package `keras`."""
+    return _is_of_keras(next(kind for kind in type(model).__mro__ if method in vars(kind)))
 
 
 def has_only_stock_metrics(model: Any) -> bool:
     """Whether all metrics are of Keras's own classes."""
-    return all(type(metric).__module__.startswith("keras.src.") for metric in _all_metrics(model))
+    return all(_is_of_keras(type(metric)) for metric in _all_metrics(model))
+
+
+def _is_of_keras(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "keras"
 
 
 def _all_metrics(model: Any) -> Iterator[Any]:

@@ -7,37 +7,34 @@ built, an optimizer keeps the variables that it trains in `_trainable_variables`
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
+from unisono._src import hooks
 from unisono._src.replicas import context
 
 
 def sum_gradients() -> None:
     """Installs the hook."""
+    why = "an optimizer applies the sum of all replicas' gradients"
     for kind in (BaseOptimizer, LossScaleOptimizer):
-        kind.apply = _summing(kind.apply)
-    original = BaseOptimizer.apply_gradients
-
-    @functools.wraps(original)
-    def apply_gradients(
-        self: Any,
-        grads_and_vars: Any,
-        name: str | None = None,
-        skip_gradients_aggregation: bool = False,
-        experimental_aggregate_gradients: bool = True,
-    ) -> Any:
-        """As in Keras. The other arguments are those of Keras 2: a caller who has summed already says so."""
-        replica = context.current_replica()
-        if replica is not None and (skip_gradients_aggregation or not experimental_aggregate_gradients):
-            with replica.assigning_same_values():
-                return original(self, grads_and_vars)
-        return original(self, grads_and_vars)
-
-    BaseOptimizer.apply_gradients = apply_gradients
+        hooks.wrap(kind, "apply", _sum_first, expects="(self, grads, trainable_variables=None)", why=why)
+    hooks.wrap(
+        BaseOptimizer,
+        "apply_gradients",
+        _accept_summed,
+        expects="(self, grads_and_vars)",
+        why="apply_gradients(..., skip_gradients_aggregation=True) leaves gradients as they are",
+    )
+    hooks.require(BaseOptimizer, "apply_gradients", expects="calls apply", why=why)
+    hooks.require(
+        BaseOptimizer,
+        "_trainable_variables",
+        expects="instance attribute",
+        why="which variables an optimizer trains",
+    )
 
 
 def trained_variables(optimizer: Any) -> list[Any]:
@@ -45,15 +42,32 @@ def trained_variables(optimizer: Any) -> list[Any]:
     return list(getattr(optimizer, "_trainable_variables", ()))
 
 
-def _summing(original: Any) -> Any:
-    @functools.wraps(original)
+def _accept_summed(original: Any) -> Any:
+    def apply_gradients(
+        self: Any,
+        grads_and_vars: Any,
+        name: str | None = None,
+        skip_gradients_aggregation: bool = False,
+        experimental_aggregate_gradients: bool = True,
+    ) -> Any:
+        """As in Keras. The other arguments are those of Keras 2, for a caller that has summed already."""
+        replica = context.current_replica()
+        if replica is not None and (skip_gradients_aggregation or not experimental_aggregate_gradients):
+            with replica.assigning_same_values():
+                return original(self, grads_and_vars)
+        return original(self, grads_and_vars)
+
+    return apply_gradients
+
+
+def _sum_first(original: Any) -> Any:
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
         replica = context.current_replica()
         if replica is None or replica.is_updating:
             return original(self, grads, trainable_variables)
         grads = list(grads)
-        there = [index for index, grad in enumerate(grads) if grad is not None]
-        for index, total in zip(there, replica.sum([grads[index] for index in there]), strict=True):
+        present = [index for index, grad in enumerate(grads) if grad is not None]
+        for index, total in zip(present, replica.sum([grads[index] for index in present]), strict=True):
             grads[index] = total
         with replica.assigning_same_values():
             return original(self, grads, trainable_variables)

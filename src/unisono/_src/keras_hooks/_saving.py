@@ -4,7 +4,7 @@ Checked against Keras 3.15.1: `save`, `save_weights`, `load_weights` and `export
 callbacks call; `save_weights` refuses every path that does not end in `.weights.h5`. `ModelCheckpoint` decides in
 `_should_save_model`, makes the path in `_get_file_path`, and does both and the saving in `_save_model`.
 
-All processes hold the same weights, so whoever else saves has nothing to add, and would write into the same files.
+All processes hold the same weights, so another process has nothing to add, and would write into the same files.
 Models that belong to no strategy keep Keras's own, except for paths that Keras refuses.
 """
 
@@ -21,13 +21,22 @@ from typing import Any, Final
 import keras
 from keras.src.utils import io_utils
 
-from unisono._src.keras_hooks._owner import get_owner
+from unisono._src import hooks
+from unisono._src.keras_hooks._attributes import get_owner
 from unisono._src.processes import processes
 from unisono._src.state.store import is_committed, staged_file
 
-# As in tf.keras, which took every other name for a checkpoint of its own.
+# As in tf.keras, which took every other name for one of its checkpoints.
 _SUFFIXES: Final = (".keras", ".h5", ".hdf5", ".weights.json")
 _ONE_FILE: Final = (".keras", ".h5", ".hdf5")
+
+SAVE_SIGNATURES: Final = {
+    "save": "(self, filepath, overwrite=True, zipped=None, **kwargs)",
+    "save_weights": "(self, filepath, overwrite=True, max_shard_size=None)",
+    "load_weights": "(self, filepath, skip_mismatch=False, **kwargs)",
+    "export": "(self, filepath, format='tf_saved_model', verbose=None, input_signature=None, **kwargs)",
+}
+"""Those of `keras.Model`'s methods."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +54,43 @@ class WeightsFolders:
 
 def write_on_chief() -> None:
     """Installs the hook on what writes."""
-    keras.Model.save = _on_chief(_at_once(keras.Model.save))
-    keras.Model.save_weights = _on_chief(_at_once(keras.Model.save_weights))
-    keras.Model.export = _on_chief(keras.Model.export)
+    why = "of several processes only the chief writes, and a file is there completely or not at all"
+    for name in ("save", "save_weights"):
+        hooks.wrap(
+            keras.Model,
+            name,
+            lambda original: _on_chief(_write_atomically(original)),
+            expects=SAVE_SIGNATURES[name],
+            why=why,
+        )
+    hooks.wrap(keras.Model, "export", _on_chief, expects=SAVE_SIGNATURES["export"], why=why)
+    why = "ScheduledCheckpoint decides as ModelCheckpoint does"
+    hooks.require(
+        keras.callbacks.ModelCheckpoint, "_save_model", expects="calls _get_file_path._should_save_model", why=why
+    )
+    hooks.require(
+        keras.callbacks.ModelCheckpoint, "_should_save_model", expects="(self, epoch, batch, logs, filepath)", why=why
+    )
+    hooks.require(keras.callbacks.ModelCheckpoint, "_get_file_path", expects="(self, epoch, batch, logs)", why=why)
 
 
 def route_weights_folders(folders: WeightsFolders) -> None:
-    """Installs the hook on paths that are no file's: `save_weights("ckpt_3")`, `load_weights("ckpt_3")`."""
-    keras.Model.save_weights = _saving_folders(keras.Model.save_weights, folders)
-    keras.Model.load_weights = _loading_folders(keras.Model.load_weights, folders)
+    """Installs the hook on paths without a file's ending: `save_weights("ckpt_3")`, `load_weights("ckpt_3")`."""
+    why = "weights can be saved as a folder of a checkpoint, as tf.keras did"
+    hooks.wrap(
+        keras.Model,
+        "save_weights",
+        lambda original: _save_folders(original, folders),
+        expects=SAVE_SIGNATURES["save_weights"],
+        why=why,
+    )
+    hooks.wrap(
+        keras.Model,
+        "load_weights",
+        lambda original: _load_folders(original, folders),
+        expects=SAVE_SIGNATURES["load_weights"],
+        why=why,
+    )
 
 
 def writes_files(model: Any) -> bool:
@@ -63,7 +100,7 @@ def writes_files(model: Any) -> bool:
 
 
 def is_folder_path(path: Any) -> bool:
-    """Whether weights saved to ``path`` become a folder: it has none of the endings that Keras knows.
+    """Whether weights saved to ``path`` become a folder: it has none of Keras's endings.
 
     >>> [is_folder_path(path) for path in ("ckpt_3", "cp-{epoch:04d}.ckpt", "3.weights.h5", "model.keras")]
     [True, True, False, False]
@@ -75,7 +112,7 @@ def is_folder_path(path: Any) -> bool:
 
 
 class ScheduledCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
-    """Keras's decisions when to save and under which name. How to save is :meth:`write`'s."""
+    """Keras's decisions when to save and under which name. Subclasses define how, in :meth:`write`."""
 
     @abc.abstractmethod
     def write(self, path: str) -> None:
@@ -101,7 +138,7 @@ def _on_chief(original: Any) -> Any:
     return method
 
 
-def _at_once(original: Any) -> Any:
+def _write_atomically(original: Any) -> Any:
     signature = inspect.signature(original)
 
     @functools.wraps(original)
@@ -132,10 +169,9 @@ def _is_one_file(arguments: dict[str, Any]) -> bool:
     return isinstance(name, str) and "://" not in name and name.endswith(_ONE_FILE) and not is_split
 
 
-def _saving_folders(original: Any, folders: WeightsFolders) -> Any:
-    @functools.wraps(original)
+def _save_folders(original: Any, folders: WeightsFolders) -> Any:
     def save_weights(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> Any:
-        # tf.keras had these two; they say what the path says.
+        # tf.keras had these two; the path tells the same.
         legacy = {name: kwargs.pop(name) for name in ("save_format", "options") if name in kwargs}
         if args or kwargs or not is_folder_path(filepath) or legacy.get("save_format") not in (None, "tf"):
             return original(self, filepath, overwrite, *args, **kwargs)
@@ -147,8 +183,7 @@ def _saving_folders(original: Any, folders: WeightsFolders) -> Any:
     return save_weights
 
 
-def _loading_folders(original: Any, folders: WeightsFolders) -> Any:
-    @functools.wraps(original)
+def _load_folders(original: Any, folders: WeightsFolders) -> Any:
     def load_weights(self: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> Any:
         # What is there and not ours may be one of Orbax's folders.
         ours = is_folder_path(filepath) and (not os.path.exists(filepath) or is_committed(filepath))

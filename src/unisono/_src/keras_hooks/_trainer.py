@@ -1,12 +1,14 @@
-"""Hook: `fit`, `evaluate`, `predict` and their batch forms of models that belong to a strategy come to us.
+"""Hook: `fit`, `evaluate`, `predict` and their batch forms: one wrapper around each, with a list of small handlers.
+
+For models that belong to a strategy they run our loops. Models made outside of every scope keep Keras's own.
 
 Checked against Keras 3.15.1: `JAXTrainer` holds the six methods, every kind of model runs its `__init__`, and
 `compile` is inherited from the base `Trainer` (where loading a model compares it, so it is replaced there).
-Models made outside of every scope keep Keras's own methods.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -16,8 +18,9 @@ from typing import Any, Final
 from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
+from unisono._src import hooks
 from unisono._src.core import Override
-from unisono._src.keras_hooks._owner import get_owner, set_owner
+from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.replicas import context
 
 
@@ -46,40 +49,78 @@ It would train on one device only. Make it in the scope:
         model = ...
         model.compile(...)"""
 
-
 NO_STRATEGY = """`{name}` of `{method}` is for models of a strategy, and this one was made outside of every scope.
 Make it in one; a single device will do:
     with unisono.OneDeviceStrategy("cpu:0").scope():
         model = ..."""
 
 
+choose_owner: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
+"""Which strategy trains a model of no strategy when it is trained with these arguments; None leaves it to Keras."""
+
+ArgumentAdapter = Callable[[Any, inspect.Signature, tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]
+"""Changes the arguments of a method: `(model, signature, args, kwargs) -> (args, kwargs)`."""
+
+_adapters: Final[dict[str, list[ArgumentAdapter]]] = {name: [] for name in ROUTED}
+_contexts: Final[dict[str, list[Callable[[Any], contextlib.AbstractContextManager[Any]]]]] = {
+    name: [] for name in ROUTED
+}
+
+_SIGNATURES: Final = {
+    "fit": "(self, x=None, y=None, batch_size=None, epochs=1, verbose='auto', callbacks=None, validation_split=0.0, "
+    "validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, "
+    "steps_per_epoch=None, validation_steps=None, validation_batch_size=None, validation_freq=1)",
+    "evaluate": "(self, x=None, y=None, batch_size=None, verbose='auto', sample_weight=None, steps=None, "
+    "callbacks=None, return_dict=False, **kwargs)",
+    "predict": "(self, x, batch_size=None, verbose='auto', steps=None, callbacks=None)",
+    "train_on_batch": "(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False)",
+    "test_on_batch": "(self, x, y=None, sample_weight=None, return_dict=False)",
+    "predict_on_batch": "(self, x)",
+}
+
+COMPILE_SIGNATURE: Final = (
+    "(self, optimizer='rmsprop', loss=None, loss_weights=None, metrics=None, weighted_metrics=None, "
+    "run_eagerly=False, steps_per_execution=1, jit_compile='auto', auto_scale_loss=True)"
+)
+
+
 def route_trainer(methods: TrainerMethods) -> None:
     """Installs the hook."""
-    _remember_owner()
-    _watch_compile(methods)
+    why = "a model trains with the strategy in whose scope it was made"
+    hooks.wrap(JAXTrainer, "__init__", _remember_owner, expects="(self)", why=why)
+    hooks.wrap(
+        Trainer,
+        "compile",
+        functools.partial(_compile_in_scope, methods),
+        expects=COMPILE_SIGNATURE,
+        why="a model is compiled in the scope of its strategy, and programs traced before are dropped",
+    )
     for name in ROUTED:
-        setattr(JAXTrainer, name, _routed(getattr(JAXTrainer, name), getattr(methods, name)))
+        make = functools.partial(_dispatch, getattr(methods, name))
+        hooks.wrap(JAXTrainer, name, make, expects=_SIGNATURES[name], why=why)
 
 
-choose_owner: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
-"""To whom a model of no strategy belongs when it is to be trained with these arguments; None leaves it to Keras."""
+def adapt_arguments_of(names: tuple[str, ...], adapter: ArgumentAdapter) -> None:
+    """From now on ``adapter`` changes the arguments of these methods before all else."""
+    for name in names:
+        _adapters[name].append(adapter)
 
 
-def _remember_owner() -> None:
-    original = JAXTrainer.__init__
+def run_inside(names: tuple[str, ...], make: Callable[[Any], contextlib.AbstractContextManager[Any]]) -> None:
+    """From now on these methods run inside of the context manager ``make(model)``; the last one added is outermost."""
+    for name in names:
+        _contexts[name].insert(0, make)
 
-    @functools.wraps(original)
+
+def _remember_owner(original: Any) -> Any:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         set_owner(self, context.current_strategy())
 
-    JAXTrainer.__init__ = init
+    return init
 
 
-def _watch_compile(methods: TrainerMethods) -> None:
-    original = Trainer.compile
-
-    @functools.wraps(original)
+def _compile_in_scope(methods: TrainerMethods, original: Any) -> Any:
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
         current, owner = context.current_strategy(), get_owner(self)
         if current is not None and owner is None:
@@ -91,25 +132,24 @@ def _watch_compile(methods: TrainerMethods) -> None:
             original(self, *args, **kwargs)
         methods.compiled(self)
 
-    Trainer.compile = compile
+    return compile
 
 
-def _routed(original: Any, ours: Any) -> Any:
-    signature = inspect.signature(original)
+def _dispatch(ours: Any, original: Any) -> Any:
+    name, signature = original.__name__, inspect.signature(original)
     added = {
-        name
-        for name, parameter in inspect.signature(ours).parameters.items()
-        if parameter.default is not parameter.empty and name not in signature.parameters
+        parameter.name
+        for parameter in inspect.signature(ours).parameters.values()
+        if parameter.default is not parameter.empty and parameter.name not in signature.parameters
     }
 
-    @functools.wraps(original)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def route(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
         if get_owner(self) is None and choose_owner.current is not None:
             set_owner(self, choose_owner.current(self, signature.bind(self, *args, **kwargs).arguments))
         if get_owner(self) is None:
             if own:
-                raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=original.__name__))
+                raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=name))
             return original(self, *args, **kwargs)
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
@@ -117,5 +157,13 @@ def _routed(original: Any, ours: Any) -> Any:
         del arguments["self"]
         arguments.update(arguments.pop("kwargs", {}))
         return ours(self, **arguments, **own)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for adapt in _adapters[name]:
+            args, kwargs = adapt(self, signature, args, kwargs)
+        with contextlib.ExitStack() as stack:
+            for make in _contexts[name]:
+                stack.enter_context(make(self))
+            return route(self, args, kwargs)
 
     return method

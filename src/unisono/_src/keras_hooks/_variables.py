@@ -1,4 +1,4 @@
-"""Hook: Keras variables made in a scope belong to its strategy, and every read of a variable can be watched.
+"""Hook: Keras variables made in a scope belong to its strategy, and every read of a variable can be observed.
 
 Checked against Keras 3.15.1: every value that enters a `JaxVariable` outside of a stateless scope passes
 `_direct_assign`, and `__init__` runs before the first one; `value` is the only way by which layers and optimizers
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -21,15 +22,16 @@ from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.backend.common.stateless_scope import in_stateless_scope as in_stateless_scope
 from keras.src.backend.jax.core import JaxVariable
 
-from unisono._src.keras_hooks._owner import get_owner, set_owner
-from unisono._src.keras_hooks._parts import become_on_read
+from unisono._src import hooks
+from unisono._src.keras_hooks._attributes import get_owner, set_owner
+from unisono._src.keras_hooks._on_read_variables import become_on_read
 from unisono._src.processes import broadcast_from_chief
 from unisono._src.replicas import context
 
 LOST = """The variable {name!r} has no value any more: a step of fit, evaluate or predict failed while it used it.
 Make the model again, or load its weights."""
 
-_watchers: list[Callable[[Any, Any], None]] = []
+_observers: list[Callable[[Any, Any], None]] = []
 
 
 class StateScope(keras.StatelessScope):
@@ -42,7 +44,7 @@ class StateScope(keras.StatelessScope):
         super().__init__(collect_losses=True, initialize_variables=False)
 
     def get_current_value(self, variable: Any) -> Any:
-        """The value that ``variable`` has here. Reading it is reported to those who watch."""
+        """The value that ``variable`` has here. Reading it is reported to observers."""
         value = self.read(variable)
         report_read(variable, value)
         return value
@@ -57,80 +59,98 @@ class StateScope(keras.StatelessScope):
         self.add_update((variable, value))
         return value
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         """What ``variable`` becomes on all replicas when one of them assigns ``value``."""
         return value
 
     def write(self, variable: Any, value: Any) -> None:
-        """Stores a value that is agreed upon."""
+        """Stores a value on which all replicas agree."""
         self.add_update((variable, value))
 
-    def made(self, variable: Any) -> None:
+    def variable_created(self, variable: Any) -> None:
         """Called with a variable that was made inside."""
         raise NotImplementedError
 
-    def pulled(self) -> None:
-        """Called when somebody asks for the next element of a dataset inside."""
+    def data_pulled(self) -> None:
+        """Called when code inside asks for the next element of a dataset."""
         raise NotImplementedError
 
 
 def bind_variables() -> None:
     """Installs the hook."""
-    original_init = JaxVariable.__init__
-    original_assign = JaxVariable._direct_assign
+    why = "a variable belongs to the strategy in whose scope it was made"
+    hooks.wrap(JaxVariable, "__init__", _init_with_owner, expects=_INIT, why=why)
+    hooks.wrap(JaxVariable, "_direct_assign", _place_value, expects="(self, value)", why=why)
+    why = "every read of a variable is seen, and in a trace gives its placeholder"
+    doc = JaxVariable.value.__doc__
+    hooks.patch(JaxVariable, "value", property(_value, doc=doc), expects="source 4301abbb356a", why=why)
+    why = "replicas that add to a variable agree on the sum"
+    hooks.patch(JaxVariable, "assign_add", _assign_add, expects="source 1a9cc782db36", why=why)
+    hooks.patch(JaxVariable, "assign_sub", _assign_sub, expects="source 5ad8bf7fa550", why=why)
+    hooks.add(JaxVariable, "values", property(_values), why="the value of each replica, as tf.distribute has it")
+    why = "scopes nest by it"
+    hooks.require(keras.StatelessScope, "original_scope", expects="instance attribute", why=why)
 
-    @functools.wraps(original_init)
+
+_INIT = (
+    "(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation='none', "
+    "synchronization='auto', name=None, layout=None, **kwargs)"
+)
+
+
+def _init_with_owner(original: Any) -> Any:
+    # Without `self`, which is not in args.
+    position = list(inspect.signature(original).parameters).index("synchronization") - 1
+
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         owner = context.current_strategy()
         set_owner(self, owner)
-        if owner is not None and owner.placement.num_replicas > 1 and _synchronization(args, kwargs) == "on_read":
+        synchronization = args[position] if len(args) > position else kwargs.get("synchronization")
+        if owner is not None and owner.placement.num_replicas > 1 and synchronization == "on_read":
             become_on_read(self)
         scope = enclosing_state_scope()
         if scope is None:
-            original_init(self, *args, **kwargs)
+            original(self, *args, **kwargs)
             return
         with outside_traces():
-            original_init(self, *args, **kwargs)
-        scope.made(self)
+            original(self, *args, **kwargs)
+        scope.variable_created(self)
 
-    @functools.wraps(original_assign)
+    return init
+
+
+def _place_value(original: Any) -> Any:
     def direct_assign(self: Any, value: Any) -> None:
         owner = get_owner(self)
         if owner is None:
-            original_assign(self, value)
+            original(self, value)
         else:
             if getattr(self, "_value", None) is None and owner.placement.spans_processes:
-                value = broadcast_from_chief(
-                    value
-                )  # nobody sets seeds, and workers that begin with other values stay apart
+                # Without seeds, workers would begin with different values and never agree.
+                value = broadcast_from_chief(value)
             self._value = owner.placement.place_variable(value)
 
-    JaxVariable.__init__ = init
-    JaxVariable._direct_assign = direct_assign
-    JaxVariable.value = property(_value, doc=JaxVariable.value.__doc__)
-    JaxVariable.assign_add = lambda self, value: _added(self, value, 1)
-    JaxVariable.assign_sub = lambda self, value: _added(self, value, -1)
-    JaxVariable.values = property(_values)
+    return direct_assign
 
 
-def observe_reads(watch: Callable[[Any, Any], None]) -> None:
-    """From now on calls ``watch(variable, value)`` at every read, with the value before a cast to the compute dtype."""
-    _watchers.append(watch)
+def observe_reads(observe: Callable[[Any, Any], None]) -> None:
+    """Calls ``observe(variable, value)`` at every read from now on, with the value before a cast to a compute dtype."""
+    _observers.append(observe)
 
 
 def report_read(variable: Any, value: Any) -> None:
-    """Tells those who watch that ``variable`` was read and gave ``value``."""
-    for watch in _watchers:
-        watch(variable, value)
+    """Tells observers that ``variable`` was read and gave ``value``."""
+    for observe in _observers:
+        observe(variable, value)
 
 
 def raw_value(variable: Any) -> Any:
-    """The value of ``variable`` here, before a cast to the compute dtype, without telling those who watch."""
+    """The value of ``variable`` here, before a cast to the compute dtype, without telling observers."""
     return _raw_value(get_stateless_scope(), variable)
 
 
 def capture_reader() -> Callable[[Any], Any]:
-    """What :func:`raw_value` is here, to be called where another scope is in force."""
+    """The present :func:`raw_value`, to be called where another scope is in force."""
     return functools.partial(_raw_value, get_stateless_scope())
 
 
@@ -161,14 +181,14 @@ def current_state_scope() -> StateScope | None:
 
 
 def report_data_pull() -> None:
-    """To be called before data is taken from a dataset: that is nothing a compiled program can do."""
+    """To be called before data is taken from a dataset: a compiled program cannot do that."""
     scope = enclosing_state_scope()
     if scope is not None:
-        scope.pulled()
+        scope.data_pulled()
 
 
 def report_reads(variables: Iterable[Any]) -> None:
-    """Tells those who watch that these variables are read, by a program that was compiled before."""
+    """Tells observers that these variables are read, by a program that was compiled before."""
     for variable in variables:
         report_read(variable, variable._value)
 
@@ -186,7 +206,7 @@ def outside_traces() -> Iterator[None]:
 
 
 def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) -> None:
-    """Moves variables that belong to nobody (an optimizer made outside the scope, say) to ``strategy``.
+    """Moves variables that belong to no strategy (an optimizer made outside the scope, say) to ``strategy``.
 
     Raises ``ValueError`` for one that belongs to another strategy.
     """
@@ -220,14 +240,22 @@ def _value(self: Any) -> Any:
         value = self._value
         if value is None and self._initializer is None:
             raise RuntimeError(LOST.format(name=self.path))
-        if value is None:  # not initialised yet: Keras only wants a shape
+        if value is None:  # not initialised yet: Keras only needs a shape
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
     if not isinstance(stateless, StateScope):
         report_read(self, value)
     return self._maybe_autocast(value)
 
 
-def _added(self: Any, value: Any, sign: int) -> Any:
+def _assign_add(self: Any, value: Any) -> Any:
+    return _add(self, value, 1)
+
+
+def _assign_sub(self: Any, value: Any) -> Any:
+    return _add(self, value, -1)
+
+
+def _add(self: Any, value: Any, sign: int) -> Any:
     scope = get_stateless_scope()
     if isinstance(scope, StateScope):
         delta = self._convert_to_tensor(value, dtype=self._dtype)
@@ -240,11 +268,7 @@ def _values(self: Any) -> tuple[Any, ...]:
     owner = get_owner(self)
     if owner is None:
         raise AttributeError(
-            f"The variable {self.path!r} was made outside of every scope: it has a value, but no values. "
+            f"The variable {self.path!r} was made outside of every scope: it has `value`, but not `values`. "
             f"Make it inside `with strategy.scope():`."
         )
     return self._replica_values() if hasattr(self, "_replica_values") else owner.placement.replica_values(self._value)
-
-
-def _synchronization(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[6] if len(args) > 6 else kwargs.get("synchronization")

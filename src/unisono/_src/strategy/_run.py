@@ -140,7 +140,7 @@ def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], h
 def _scope() -> functions.CaptureScope:
     scope = keras_hooks.enclosing_state_scope()
     if isinstance(scope, functions.NestedScope) and scope.may_run_on_host:
-        scope.pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
+        scope.data_pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
     if not isinstance(scope, functions.CaptureScope):
         raise RuntimeError(IN_A_BRANCH)
     return scope

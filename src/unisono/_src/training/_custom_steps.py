@@ -177,10 +177,10 @@ class _RecordingScope(keras_hooks.StateScope):
         self.used[id(variable)] = variable
         self._state[id(variable)] = value
 
-    def made(self, variable: Any) -> None:
+    def variable_created(self, variable: Any) -> None:
         pass
 
-    def pulled(self) -> None:
+    def data_pulled(self) -> None:
         raise RuntimeError(READS_DATASET.format(step=self._step))
 
 
@@ -194,5 +194,5 @@ class _StateScope(_RecordingScope):
     def _first(self, variable: Any) -> Any:
         raise ValueError(NOT_TRACED.format(step=self._step, name=variable.path))
 
-    def made(self, variable: Any) -> None:
+    def variable_created(self, variable: Any) -> None:
         raise ValueError(NEW_EVERY_TIME.format(step=self._step, name=variable.path))

@@ -35,5 +35,5 @@ class SavingScope(functions.CaptureScope):
         self.raw(variable)
         self.set_raw(variable, value)
 
-    def pulled(self) -> None:
+    def data_pulled(self) -> None:
         raise ValueError(READS_DATASET)

@@ -19,7 +19,7 @@ and it would wait for them forever. Choose the value, and assign it outside:
 class _BranchScope(NestedScope):
     """What one branch reads and writes."""
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         replica = context.current_replica()
         if replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable):
             raise RuntimeError(ASSIGNED_BY_SOME.format(name=variable.path))

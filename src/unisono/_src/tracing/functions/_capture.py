@@ -73,10 +73,10 @@ class CaptureScope(keras_hooks.StateScope):
             value = values.spread(value, variable.aggregation, keras_hooks.num_replica_values(variable))
         self.set_raw(variable, value)
 
-    def made(self, variable: Any) -> None:
+    def variable_created(self, variable: Any) -> None:
         self.new.append(variable)
 
-    def pulled(self) -> None:
+    def data_pulled(self) -> None:
         raise HostLoop
 
 

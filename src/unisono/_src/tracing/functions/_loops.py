@@ -37,12 +37,12 @@ class _BodyScope(NestedScope):
             self._state[key] = jax_hooks.make_placeholder(self._trace, key, self._outer.read(variable))
         return self._state[key]
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         replica = context.current_replica()
         alone = replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable)
         if alone and not self._same_for_all:
             raise RuntimeError(ASSIGNED_IN_SOME_TURNS.format(name=variable.path))
-        return super().agreed(variable, value)
+        return super().aggregate(variable, value)
 
 
 class LoopBody:

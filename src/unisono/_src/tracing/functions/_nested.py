@@ -43,27 +43,27 @@ class NestedScope(keras_hooks.StateScope):
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
-        self.write(variable, self.agreed(variable, value))
+        self.write(variable, self.aggregate(variable, value))
 
     def add_delta(self, variable: Any, delta: Any) -> Any:
-        value = self.read(variable) + self.agreed(variable, jnp.broadcast_to(delta, variable.shape))
+        value = self.read(variable) + self.aggregate(variable, jnp.broadcast_to(delta, variable.shape))
         self.write(variable, value)
         return value
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         # In a merge_call values are wholes, of which replicas get their parts when all is done.
-        return value if context.merging_replica() is not None else self._outer.agreed(variable, value)
+        return value if context.merging_replica() is not None else self._outer.aggregate(variable, value)
 
     def write(self, variable: Any, value: Any) -> None:
         check_trace(self._trace, variable)
         self.written[id(variable)] = variable
         self._state[id(variable)] = value
 
-    def made(self, variable: Any) -> None:
-        self._outer.made(variable)
+    def variable_created(self, variable: Any) -> None:
+        self._outer.variable_created(variable)
 
-    def pulled(self) -> None:
-        self._outer.pulled()
+    def data_pulled(self) -> None:
+        self._outer.data_pulled()
 
 
 class PlainScope:
@@ -84,7 +84,7 @@ class PlainScope:
         """The value."""
         return self._read(variable)
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         """There are no other replicas."""
         return value
 
@@ -92,10 +92,10 @@ class PlainScope:
         """Called when the part has been left."""
         variable.assign(value)
 
-    def made(self, variable: Any) -> None:
+    def variable_created(self, variable: Any) -> None:
         """Nobody wants to know."""
 
-    def pulled(self) -> None:
+    def data_pulled(self) -> None:
         """Whoever traces says what may be done."""
 
 

@@ -56,17 +56,17 @@ class ReplicaScope(keras_hooks.StateScope):
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
-        self.write(variable, self.agreed(variable, value))
+        self.write(variable, self.aggregate(variable, value))
 
     def add_delta(self, variable: Any, delta: Any) -> Any:
-        value = self._own(variable) + self.agreed(variable, jnp.broadcast_to(delta, variable.shape))
+        value = self._own(variable) + self.aggregate(variable, jnp.broadcast_to(delta, variable.shape))
         self.write(variable, value)
         return self.read(variable)
 
-    def made(self, variable: Any) -> None:
-        self._outer.made(variable)
+    def variable_created(self, variable: Any) -> None:
+        self._outer.variable_created(variable)
 
-    def pulled(self) -> None:
+    def data_pulled(self) -> None:
         raise RuntimeError(PULLED)
 
     def write(self, variable: Any, value: Any) -> None:
@@ -75,7 +75,7 @@ class ReplicaScope(keras_hooks.StateScope):
         self.written[id(variable)] = variable
         self._state[id(variable)] = value
 
-    def agreed(self, variable: Any, value: Any) -> Any:
+    def aggregate(self, variable: Any, value: Any) -> Any:
         """What all replicas assign, out of what each one wants to."""
         if context.merging_replica() is not None:
             return self._of_merged(variable, value)

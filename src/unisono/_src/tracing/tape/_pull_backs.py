@@ -128,7 +128,7 @@ def _compiled_pair(call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -> _
     identity, so one that is seen a second time will come again. Jitted functions keep theirs; what holds arrays is not
     kept, since they would be too.
     """
-    if call.holds_arrays:
+    if call.has_array_constants:
         return None
     try:
         new = [] if call.name == "jit" else [jaxpr for jaxpr in call.jaxprs if jaxpr not in _seen]

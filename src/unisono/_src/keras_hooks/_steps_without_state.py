@@ -1,9 +1,9 @@
-"""Hook: Keras's own steps can be called with the data alone, as `super().train_step(data)` in TensorFlow's signature.
+"""Hook: Keras's own steps can be called with the data only, as `super().train_step(data)` in TensorFlow's signature.
 
 Checked against Keras 3.15.1: with JAX the steps are `train_step(state, data)` and `test_step(state, data)`, which give
 logs and the new state, and `predict_step(state, data)`, which returns outputs and the new non-trainable variables. The
 state is the values of `trainable_variables`, `non_trainable_variables`, the optimizer's (training) and the metrics'
-(not when predicting). `_symbolic_build` makes what is not there yet.
+(not when predicting). `_symbolic_build` makes what does not exist yet.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from keras.src.backend.jax.trainer import JAXTrainer
 
+from unisono._src import hooks
 from unisono._src.keras_hooks._variables import enclosing_state_scope, raw_value
 from unisono._src.replicas import context
 
@@ -27,7 +28,13 @@ _ON_BATCH = {"train_step": "train_on_batch", "test_step": "test_on_batch", "pred
 def accept_steps_without_state() -> None:
     """Installs the hook."""
     for name in _ON_BATCH:
-        setattr(JAXTrainer, name, _with_data_alone(name, getattr(JAXTrainer, name)))
+        hooks.wrap(
+            JAXTrainer,
+            name,
+            functools.partial(_without_state, name),
+            expects="(self, state, data)",
+            why="super().train_step(data), as in TensorFlow, works in a custom step",
+        )
 
 
 def has_tf_signature(model: Any, step: str) -> bool:
@@ -56,8 +63,7 @@ def step_state_variables(model: Any, step: str) -> list[list[Any]]:
     return groups
 
 
-def _with_data_alone(name: str, original: Any) -> Any:
-    @functools.wraps(original)
+def _without_state(name: str, original: Any) -> Any:
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) != 1:
             return original(self, *args, **kwargs)
