@@ -13,10 +13,10 @@ import numpy as np
 
 from unisono._src import jax_hooks
 from unisono._src.tracing import functions
+from unisono.tf import nest
 from unisono.tf._operands import static_int
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
-from unisono.tf.nest import _structures as nest
 
 LOOP_VARIABLE_CHANGED = """tf.while_loop: the body changes the {what} of a loop variable from {before} to {after}. In a
 compiled function it has to stay the same. Start with the final {what}, by tf.cast or tf.zeros of the full shape."""

@@ -39,6 +39,13 @@ def op(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _make_op(function, folds=True)
 
 
+def define_op(name: str, compute: Callable[_P, _R], doc: str) -> Callable[_P, _R]:
+    """:func:`op` for a single expression: gives the lambda ``compute`` a name and a docstring."""
+    compute.__name__ = compute.__qualname__ = name
+    compute.__doc__ = doc
+    return op(compute)
+
+
 def op_without_folding(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """:func:`op` for functions that create large arrays from small arguments, or random numbers."""
     return _make_op(function, folds=False)

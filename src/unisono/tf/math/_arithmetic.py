@@ -7,9 +7,30 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._op import op
+from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_floating, convert_operands, convert_together
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
+
+subtract = define_op("subtract", lambda x, y: jnp.subtract(*convert_operands(x, y)), "`x - y`.")
+multiply = define_op("multiply", lambda x, y: jnp.multiply(*convert_operands(x, y)), "`x * y`.")
+reciprocal = define_op("reciprocal", lambda x: 1 / as_floating(x), "`1 / x`.")
+negative = define_op("negative", lambda x: jnp.negative(as_array(x)), "`-x`.")
+abs = define_op("abs", lambda x: jnp.abs(as_array(x)), "The absolute value; the magnitude of complex numbers.")
+sign = define_op("sign", lambda x: jnp.sign(as_array(x)), "-1, 0 or 1; `x / abs(x)` for complex numbers.")
+pow = define_op("pow", lambda x, y: jnp.power(*convert_operands(x, y)), "`x ** y`.")
+square = define_op("square", lambda x: jnp.square(as_array(x)), "`x * x`.")
+sqrt = define_op("sqrt", lambda x: jnp.sqrt(as_floating(x)), "The square root.")
+rsqrt = define_op("rsqrt", lambda x: jax.lax.rsqrt(as_floating(x)), "`1 / sqrt(x)`.")
+maximum = define_op("maximum", lambda x, y: jnp.maximum(*convert_operands(x, y)), "The larger one of `x` and `y`.")
+minimum = define_op("minimum", lambda x, y: jnp.minimum(*convert_operands(x, y)), "The smaller one of `x` and `y`.")
+floor = define_op("floor", lambda x: jnp.floor(as_floating(x)), "Rounds down.")
+ceil = define_op("ceil", lambda x: jnp.ceil(as_floating(x)), "Rounds up.")
+round = define_op("round", lambda x: jnp.round(as_array(x)), "Rounds to the nearest integer; halves to the even one.")
+rint = define_op("rint", lambda x: jnp.rint(as_floating(x)), "Rounds to the nearest integer; halves to the even one.")
+divide = define_op("divide", lambda x, y: jnp.true_divide(*convert_operands(x, y)), "`x / y`; floating-point results.")
+floordiv = define_op("floordiv", lambda x, y: jnp.floor_divide(*convert_operands(x, y)), "`x // y`, rounded down.")
+floormod = define_op("floormod", lambda x, y: jnp.mod(*convert_operands(x, y)), "`x % y`, with the sign of y.")
+truncatemod = define_op("truncatemod", lambda x, y: jnp.fmod(*convert_operands(x, y)), "The remainder of truncatediv.")
 
 
 @op
@@ -26,18 +47,6 @@ def add(x: Any, y: Any) -> Any:
 
 
 @op
-def subtract(x: Any, y: Any) -> Any:
-    """`x - y`."""
-    return jnp.subtract(*convert_operands(x, y))
-
-
-@op
-def multiply(x: Any, y: Any) -> Any:
-    """`x * y`."""
-    return jnp.multiply(*convert_operands(x, y))
-
-
-@op
 def scalar_mul(scalar: Any, x: Any) -> Any:
     """`scalar * x` in the dtype of ``x``."""
     array = as_array(x)
@@ -45,27 +54,9 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
 
 
 @op
-def divide(x: Any, y: Any) -> Any:
-    """`x / y`; floating-point for integers, too, as in Python."""
-    return jnp.true_divide(*convert_operands(x, y))
-
-
-@op
 def truediv(x: Any, y: Any) -> Any:
-    """`x / y`; floating-point for integers, too, as in Python."""
+    """`x / y`; floating-point results."""
     return jnp.true_divide(*convert_operands(x, y))
-
-
-@op
-def floordiv(x: Any, y: Any) -> Any:
-    """`x // y`: the quotient rounded down."""
-    return jnp.floor_divide(*convert_operands(x, y))
-
-
-@op
-def floormod(x: Any, y: Any) -> Any:
-    """`x % y`: the remainder has the sign of ``y``."""
-    return jnp.mod(*convert_operands(x, y))
 
 
 @op
@@ -76,12 +67,6 @@ def truncatediv(x: Any, y: Any) -> Any:
     if jnp.issubdtype(dtype, jnp.integer):
         return (jnp.sign(x) * jnp.sign(y) * (jnp.abs(x) // jnp.abs(y))).astype(dtype)
     return jnp.trunc(x / y)
-
-
-@op
-def truncatemod(x: Any, y: Any) -> Any:
-    """The remainder of :func:`truncatediv`; it has the sign of ``x``."""
-    return jnp.fmod(*convert_operands(x, y))
 
 
 @op
@@ -101,46 +86,10 @@ def multiply_no_nan(x: Any, y: Any) -> Any:
 
 
 @op
-def reciprocal(x: Any) -> Any:
-    """`1 / x`."""
-    return 1 / as_floating(x)
-
-
-@op
 def reciprocal_no_nan(x: Any) -> Any:
     """`1 / x`, and 0 where ``x`` is 0."""
     x = as_floating(x)
     return jnp.where(x == 0, 0, 1 / jnp.where(x == 0, 1, x)).astype(x.dtype)
-
-
-@op
-def negative(x: Any) -> Any:
-    """`-x`."""
-    return jnp.negative(as_array(x))
-
-
-@op
-def abs(x: Any) -> Any:
-    """The absolute value; the magnitude of complex numbers."""
-    return jnp.abs(as_array(x))
-
-
-@op
-def sign(x: Any) -> Any:
-    """-1, 0 or 1; `x / abs(x)` for complex numbers."""
-    return jnp.sign(as_array(x))
-
-
-@op
-def pow(x: Any, y: Any) -> Any:
-    """`x ** y`."""
-    return jnp.power(*convert_operands(x, y))
-
-
-@op
-def square(x: Any) -> Any:
-    """`x * x`."""
-    return jnp.square(as_array(x))
 
 
 @op
@@ -149,18 +98,6 @@ def squared_difference(x: Any, y: Any) -> Any:
     x, y = convert_operands(x, y)
     difference = x - y
     return difference * jnp.conj(difference)
-
-
-@op
-def sqrt(x: Any) -> Any:
-    """The square root."""
-    return jnp.sqrt(as_floating(x))
-
-
-@op
-def rsqrt(x: Any) -> Any:
-    """`1 / sqrt(x)`."""
-    return jax.lax.rsqrt(as_floating(x))
 
 
 @op
@@ -190,42 +127,6 @@ def add_n(inputs: Any) -> Any:
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:
     """The same as :func:`add_n`."""
     return add_n(inputs)
-
-
-@op
-def maximum(x: Any, y: Any) -> Any:
-    """The larger one of `x` and `y`."""
-    return jnp.maximum(*convert_operands(x, y))
-
-
-@op
-def minimum(x: Any, y: Any) -> Any:
-    """The smaller one of `x` and `y`."""
-    return jnp.minimum(*convert_operands(x, y))
-
-
-@op
-def round(x: Any) -> Any:
-    """Rounds to the nearest integer; halves to the even one."""
-    return jnp.round(as_array(x))
-
-
-@op
-def rint(x: Any) -> Any:
-    """Rounds to the nearest integer; halves to the even one."""
-    return jnp.rint(as_floating(x))
-
-
-@op
-def floor(x: Any) -> Any:
-    """Rounds down."""
-    return jnp.floor(as_floating(x))
-
-
-@op
-def ceil(x: Any) -> Any:
-    """Rounds up."""
-    return jnp.ceil(as_floating(x))
 
 
 @op

@@ -1,4 +1,4 @@
-"""Comparisons, logical operations, and tests for NaN, infinity and order."""
+"""Comparisons, logical operations and tests for NaN and infinity, element by element; tests for sorted values."""
 
 from __future__ import annotations
 
@@ -8,87 +8,23 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf._op import op
+from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_bytes_array, convert_operands
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
 
-
-@op
-def equal(x: Any, y: Any) -> Any:
-    """`x == y`, also for strings."""
-    return _compare(x, y, np.equal, jnp.equal)
-
-
-@op
-def not_equal(x: Any, y: Any) -> Any:
-    """`x != y`, also for strings."""
-    return _compare(x, y, np.not_equal, jnp.not_equal)
-
-
-@op
-def less(x: Any, y: Any) -> Any:
-    """`x < y`."""
-    return jnp.less(*convert_operands(x, y))
-
-
-@op
-def less_equal(x: Any, y: Any) -> Any:
-    """`x <= y`."""
-    return jnp.less_equal(*convert_operands(x, y))
-
-
-@op
-def greater(x: Any, y: Any) -> Any:
-    """`x > y`."""
-    return jnp.greater(*convert_operands(x, y))
-
-
-@op
-def greater_equal(x: Any, y: Any) -> Any:
-    """`x >= y`."""
-    return jnp.greater_equal(*convert_operands(x, y))
-
-
-@op
-def logical_and(x: Any, y: Any) -> Any:
-    """`x and y`, element by element."""
-    return jnp.logical_and(as_array(x), as_array(y))
-
-
-@op
-def logical_or(x: Any, y: Any) -> Any:
-    """`x or y`, element by element."""
-    return jnp.logical_or(as_array(x), as_array(y))
-
-
-@op
-def logical_xor(x: Any, y: Any) -> Any:
-    """Whether exactly one of ``x`` and ``y`` is true."""
-    return jnp.logical_xor(as_array(x), as_array(y))
-
-
-@op
-def logical_not(x: Any) -> Any:
-    """`not x`, element by element."""
-    return jnp.logical_not(as_array(x))
-
-
-@op
-def is_nan(x: Any) -> Any:
-    """Whether the element is NaN."""
-    return jnp.isnan(as_array(x))
-
-
-@op
-def is_inf(x: Any) -> Any:
-    """Whether the element is infinite."""
-    return jnp.isinf(as_array(x))
-
-
-@op
-def is_finite(x: Any) -> Any:
-    """Whether the element is neither NaN nor infinite."""
-    return jnp.isfinite(as_array(x))
+equal = define_op("equal", lambda x, y: _compare(x, y, np.equal, jnp.equal), "`x == y`; also strings.")
+less = define_op("less", lambda x, y: jnp.less(*convert_operands(x, y)), "`x < y`.")
+less_equal = define_op("less_equal", lambda x, y: jnp.less_equal(*convert_operands(x, y)), "`x <= y`.")
+greater = define_op("greater", lambda x, y: jnp.greater(*convert_operands(x, y)), "`x > y`.")
+greater_equal = define_op("greater_equal", lambda x, y: jnp.greater_equal(*convert_operands(x, y)), "`x >= y`.")
+logical_not = define_op("logical_not", lambda x: jnp.logical_not(as_array(x)), "`not x`.")
+is_nan = define_op("is_nan", lambda x: jnp.isnan(as_array(x)), "Whether it is NaN.")
+is_inf = define_op("is_inf", lambda x: jnp.isinf(as_array(x)), "Whether it is infinite.")
+logical_and = define_op("logical_and", lambda x, y: jnp.logical_and(as_array(x), as_array(y)), "`x and y`.")
+logical_or = define_op("logical_or", lambda x, y: jnp.logical_or(as_array(x), as_array(y)), "`x or y`.")
+logical_xor = define_op("logical_xor", lambda x, y: jnp.logical_xor(as_array(x), as_array(y)), "Exclusive or.")
+is_finite = define_op("is_finite", lambda x: jnp.isfinite(as_array(x)), "Whether it is neither NaN nor infinite.")
+not_equal = define_op("not_equal", lambda x, y: _compare(x, y, np.not_equal, jnp.not_equal), "`x != y`; also strings.")
 
 
 @op

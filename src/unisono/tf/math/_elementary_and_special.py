@@ -1,4 +1,7 @@
-"""Exponential, trigonometric, hyperbolic and special functions, and complex numbers, element by element."""
+"""Exponential, trigonometric, hyperbolic and special functions, and complex numbers, element by element.
+
+Incomplete beta and gamma functions are the regularized ones, as in TensorFlow.
+"""
 
 from __future__ import annotations
 
@@ -8,177 +11,51 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special as special
 
-from unisono.tf._op import op
+from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_floating, convert_operands
 from unisono.tf._tensors import as_array
 
-
-@op
-def exp(x: Any) -> Any:
-    """`e ** x`."""
-    return jnp.exp(as_floating(x))
-
-
-@op
-def expm1(x: Any) -> Any:
-    """`exp(x) - 1`, accurate near 0."""
-    return jnp.expm1(as_floating(x))
-
-
-@op
-def log(x: Any) -> Any:
-    """The natural logarithm."""
-    return jnp.log(as_floating(x))
-
-
-@op
-def log1p(x: Any) -> Any:
-    """`log(1 + x)`, accurate near 0."""
-    return jnp.log1p(as_floating(x))
-
-
-@op
-def sin(x: Any) -> Any:
-    """The sine."""
-    return jnp.sin(as_floating(x))
-
-
-@op
-def cos(x: Any) -> Any:
-    """The cosine."""
-    return jnp.cos(as_floating(x))
-
-
-@op
-def tan(x: Any) -> Any:
-    """The tangent."""
-    return jnp.tan(as_floating(x))
-
-
-@op
-def asin(x: Any) -> Any:
-    """The inverse sine."""
-    return jnp.arcsin(as_floating(x))
-
-
-@op
-def acos(x: Any) -> Any:
-    """The inverse cosine."""
-    return jnp.arccos(as_floating(x))
-
-
-@op
-def atan(x: Any) -> Any:
-    """The inverse tangent."""
-    return jnp.arctan(as_floating(x))
-
-
-@op
-def atan2(y: Any, x: Any) -> Any:
-    """The angle of the point (x, y), in (-pi, pi]."""
-    return jnp.arctan2(*convert_operands(y, x))
-
-
-@op
-def sinh(x: Any) -> Any:
-    """The hyperbolic sine."""
-    return jnp.sinh(as_floating(x))
-
-
-@op
-def cosh(x: Any) -> Any:
-    """The hyperbolic cosine."""
-    return jnp.cosh(as_floating(x))
-
-
-@op
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent."""
-    return jnp.tanh(as_floating(x))
-
-
-@op
-def asinh(x: Any) -> Any:
-    """The inverse hyperbolic sine."""
-    return jnp.arcsinh(as_floating(x))
-
-
-@op
-def acosh(x: Any) -> Any:
-    """The inverse hyperbolic cosine."""
-    return jnp.arccosh(as_floating(x))
-
-
-@op
-def atanh(x: Any) -> Any:
-    """The inverse hyperbolic tangent."""
-    return jnp.arctanh(as_floating(x))
-
-
-@op
-def sigmoid(x: Any) -> Any:
-    """`1 / (1 + exp(-x))`."""
-    return jax.nn.sigmoid(as_floating(x))
-
-
-@op
-def log_sigmoid(x: Any) -> Any:
-    """The logarithm of :func:`sigmoid`."""
-    return jax.nn.log_sigmoid(as_floating(x))
-
-
-@op
-def softplus(features: Any) -> Any:
-    """`log(1 + exp(x))`."""
-    return jax.nn.softplus(as_floating(features))
-
-
-@op
-def softsign(features: Any) -> Any:
-    """`x / (1 + abs(x))`."""
-    return jax.nn.soft_sign(as_floating(features))
-
-
-@op
-def erf(x: Any) -> Any:
-    """The error function."""
-    return special.erf(as_floating(x))
-
-
-@op
-def erfc(x: Any) -> Any:
-    """`1 - erf(x)`."""
-    return special.erfc(as_floating(x))
-
-
-@op
-def erfinv(x: Any) -> Any:
-    """The inverse of :func:`erf`."""
-    return special.erfinv(as_floating(x))
-
-
-@op
-def erfcinv(x: Any) -> Any:
-    """The inverse of :func:`erfc`."""
-    return special.erfinv(1 - as_floating(x))
-
-
-@op
-def ndtri(x: Any) -> Any:
-    """The quantile function of the normal distribution."""
-    return special.ndtri(as_floating(x))
-
-
-@op
-def lgamma(x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function."""
-    return special.gammaln(as_floating(x))
-
-
-@op
-def digamma(x: Any) -> Any:
-    """The derivative of :func:`lgamma`."""
-    return special.digamma(as_floating(x))
+exp = define_op("exp", lambda x: jnp.exp(as_floating(x)), "`e ** x`.")
+expm1 = define_op("expm1", lambda x: jnp.expm1(as_floating(x)), "`exp(x) - 1`, accurate near 0.")
+log = define_op("log", lambda x: jnp.log(as_floating(x)), "The natural logarithm.")
+log1p = define_op("log1p", lambda x: jnp.log1p(as_floating(x)), "`log(1 + x)`, accurate near 0.")
+sin = define_op("sin", lambda x: jnp.sin(as_floating(x)), "The sine.")
+cos = define_op("cos", lambda x: jnp.cos(as_floating(x)), "The cosine.")
+tan = define_op("tan", lambda x: jnp.tan(as_floating(x)), "The tangent.")
+asin = define_op("asin", lambda x: jnp.arcsin(as_floating(x)), "The inverse sine.")
+acos = define_op("acos", lambda x: jnp.arccos(as_floating(x)), "The inverse cosine.")
+atan = define_op("atan", lambda x: jnp.arctan(as_floating(x)), "The inverse tangent.")
+sinh = define_op("sinh", lambda x: jnp.sinh(as_floating(x)), "The hyperbolic sine.")
+cosh = define_op("cosh", lambda x: jnp.cosh(as_floating(x)), "The hyperbolic cosine.")
+tanh = define_op("tanh", lambda x: jnp.tanh(as_floating(x)), "The hyperbolic tangent.")
+asinh = define_op("asinh", lambda x: jnp.arcsinh(as_floating(x)), "The inverse hyperbolic sine.")
+acosh = define_op("acosh", lambda x: jnp.arccosh(as_floating(x)), "The inverse hyperbolic cosine.")
+atanh = define_op("atanh", lambda x: jnp.arctanh(as_floating(x)), "The inverse hyperbolic tangent.")
+sigmoid = define_op("sigmoid", lambda x: jax.nn.sigmoid(as_floating(x)), "`1 / (1 + exp(-x))`.")
+softplus = define_op("softplus", lambda features: jax.nn.softplus(as_floating(features)), "`log(1 + exp(x))`.")
+softsign = define_op("softsign", lambda features: jax.nn.soft_sign(as_floating(features)), "`x / (1 + abs(x))`.")
+erf = define_op("erf", lambda x: special.erf(as_floating(x)), "The error function.")
+erfc = define_op("erfc", lambda x: special.erfc(as_floating(x)), "`1 - erf(x)`.")
+erfinv = define_op("erfinv", lambda x: special.erfinv(as_floating(x)), "The inverse of :func:`erf`.")
+erfcinv = define_op("erfcinv", lambda x: special.erfinv(1 - as_floating(x)), "The inverse of :func:`erfc`.")
+digamma = define_op("digamma", lambda x: special.digamma(as_floating(x)), "The derivative of :func:`lgamma`.")
+zeta = define_op("zeta", lambda x, q: special.zeta(as_floating(x), as_floating(q)), "The Hurwitz zeta function.")
+bessel_i0 = define_op("bessel_i0", lambda x: special.i0(as_floating(x)), "The modified Bessel function of order 0.")
+bessel_i0e = define_op("bessel_i0e", lambda x: special.i0e(as_floating(x)), "`exp(-abs(x)) * bessel_i0(x)`.")
+bessel_i1 = define_op("bessel_i1", lambda x: special.i1(as_floating(x)), "The modified Bessel function of order 1.")
+bessel_i1e = define_op("bessel_i1e", lambda x: special.i1e(as_floating(x)), "`exp(-abs(x)) * bessel_i1(x)`.")
+real = define_op("real", lambda input: jnp.real(as_array(input)), "The real part.")
+imag = define_op("imag", lambda input: jnp.imag(as_array(input)), "The imaginary part.")
+conj = define_op("conj", lambda x: jnp.conj(as_array(x)), "The complex conjugate.")
+angle = define_op("angle", lambda input: jnp.angle(as_array(input)), "The argument of complex numbers, in radians.")
+atan2 = define_op("atan2", lambda y, x: jnp.arctan2(*convert_operands(y, x)), "The angle of the point (x, y).")
+ndtri = define_op("ndtri", lambda x: special.ndtri(as_floating(x)), "The normal quantile function.")
+lgamma = define_op("lgamma", lambda x: special.gammaln(as_floating(x)), "`log(abs(gamma(x)))`.")
+xlogy = define_op("xlogy", lambda x, y: special.xlogy(*convert_operands(x, y)), "`x * log(y)`; 0 if x is 0.")
+log_sigmoid = define_op("log_sigmoid", lambda x: jax.nn.log_sigmoid(as_floating(x)), "`log(sigmoid(x))`.")
+igamma = define_op("igamma", lambda a, x: special.gammainc(as_floating(a), as_floating(x)), "Lower incomplete gamma.")
+igammac = define_op("igammac", lambda a, x: special.gammaincc(as_floating(a), as_floating(x)), "`1 - igamma(a, x)`.")
+xlog1py = define_op("xlog1py", lambda x, y: special.xlog1py(*convert_operands(x, y)), "`x * log1p(y)`; 0 if x is 0.")
 
 
 @op
@@ -188,27 +65,9 @@ def polygamma(a: Any, x: Any) -> Any:
 
 
 @op
-def zeta(x: Any, q: Any) -> Any:
-    """The Hurwitz zeta function."""
-    return special.zeta(as_floating(x), as_floating(q))
-
-
-@op
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    """The regularized incomplete beta function."""
+    """The incomplete beta function."""
     return special.betainc(as_floating(a), as_floating(b), as_floating(x))
-
-
-@op
-def igamma(a: Any, x: Any) -> Any:
-    """The lower regularized incomplete gamma function."""
-    return special.gammainc(as_floating(a), as_floating(x))
-
-
-@op
-def igammac(a: Any, x: Any) -> Any:
-    """The upper regularized incomplete gamma function."""
-    return special.gammaincc(as_floating(a), as_floating(x))
 
 
 @op
@@ -216,42 +75,6 @@ def lbeta(x: Any) -> Any:
     """The logarithm of the beta function along the last dim."""
     x = as_floating(x)
     return jnp.sum(special.gammaln(x), -1) - special.gammaln(jnp.sum(x, -1))
-
-
-@op
-def bessel_i0(x: Any) -> Any:
-    """The modified Bessel function of order 0."""
-    return special.i0(as_floating(x))
-
-
-@op
-def bessel_i0e(x: Any) -> Any:
-    """`exp(-abs(x)) * bessel_i0(x)`."""
-    return special.i0e(as_floating(x))
-
-
-@op
-def bessel_i1(x: Any) -> Any:
-    """The modified Bessel function of order 1."""
-    return special.i1(as_floating(x))
-
-
-@op
-def bessel_i1e(x: Any) -> Any:
-    """`exp(-abs(x)) * bessel_i1(x)`."""
-    return special.i1e(as_floating(x))
-
-
-@op
-def xlogy(x: Any, y: Any) -> Any:
-    """`x * log(y)`, and 0 where ``x`` is 0."""
-    return special.xlogy(*convert_operands(x, y))
-
-
-@op
-def xlog1py(x: Any, y: Any) -> Any:
-    """`x * log(1 + y)`, and 0 where ``x`` is 0."""
-    return special.xlog1py(*convert_operands(x, y))
 
 
 @op
@@ -270,30 +93,6 @@ def polyval(coeffs: Any, x: Any) -> Any:
     for coefficient in coeffs:
         total = total * x + as_array(coefficient, x.dtype)
     return total
-
-
-@op
-def real(input: Any) -> Any:
-    """The real part."""
-    return jnp.real(as_array(input))
-
-
-@op
-def imag(input: Any) -> Any:
-    """The imaginary part."""
-    return jnp.imag(as_array(input))
-
-
-@op
-def conj(x: Any) -> Any:
-    """The complex conjugate."""
-    return jnp.conj(as_array(x))
-
-
-@op
-def angle(input: Any) -> Any:
-    """The argument of complex numbers, in radians."""
-    return jnp.angle(as_array(input))
 
 
 @op

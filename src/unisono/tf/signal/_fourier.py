@@ -1,4 +1,4 @@
-"""Fourier transforms."""
+"""Fourier transforms over the last dims."""
 
 from __future__ import annotations
 
@@ -6,46 +6,17 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from unisono.tf._op import op
+from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_floating, static_shape
 from unisono.tf._operands import static_axes as dims
 from unisono.tf._tensors import as_array
 
-
-@op
-def fft(input: Any) -> Any:
-    """The Fourier transform along the last dim."""
-    return jnp.fft.fft(as_array(input))
-
-
-@op
-def ifft(input: Any) -> Any:
-    """The inverse of :func:`fft`."""
-    return jnp.fft.ifft(as_array(input))
-
-
-@op
-def fft2d(input: Any) -> Any:
-    """The Fourier transform along the last two dims."""
-    return jnp.fft.fft2(as_array(input))
-
-
-@op
-def ifft2d(input: Any) -> Any:
-    """The inverse of :func:`fft2d`."""
-    return jnp.fft.ifft2(as_array(input))
-
-
-@op
-def fft3d(input: Any) -> Any:
-    """The Fourier transform along the last three dims."""
-    return jnp.fft.fftn(as_array(input), axes=(-3, -2, -1))
-
-
-@op
-def ifft3d(input: Any) -> Any:
-    """The inverse of :func:`fft3d`."""
-    return jnp.fft.ifftn(as_array(input), axes=(-3, -2, -1))
+fft = define_op("fft", lambda input: jnp.fft.fft(as_array(input)), "1-D Fourier transform.")
+ifft = define_op("ifft", lambda input: jnp.fft.ifft(as_array(input)), "The inverse of fft.")
+ifft2d = define_op("ifft2d", lambda input: jnp.fft.ifft2(as_array(input)), "The inverse of fft2d.")
+fft2d = define_op("fft2d", lambda input: jnp.fft.fft2(as_array(input)), "2-D Fourier transform.")
+fft3d = define_op("fft3d", lambda input: jnp.fft.fftn(as_array(input), axes=(-3, -2, -1)), "3-D Fourier transform.")
+ifft3d = define_op("ifft3d", lambda input: jnp.fft.ifftn(as_array(input), axes=(-3, -2, -1)), "The inverse of fft3d.")
 
 
 @op

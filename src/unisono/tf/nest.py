@@ -1,12 +1,14 @@
-"""Functions for nested lists, tuples, named tuples and dicts. Values of dicts are in the order of their sorted keys."""
+"""`tf.nest`: functions for nested lists, tuples, named tuples and dicts. Dicts count in the order of sorted keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-DIFFERENT = "tf.nest: these do not have the same structure: {first!r} and {second!r}."
-WRONG_COUNT = "tf.nest.pack_sequence_as: the structure has {expected} leaves, but flat_sequence has {given} values."
+from unisono.tf._missing import explain_missing_names as _explain_missing_names
+
+_DIFFERENT = "tf.nest: these do not have the same structure: {first!r} and {second!r}."
+_WRONG_COUNT = "tf.nest.pack_sequence_as: the structure has {expected} leaves, but flat_sequence has {given} values."
 
 
 def is_nested(structure: Any) -> bool:
@@ -47,22 +49,22 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
         raise TypeError(f"tf.nest.pack_sequence_as: expected a list of values, got {type(flat_sequence).__name__}.")
     expected = len(flatten(structure))
     if expected != len(flat_sequence):
-        raise ValueError(WRONG_COUNT.format(expected=expected, given=len(flat_sequence)))
+        raise ValueError(_WRONG_COUNT.format(expected=expected, given=len(flat_sequence)))
     return _pack(structure, iter(flat_sequence))
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raises ValueError unless both have the same structure; TypeError if they differ in the types of containers."""
     if is_nested(nest1) != is_nested(nest2):
-        raise ValueError(DIFFERENT.format(first=nest1, second=nest2))
+        raise ValueError(_DIFFERENT.format(first=nest1, second=nest2))
     if not is_nested(nest1):
         return
     if isinstance(nest1, Mapping) != isinstance(nest2, Mapping) or (
         check_types and _container_type(nest1) != _container_type(nest2)
     ):
-        raise TypeError(DIFFERENT.format(first=nest1, second=nest2))
+        raise TypeError(_DIFFERENT.format(first=nest1, second=nest2))
     if len(nest1) != len(nest2) or (isinstance(nest1, Mapping) and set(nest1) != set(nest2)):
-        raise ValueError(DIFFERENT.format(first=nest1, second=nest2))
+        raise ValueError(_DIFFERENT.format(first=nest1, second=nest2))
     for first, second in zip(_children(nest1), _children(nest2), strict=True):
         assert_same_structure(first, second, check_types)
 
@@ -91,3 +93,6 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
         return type(structure)((key, packed[key]) for key in structure)  # type: ignore[call-arg]
     children = [_pack(each, leaves) for each in structure]
     return type(structure)(*children) if hasattr(structure, "_fields") else type(structure)(children)
+
+
+__getattr__ = _explain_missing_names("tf.nest")
