@@ -15,7 +15,7 @@ from jax.extend.core import jaxprs_in_params
 from keras import layers
 
 from unisono import GradientTape
-from unisono._src.tracing.tape import _pull_backs
+from unisono._src.tracing.tape import _vjp
 
 pytestmark = pytest.mark.slow
 
@@ -136,10 +136,10 @@ def test_each_kind_of_operation_is_compiled_once() -> None:
         tape.gradient(y, x)
 
     step()
-    before = _pull_backs._cached_pair.cache_info()
+    before = _vjp._cached_vjp.cache_info()
     for _ in range(5):
         step()
-    after = _pull_backs._cached_pair.cache_info()
+    after = _vjp._cached_vjp.cache_info()
     assert after.misses == before.misses
     assert after.hits > before.hits
     assert after.maxsize is not None
@@ -170,7 +170,7 @@ def test_loops_that_are_traced_anew_each_time_do_not_fill_the_cache() -> None:
         tape.gradient(y, x)
 
     step()
-    before = _pull_backs._cached_pair.cache_info().currsize
+    before = _vjp._cached_vjp.cache_info().currsize
     for _ in range(3):
         step()
-    assert _pull_backs._cached_pair.cache_info().currsize == before
+    assert _vjp._cached_vjp.cache_info().currsize == before

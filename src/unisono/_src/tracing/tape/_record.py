@@ -1,7 +1,7 @@
-"""What a tape remembers: which values it follows, and how each of them came from others.
+"""What a tape stores: which values it follows, and the operations that computed them.
 
-A value is known by its identity, not by a wrapper around it. While the value lives, that is a number in a table; when
-nobody has it any more the entry goes, and only the way back from it is kept. So a tape holds what gradients need and
+A value is identified by `id`, not by a wrapper around it: a table maps it to a number. When the value is garbage
+collected its entry is removed, and only the pullbacks that need it keep it. So a tape holds what gradients need and
 nothing else.
 """
 
@@ -19,20 +19,20 @@ import jax.numpy as jnp
 from jax import lax
 
 from unisono._src import jax_hooks
-from unisono._src.tracing.tape._pull_backs import Outcome, differentiated
+from unisono._src.tracing.tape._vjp import VjpResult, run_with_vjp
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An operation that was done, by the numbers of its values.
+class RecordedOperation:
+    """An operation that was run, by the numbers of its values.
 
     Attributes:
         inputs: the numbers of its arguments that are followed.
         results: those of its results; None for one that is not followed.
         shapes: the shapes and dtypes of its results.
-        takes_symbolic_zeros: whether the pull-back does.
+        takes_symbolic_zeros: whether the pullback does.
         pull_back: from cotangents of the results to those of the inputs.
-        again: does it once more, if the arguments were kept.
+        rerun: runs it once more; None if the arguments were not kept.
     """
 
     inputs: list[int]
@@ -40,14 +40,14 @@ class Step:
     shapes: list[Any]
     takes_symbolic_zeros: bool
     pull_back: Callable[[list[Any]], Sequence[Any]]
-    again: Callable[[], Outcome] | None
+    rerun: Callable[[], VjpResult] | None
 
-    def walked_back(self, cotangents: list[Any], anew: bool) -> Sequence[Any]:
+    def pull_back_cotangents(self, cotangents: list[Any], recompute: bool) -> Sequence[Any]:
         """Cotangents of the inputs from those of the results; None for a result that has none.
 
-        ``anew`` does the operation again, for a tape that could not see what was computed for the way back.
+        ``recompute`` runs the operation again, for a tape that could not record what was computed for the pullback.
         """
-        pull_back = self.again().pull_back if anew and self.again is not None else self.pull_back
+        pull_back = self.rerun().pull_back if recompute and self.rerun is not None else self.pull_back
         return pull_back(
             [
                 jax_hooks.zero_cotangent(shape, self.takes_symbolic_zeros) if cotangent is None else cotangent
@@ -57,15 +57,15 @@ class Step:
 
 
 class Record:
-    """A list of steps, with a number for every value that they lead to or come from.
+    """The operations that were run, with a number for every value that they use or compute.
 
     Attributes:
-        steps: the steps.
-        keeps_arguments: whether operations can be done again, which takes memory.
+        operations: in the order in which they ran.
+        keeps_arguments: whether operations can be run again, which takes memory.
     """
 
     def __init__(self, keeps_arguments: bool) -> None:
-        self.steps: list[Step] = []
+        self.operations: list[RecordedOperation] = []
         self.keeps_arguments = keeps_arguments
         self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
         self._variables: dict[int, tuple[Any, int]] = {}
@@ -73,29 +73,29 @@ class Record:
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """The variables whose reads are followed, in the order in which they were first."""
+        """The variables whose reads are followed, in the order of their first reads."""
         return tuple(variable for variable, _ in self._variables.values())
 
     def follows(self, value: Any) -> bool:
         """Whether ``value`` has a number."""
         return id(value) in self._numbers
 
-    def number_of(self, value: Any) -> int | None:
+    def get_number(self, value: Any) -> int | None:
         """The number of an array or of a variable, if it has one."""
         found = self._variables.get(id(value)) or self._numbers.get(id(value))
         return None if found is None else found[1]
 
     def new_number(self) -> int:
-        """A number that nothing has."""
+        """A number that no value has."""
         return next(self._counter)
 
     def watch(self, value: Any) -> None:
-        """From now on follows ``value``, an array."""
+        """Follows ``value``, an array, from now on."""
         if is_differentiable(value) and id(value) not in self._numbers:
             self._follow(value)
 
     def watch_variable(self, variable: Any, value: Any) -> None:
-        """From now on follows ``variable``, whose value is ``value``."""
+        """Follows ``variable``, whose value is ``value``, from now on."""
         if is_differentiable(value):
             self._variables.setdefault(id(variable), (variable, self.new_number()))
             self.record_variable_read(variable, value)
@@ -103,33 +103,33 @@ class Record:
     def record_variable_read(self, variable: Any, value: Any) -> None:
         """``variable`` was read and gave ``value``: if it is followed, using that is using the variable.
 
-        One number for whatever values a variable has, so that gradients add up over them. The last to be read has the
-        number, whoever had it before: the value that was just computed and assigned, or another variable with which it
-        is shared. So nothing flows through an assignment, as in TensorFlow.
+        A variable has one number for all its values, so that gradients add up over them. The last to be read has the
+        number, even if it had another one before: as a value that was just computed and assigned, or as the value of
+        another variable that shares it. So no gradient flows through an assignment, as in TensorFlow.
         """
         known = self._variables.get(id(variable))
-        if known is not None and self.number_of(value) != known[1]:
+        if known is not None and self.get_number(value) != known[1]:
             self._follow(value, known[1])
 
     def record(self, call: Callable[..., list[Any]], arguments: Sequence[Any], evaluating: bool) -> list[Any]:
-        """Does ``call(*arguments)``; adds a step if an argument is followed."""
+        """Runs ``call(*arguments)``; records it if an argument is followed."""
         indices = tuple(index for index, argument in enumerate(arguments) if id(argument) in self._numbers)
         if not indices:
             return list(call(*arguments))
         inputs = [self._numbers[id(arguments[index])][1] for index in indices]
-        do = functools.partial(differentiated, call, arguments, indices, evaluating)
-        outcome = do()
-        results = list(map(self._distinct, outcome.results, outcome.connected))
+        run = functools.partial(run_with_vjp, call, arguments, indices, evaluating)
+        outcome = run()
+        results = list(map(self._copy_if_followed, outcome.results, outcome.connected))
         numbers = list(map(self._number_result, results, outcome.connected))
         if any(number is not None for number in numbers):
-            self.steps.append(
-                Step(
+            self.operations.append(
+                RecordedOperation(
                     inputs=inputs,
                     results=numbers,
                     shapes=[jax.typeof(result) for result in results],
                     takes_symbolic_zeros=jax_hooks.accepts_symbolic_zeros(call),
                     pull_back=outcome.pull_back,
-                    again=do if self.keeps_arguments else None,
+                    rerun=run if self.keeps_arguments else None,
                 )
             )
         return results
@@ -137,8 +137,8 @@ class Record:
     def _number_result(self, result: Any, connected: bool) -> int | None:
         return self._follow(result) if connected and is_differentiable(result) else None
 
-    def _distinct(self, result: Any, connected: bool) -> Any:
-        """``result`` as an object of its own: operations such as `stop_gradient` return what they were given."""
+    def _copy_if_followed(self, result: Any, connected: bool) -> Any:
+        """``result``, copied if it is an object that has a number: `stop_gradient` and others return their argument."""
         if id(result) not in self._numbers:
             return result
         return jnp.array(result if connected else lax.stop_gradient(result), copy=True)

@@ -1,4 +1,4 @@
-"""Which tapes record in this thread."""
+"""The tapes that record in this thread."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from unisono._src import jax_hooks
 from unisono._src.tracing.tape._record import Record
 
 
-class _Open(threading.local):
+class _OpenSessions(threading.local):
     def __init__(self) -> None:
         self.sessions: list[RecordingSession] = []
 
 
-_open = _Open()
+_open = _OpenSessions()
 
 
 class RecordingSession:
-    """One block in which a tape records: opened when it is made, innermost of its thread's.
+    """One `with` block in which a tape records. Created as the innermost of its thread.
 
-    The order matters: what is computed for the gradients of a tape, the tapes around it see; those inside of it do not,
-    and neither does it itself.
+    The order matters: what is computed for the gradients of a tape is recorded by the tapes around it, not by itself or
+    by the tapes inside of it.
     """
 
     def __init__(self, record: Record, watches_reads: bool) -> None:
@@ -31,7 +31,7 @@ class RecordingSession:
         self._trace = jax_hooks.RecordingTrace(jax_hooks.current_trace(), record)
         self._trace.enter()
         for outer in _open.sessions:
-            outer._record.keeps_arguments = True  # should it be asked for gradients while this one records
+            outer._record.keeps_arguments = True  # in case its gradients are requested while this one records
         _open.sessions.append(self)
 
     @property
@@ -44,16 +44,16 @@ class RecordingSession:
         self._trace.active = recording
 
     def use(self, record: Record) -> None:
-        """Goes on with another record."""
+        """Continues with another record."""
         self._record = self._trace.recorder = record
 
     def close(self) -> None:
-        """Ends it. It need not be the innermost."""
+        """Ends the session. It need not be the innermost."""
         _open.sessions.remove(self)
         self._trace.leave()
 
     def record_variable_read(self, variable: Any, value: Any) -> None:
-        """Tells the record that ``variable`` was read."""
+        """Notes in the record that ``variable`` was read."""
         if not self.recording:
             return
         if self._watches_reads and variable.trainable:
@@ -61,25 +61,25 @@ class RecordingSession:
         else:
             self._record.record_variable_read(variable, value)
 
-    def hides_from_others(self) -> bool:
-        """Whether a tape records that does not see what was computed for the gradients of this one."""
+    def must_recompute(self) -> bool:
+        """Whether a tape is recording that did not record what this one's pullbacks were computed from."""
         return any(session.recording for session in _open.sessions[_open.sessions.index(self) :])
 
 
 def record_variable_read(variable: Any, value: Any) -> None:
-    """Tells the tapes of this thread that ``variable`` was read, and which array it gave."""
+    """Notes in all tapes of this thread that ``variable`` was read, and which array it gave."""
     for session in _open.sessions:
         session.record_variable_read(variable, value)
 
 
 def is_any_tape_recording() -> bool:
-    """Whether a tape records in this thread."""
+    """Whether any tape is recording in this thread."""
     return any(session.recording for session in _open.sessions)
 
 
 @contextlib.contextmanager
 def pause_recording() -> Iterator[None]:
-    """What runs in this block, no tape of this thread sees."""
+    """No tape of this thread records what runs in this block."""
     paused = [session for session in _open.sessions if session.recording]
     for session in paused:
         session.recording = False

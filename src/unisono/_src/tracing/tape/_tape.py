@@ -1,4 +1,4 @@
-"""`GradientTape`: records what is computed in a block, and tells its gradients afterwards."""
+"""`GradientTape`: records what is computed in a block, and computes gradients of it afterwards."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, Self
 import jax.numpy as jnp
 
 from unisono._src import keras_hooks
-from unisono._src.tracing.tape._arguments import flattened, is_variable, output_cotangents
-from unisono._src.tracing.tape._jacobian import batch_jacobian, jacobians
+from unisono._src.tracing.tape._arguments import flatten_arrays, is_variable, make_output_cotangents
+from unisono._src.tracing.tape._backward_pass import compute_gradients
+from unisono._src.tracing.tape._jacobian import compute_batch_jacobian, compute_jacobians
 from unisono._src.tracing.tape._record import Record, is_differentiable
 from unisono._src.tracing.tape._sessions import RecordingSession
-from unisono._src.tracing.tape._sweep import gradients
-from unisono._src.tracing.tape._unconnected import UnconnectedGradients, packed
+from unisono._src.tracing.tape._unconnected import UnconnectedGradients, pack_gradients
 
-NOTHING_RECORDED = """This tape holds nothing: it was never entered, or it has been asked for gradients before.
-A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all at once,
+NOTHING_RECORDED = """This tape holds nothing: it was never entered, or its gradients were computed before.
+A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Compute all at once,
     tape.gradient(loss, [weights, inputs])
-or make the tape with unisono.GradientTape(persistent=True)."""
+or create the tape with unisono.GradientTape(persistent=True)."""
 
 STILL_RECORDING = """This tape is in use: its `with` block has not ended, and cannot be entered again inside of itself.
-Make a second GradientTape."""
+Create a second GradientTape."""
 
 NOT_RECORDING = "This tape is not recording. Call {method}() inside of its `with` block."
 
@@ -36,9 +36,9 @@ ONE_TARGET = "{method} takes one array or variable as its {role}, got {kind}. Ca
 class GradientTape:
     """Records the operations in a `with` block, to differentiate what they computed.
 
-    Trainable variables are watched when they are read; arrays are watched by :meth:`watch`. Values stay what they are,
-    so Python can branch on them, print them and take them out of the block. It works the same while operations are
-    carried out one by one and inside of compiled functions, and compiled it is the program that `jax.grad` gives.
+    Trainable variables are watched when they are read; arrays are watched by :meth:`watch`. Values stay plain arrays,
+    so Python can branch on them, print them and use them after the block. It works the same while operations are
+    carried out one by one and inside of compiled functions, where it gives the program of `jax.grad`.
 
     A tape is used once, unless it is ``persistent``. Tapes can be nested for derivatives of higher order.
 
@@ -55,7 +55,7 @@ class GradientTape:
     27.0 18.0
 
     Args:
-        persistent: whether gradients can be asked for more than once. All that was recorded then stays with the tape.
+        persistent: whether gradients can be computed more than once. The tape then keeps all that it recorded.
         watch_accessed_variables: whether a trainable variable is watched as soon as it is read.
     """
 
@@ -80,7 +80,7 @@ class GradientTape:
             self._session = None
 
     def watch(self, tensor: Any) -> None:
-        """From now on follows ``tensor``: an array, a variable, or a nest of them.
+        """Watches ``tensor`` from now on: an array, a variable, or a nested structure of them.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -94,7 +94,7 @@ class GradientTape:
         """
         if self._record is None:
             raise RuntimeError(NOT_RECORDING.format(method="watch"))
-        for value in flattened(tensor, "watch() was given", ValueError):
+        for value in flatten_arrays(tensor, "watch() was given", ValueError):
             raw = keras_hooks.raw_value(value) if is_variable(value) else value
             if not is_differentiable(raw):
                 warnings.warn(NOT_FLOATING.format(dtype=value.dtype), stacklevel=2)
@@ -109,7 +109,7 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """What runs in this block is not recorded.
+        """Does not record what runs in this block.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -131,7 +131,7 @@ class GradientTape:
             session.recording = True
 
     def reset(self) -> None:
-        """Forgets what was recorded and watched, and goes on recording.
+        """Forgets what was recorded and watched, and continues to record.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -168,19 +168,21 @@ class GradientTape:
         [[6.0], [12.0]] [6.0]
 
         Args:
-            target: an array or a variable, or a nest of them, whose gradients are then added.
-            sources: arrays that were watched or computed, variables, or a nest of them.
+            target: an array or a variable, or a nested structure of them, whose gradients are then added.
+            sources: arrays that were watched or computed, variables, or a nested structure of them.
             output_gradients: factors for the elements of the target, in its structure.
             unconnected_gradients: what a source gets on which the target does not depend, "none" or "zero".
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
-        with self._used() as (record, anew):
+        with self._use_record() as (record, recompute):
             if target is None:
-                raise TypeError("gradient() was given None as target. Pass the loss, or a nest of arrays.")
-            targets = flattened(target, "The target of gradient() is", TypeError)
-            flat_sources = flattened(sources, "A source of gradient() is", TypeError)
-            found = gradients(record, targets, output_cotangents(targets, output_gradients), flat_sources, anew)
-        return packed(found, sources, unconnected)
+                raise TypeError("gradient() was given None as target. Pass the loss, or a nested structure of arrays.")
+            targets = flatten_arrays(target, "The target of gradient() is", TypeError)
+            flat_sources = flatten_arrays(sources, "A source of gradient() is", TypeError)
+            found = compute_gradients(
+                record, targets, make_output_cotangents(targets, output_gradients), flat_sources, recompute
+            )
+        return pack_gradients(found, sources, unconnected)
 
     def jacobian(
         self,
@@ -204,20 +206,22 @@ class GradientTape:
 
         Args:
             target: one array or variable.
-            sources: arrays and variables, or a nest of them.
+            sources: arrays and variables, or a nested structure of them.
             unconnected_gradients: what a source gets on which the target does not depend, "none" or "zero".
             parallel_iterations: for how many elements of the target at a time; None is all of them. Less needs less
                 memory.
             experimental_use_pfor: False computes one element at a time, with the least memory.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
-        with self._used() as (record, anew):
+        with self._use_record() as (record, recompute):
             _check_single(target, "jacobian()", "target")
-            flat_sources = flattened(sources, "A source of jacobian() is", TypeError)
-            found = jacobians(record, target, flat_sources, anew, parallel_iterations, experimental_use_pfor)
-        return packed(found, sources, unconnected, tuple(target.shape))
+            flat_sources = flatten_arrays(sources, "A source of jacobian() is", TypeError)
+            found = compute_jacobians(
+                record, target, flat_sources, recompute, parallel_iterations, experimental_use_pfor
+            )
+        return pack_gradients(found, sources, unconnected, tuple(target.shape))
 
-    def batch_jacobian(
+    def compute_batch_jacobian(
         self,
         target: Any,
         source: Any,
@@ -227,7 +231,8 @@ class GradientTape:
     ) -> Any:
         """The Jacobian of every row: of ``target[i]`` by ``source[i]``, which must not depend on other rows.
 
-        As TensorFlow does, it gives zeros for a source on which the target does not depend, whatever is asked for.
+        As TensorFlow does, it gives zeros for a source on which the target does not depend, whatever
+        `unconnected_gradients` is.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -246,10 +251,12 @@ class GradientTape:
             experimental_use_pfor: False computes one element at a time, with the least memory.
         """
         UnconnectedGradients(unconnected_gradients)
-        with self._used() as (record, anew):
+        with self._use_record() as (record, recompute):
             _check_single(target, "batch_jacobian()", "target")
             _check_single(source, "batch_jacobian()", "source")
-            found = batch_jacobian(record, target, source, anew, parallel_iterations, experimental_use_pfor)
+            found = compute_batch_jacobian(
+                record, target, source, recompute, parallel_iterations, experimental_use_pfor
+            )
         return jnp.zeros((*target.shape, *source.shape[1:]), target.dtype) if found is None else found
 
     def _recording_session(self, method: str) -> RecordingSession:
@@ -258,21 +265,23 @@ class GradientTape:
         return self._session
 
     @contextlib.contextmanager
-    def _used(self) -> Iterator[tuple[Record, bool]]:
-        """The record, and whether its steps must be done again. It is used up unless the tape is persistent."""
+    def _use_record(self) -> Iterator[tuple[Record, bool]]:
+        """The record, and whether its operations must run again. Afterwards it is dropped, unless the tape is
+        persistent.
+        """
         if self._record is None:
             raise RuntimeError(NOTHING_RECORDED)
         if self._session is not None and not self._persistent:
             self._session.recording = False
-        yield self._record, self._session is not None and self._session.hides_from_others()
+        yield self._record, self._session is not None and self._session.must_recompute()
         if not self._persistent:
             self._variables = self._record.variables
             self._record = None
             if self._session is not None:
-                self._session.use(Record(False))  # lets go of what was recorded; nothing is added
+                self._session.use(Record(False))  # releases what was recorded; nothing is added
 
 
 def _check_single(value: Any, method: str, role: str) -> None:
-    leaves = flattened(value, f"The {role} of {method} is", TypeError)
+    leaves = flatten_arrays(value, f"The {role} of {method} is", TypeError)
     if len(leaves) != 1 or leaves[0] is not value:
         raise TypeError(ONE_TARGET.format(method=method, role=role, kind=type(value).__name__))

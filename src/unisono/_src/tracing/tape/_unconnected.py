@@ -38,7 +38,7 @@ class UnconnectedGradients(enum.Enum):
         )
 
 
-def packed(
+def pack_gradients(
     found: Sequence[Any], sources: Any, unconnected: UnconnectedGradients, target_shape: tuple[int, ...] = ()
 ) -> Any:
     """The gradients in the structure of ``sources``; for one that was not ``found``, None or zeros."""
