@@ -19,7 +19,7 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def numbers(*values: float) -> list[Any]:
-    """Arrays of one number each, to be passed in turn."""
+    """Arrays of one number each, to be passed one after the other."""
     return [jnp.asarray(value, "float32" if isinstance(value, float) else "int32") for value in values]
 
 

@@ -147,15 +147,15 @@ IFS = {
     other_structure: r"`y` is\n    a dict of \{'a': an array(.|\n)*a tuple of \(an array(.|\n)*same structure",
     other_objects: r"`name` is\n    'large'\n(.|\n)*'small'",
     one_branch_appends: r"`values` is\n    a list of \(an array(.|\n)*a list of \(nothing\)(.|\n)*values\.append\(tf\.where",
-    one_branch_returns: r"returns a value if the condition holds and none if not(.|\n)*    return b",
+    one_branch_returns: r"returns a value in one case and none in the other(.|\n)*    return b",
     returns_of_two_kinds: r"What is returned is\n    an array(.|\n)*a tuple of",
     vectors: r"an array of shape \(3,\)(.|\n)*tf\.reduce_all\(condition\)(.|\n)*tf\.where",
     vectors_in_and: r"an array of shape \(3,\)(.|\n)*tf\.reduce_all",
     python_loop_breaks: r"`break` on a condition(.|\n)*for i in tf\.range\(10\):",
-    python_loop_returns: r"One branch ends with `return` and the other goes on to the next turn of the loop(.|\n)*break",
-    block_returns: r"One branch ends with `return` and the other goes on to the end of the block(.|\n)*after the block",
-    block_returns_and_binds: r"One branch ends with `return` and the other goes on to the end of the block(.|\n)*after the block",
-    calls_itself: r"\d\d choices or loops are one inside of the other here(.|\n)*calls itself(.|\n)*write a\n?`while`",
+    python_loop_returns: r"One branch ends with `return` and the other one continues with the next iteration of the loop(.|\n)*break",
+    block_returns: r"One branch ends with `return` and the other one continues with the end of the block(.|\n)*after the block",
+    block_returns_and_binds: r"One branch ends with `return` and the other one continues with the end of the block(.|\n)*after the block",
+    calls_itself: r"\d\d conditionals or loops are nested here(.|\n)*calls itself(.|\n)*write a\n?`while`",
     asserts: r"`assert` is known only when the program runs(.|\n)*tf\.debugging\.Assert",
     conditional_expression: r"an array(.|\n)*'none'",
 }
@@ -261,7 +261,7 @@ LOOPS = {
     shape_changes: r"`rows` is\n    an array of shape \(1, 2\)(.|\n)*shape \(2, 2\)(.|\n)*shape that it has in the end",
     begins_with_none: r"`best` is\n    None\nbefore(.|\n)*best = tf\.zeros\(shape\)",
     structure_changes: r"`state` is\n    a tuple of \((.|\n)*structure that it has in the end",
-    returns_inside: r"`return` and the other goes on to the next turn",
+    returns_inside: r"`return` and the other one continues with the next iteration",
     always_returns_inside: r"`return` inside of this loop",
     break_with_else: r"cannot have an `else`(.|\n)*found = True",
 }
@@ -315,7 +315,7 @@ def test_many_choices_in_a_row(tmp_path, line):
 
     assert float(made(15)(jnp.float32(10.5))) == 10.5 * 10
     with pytest.raises(
-        ControlFlowError, match=r"many_60\.py: `if x > 60(.|\n)*choices or loops(.|\n)*results\[number\]"
+        ControlFlowError, match=r"many_60\.py: `if x > 60(.|\n)*conditionals or loops(.|\n)*results\[number\]"
     ):
         made(60)(ONE)
     with pytest.raises(ControlFlowError, match=r"chosen_400 cannot be converted: too many(.|\n)*@do_not_convert"):

@@ -152,7 +152,7 @@ def test_a_loop_of_unknown_length_under_a_tape_is_an_error_that_names_its_line()
                 y = y * x
         return tape.gradient(y, x)
 
-    with pytest.raises(ControlFlowError, match=r"`for _ in range\(n\):`\nA gradient was asked for through this loop"):
+    with pytest.raises(ControlFlowError, match=r"`for _ in range\(n\):`\nA gradient was requested through this loop"):
         gradient(jnp.float32(2), jnp.int32(3))
 
 
@@ -166,7 +166,7 @@ def test_a_while_loop_under_a_tape_is_an_error_that_names_its_line():
                 x = x * weight
         return tape.gradient(x, weight)
 
-    with pytest.raises(ControlFlowError, match=r"`while x < 100:`\nA gradient was asked for"):
+    with pytest.raises(ControlFlowError, match=r"`while x < 100:`\nA gradient was requested"):
         gradient(jnp.float32(2))
 
 

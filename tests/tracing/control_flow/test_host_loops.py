@@ -1,4 +1,4 @@
-"""Functions that take data turn on the host; what they decide there, Python decides."""
+"""Functions that read data run as Python loops on the host, where Python decides."""
 
 import jax.numpy as jnp
 import keras
@@ -50,7 +50,7 @@ def test_functions_in_it_are_compiled_with_their_choices():
     assert len(traces) == 1
 
 
-def test_next_inside_of_a_range_of_unknown_length_turns_on_the_host():
+def test_next_inside_of_a_range_of_unknown_length_runs_as_a_python_loop_on_the_host():
     @compiled
     def total(iterator, n):
         result = 0
@@ -100,7 +100,7 @@ def test_a_training_loop_over_a_distributed_dataset(pair):
     assert float(weight) == pytest.approx(0.9)
 
 
-def test_run_inside_of_a_loop_turns_it_on_the_host(pair):
+def test_run_inside_of_a_loop_makes_it_a_python_loop_on_the_host(pair):
     with pair.scope():
         total = keras.Variable(0.0, aggregation="sum")
 

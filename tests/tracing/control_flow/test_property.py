@@ -64,9 +64,9 @@ class Program:
         if kind == "for":
             row = f"r{next(self._counter)}"
             return f"for {row} in xs:\n" + _indented(self._block(depth - 1, True, [*names, row]))
-        turns = f"n{next(self._counter)}"
-        body = f"{turns} += 1.0\n" + self._block(depth - 1, True, names)
-        return f"{turns} = x * 0.0\nwhile {turns} < 3.0 and {self._condition(names)}:\n" + _indented(body)
+        count = f"n{next(self._counter)}"
+        body = f"{count} += 1.0\n" + self._block(depth - 1, True, names)
+        return f"{count} = x * 0.0\nwhile {count} < 3.0 and {self._condition(names)}:\n" + _indented(body)
 
     def _if(self, depth: int, in_loop: bool, names: list[str]) -> str:
         text = f"if {self._condition(names)}:\n" + self._branch(depth, in_loop, names)

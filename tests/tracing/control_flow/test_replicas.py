@@ -44,7 +44,7 @@ def test_each_replica_chooses_for_itself(pair):
     assert [each.tolist() for each in run(pair, step)] == [[-1, 2], [30, -40]]
 
 
-def test_each_replica_turns_as_often_as_it_wants(pair):
+def test_each_replica_has_its_own_trip_count(pair):
     def step(x):
         total, n = keras.ops.sum(x * x), 0
         while total < 100:
@@ -83,16 +83,16 @@ def test_a_mirrored_variable_must_not_be_assigned_by_some(pair):
     with pytest.raises(RuntimeError, match="assigned inside a `cond` by one replica"):
         run(pair, step)
 
-    def turns(x):
+    def iterates(x):
         while total < x[0]:
             total.assign_add(1.0)
         return x
 
     with pytest.raises(RuntimeError, match="assigned by one replica inside a loop"):
-        run(pair, turns)
+        run(pair, iterates)
 
 
-def test_a_mirrored_variable_is_assigned_in_a_loop_that_turns_equally_often_on_all(pair):
+def test_a_mirrored_variable_is_assigned_in_a_loop_with_the_same_trip_count_on_all_replicas(pair):
     with pair.scope():
         total = keras.Variable(0.0, aggregation="sum")
         mean = keras.Variable(0.0, aggregation="mean")
@@ -158,7 +158,7 @@ def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what)
         keras.ops.cond(x[0] > 2, lambda: [come(optimizer, weight), None][1], lambda: None)
         return x
 
-    def turns(x):
+    def iterates(x):
         n = x[0]
         while n > 0:
             come(optimizer, weight)
@@ -172,7 +172,7 @@ def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what)
             come(optimizer, weight)
         return x
 
-    for step in (chooses, chooses_with_cond, turns, breaks):
+    for step in (chooses, chooses_with_cond, iterates, breaks):
         with pytest.raises(RuntimeError, match=r"have to come together(.|\n)*where\(condition(.|\n)*around `strategy"):
             run(pair, step)
     assert float(weight) == 1.0

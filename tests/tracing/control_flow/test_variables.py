@@ -67,26 +67,26 @@ def test_assignments_before_an_early_return():
 def test_a_variable_is_carried_by_a_loop():
     a, b = keras.Variable(0.0), keras.Variable(np.ones(2, "float32"))
 
-    def turn(xs):
+    def loop(xs):
         for x in xs:
             a.assign_add(x)
             b.assign(b * 2 + a)
         return a + b[0]
 
-    assert_both_same(turn, (jnp.arange(4.0),), (jnp.ones(4),), variables=[a, b])
+    assert_both_same(loop, (jnp.arange(4.0),), (jnp.ones(4),), variables=[a, b])
 
 
 def test_a_variable_is_tested_and_assigned_by_a_while_loop():
     steps, total = keras.Variable(0), keras.Variable(0.0)
 
-    def turn(x):
+    def loop(x):
         steps.assign(0)
         while steps < 5 and total < 100:
             steps.assign_add(1)
             total.assign_add(x)
         return total * 1
 
-    assert_both_same(turn, *CALLS, variables=[steps, total])
+    assert_both_same(loop, *CALLS, variables=[steps, total])
 
 
 def test_a_variable_is_a_condition():
@@ -105,7 +105,7 @@ def test_a_variable_is_a_condition():
 def test_loops_in_branches_in_loops():
     total, count = keras.Variable(0.0), keras.Variable(0)
 
-    def turn(xs):
+    def loop(xs):
         for x in xs:
             if x > 1:
                 while total < x * 10:
@@ -117,7 +117,7 @@ def test_loops_in_branches_in_loops():
                 total.assign_sub(1.0)
         return total * 1
 
-    assert_both_same(turn, (jnp.arange(4.0),), (jnp.arange(4.0),), variables=[total, count])
+    assert_both_same(loop, (jnp.arange(4.0),), (jnp.arange(4.0),), variables=[total, count])
 
 
 def test_a_loop_that_trains():
@@ -140,7 +140,7 @@ def test_a_loop_that_trains():
     for run, steps in ((train, 5), (compiled(train), jnp.int32(5)), (compiled(train), jnp.zeros(5))):
         for variable, value in zip(variables, first, strict=True):
             variable.assign(value)
-        if np.ndim(steps):  # rows: a number of turns that is known
+        if np.ndim(steps):  # rows: a trip count that is known
 
             def train_rows(x, y, rows):
                 loss = 0.0
@@ -158,7 +158,7 @@ def test_a_loop_that_trains():
     assert int(optimizer.iterations) == 5
 
 
-def test_random_numbers_differ_from_turn_to_turn():
+def test_random_numbers_differ_from_iteration_to_iteration():
     seeds = keras.random.SeedGenerator(1)
 
     @compiled
@@ -236,13 +236,13 @@ def test_a_name_for_a_variable_stays_one_after_a_loop():
     state = keras.Variable(0.0)
 
     @compiled
-    def turn(xs):
+    def loop(xs):
         for x in xs:
             target = state
             target.assign_add(x)
         target.assign(target * 2)
 
-    turn(jnp.arange(4.0))
+    loop(jnp.arange(4.0))
     assert float(state) == 12.0
 
 
@@ -250,13 +250,13 @@ def test_the_value_of_a_variable_is_where_a_loop_begins():
     start = keras.Variable(3.0)
 
     @compiled
-    def turn(xs):
+    def loop(xs):
         state = start
         for x in xs:
             state = state * x
         return state
 
-    assert float(turn(jnp.array([2.0, 5.0]))) == 30.0
+    assert float(loop(jnp.array([2.0, 5.0]))) == 30.0
 
 
 def test_without_a_scope_of_ours_variables_are_read_and_assigned_as_keras_does():

@@ -148,7 +148,7 @@ def test_there_is_an_output_gradient_for_each_target() -> None:
 def test_output_gradients_that_do_not_fit_are_an_error() -> None:
     tape = GradientTape(persistent=True)
     y = squared(ROW, tape)
-    with pytest.raises(ValueError, match="has 2 parts and the target has 1"):
+    with pytest.raises(ValueError, match="has 2 leaves and the target has 1"):
         tape.gradient(y, ROW, output_gradients=[ROW, ROW])
     with pytest.raises(ValueError, match=r"has the shape \(3,\) and its target the shape \(2,\)"):
         tape.gradient(y, ROW, output_gradients=jnp.ones(3))

@@ -1,4 +1,4 @@
-"""Functions of Python's own that mean something else for traced values."""
+"""Replacements for built-in functions that cannot handle traced values: range, int, float, enumerate, zip."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import jax.numpy as jnp
 
-from unisono._src.tracing.control_flow._ranges import Rows, TracedRange, to_turn_over
-from unisono._src.tracing.control_flow._traced import array_of, is_traced
+from unisono._src.tracing.control_flow._ranges import TracedRange, TracedRows, as_traced_iterable
+from unisono._src.tracing.control_flow._traced_values import as_array, is_traced
 
 
 def _range(*args: Any) -> Any:
@@ -28,21 +28,21 @@ def _float(*args: Any) -> Any:
 
 
 def _as_number(args: tuple[Any, ...], dtype: str) -> Any:
-    return array_of(args[0]).astype(dtype)
+    return as_array(args[0]).astype(dtype)
 
 
 def _enumerate(iterable: Any, start: int = 0) -> Any:
-    over = to_turn_over(iterable)
-    if not isinstance(over, Rows):
+    rows = as_traced_iterable(iterable)
+    if not isinstance(rows, TracedRows):
         return builtins.enumerate(iterable, start)
-    return Rows.of((jnp.arange(over.length) + start, over.value(over.arrays)))
+    return TracedRows.from_arrays((jnp.arange(rows.length) + start, rows.value(rows.arrays)))
 
 
 def _zip(*iterables: Any, **kwargs: Any) -> Any:
-    over = [to_turn_over(each) for each in iterables]
-    if kwargs or not over or not all(isinstance(each, Rows) for each in over):
+    rows = [as_traced_iterable(each) for each in iterables]
+    if kwargs or not rows or not all(isinstance(each, TracedRows) for each in rows):
         return builtins.zip(*iterables, **kwargs)  # noqa: B905
-    return Rows.of(tuple(each.value(each.arrays) for each in over if isinstance(each, Rows)))
+    return TracedRows.from_arrays(tuple(each.value(each.arrays) for each in rows if isinstance(each, TracedRows)))
 
 
 BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
@@ -52,4 +52,4 @@ BUILTINS: Final[dict[Any, Callable[..., Any]]] = {
     builtins.enumerate: _enumerate,
     builtins.zip: _zip,
 }
-"""What is called in their place."""
+"""What is called instead of them."""

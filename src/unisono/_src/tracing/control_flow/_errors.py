@@ -1,4 +1,4 @@
-"""Errors about control flow, in the words of the code that was written: its file, its line, its names."""
+"""Errors about control flow, with the file and the line of the user's code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESULT_AFTER_LOOP: Final = """\
 WITHOUT_TF: Final = """Where `tf` is not imported, keras.ops and jax.numpy have such functions as well: keras.ops.cast,
 keras.ops.where, jax.numpy.zeros, jax.numpy.arange for tf.range, keras.ops.map for tf.map_fn."""
 
-_LONGEST: Final = 80
+_MAX_CODE_LENGTH: Final = 80
 
 
 class ControlFlowError(TypeError):
@@ -27,24 +27,24 @@ class ControlFlowError(TypeError):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A line of somebody's source."""
+class SourceLocation:
+    """A line of a user's source."""
 
     file: str
     line: int
 
     def __str__(self) -> str:
         code = linecache.getline(self.file, self.line).strip()
-        code = code if len(code) <= _LONGEST else code[: _LONGEST - 1] + "…"
+        code = code if len(code) <= _MAX_CODE_LENGTH else code[: _MAX_CODE_LENGTH - 1] + "…"
         where = f"line {self.line} of {PurePath(self.file).name}"
         return f"{where}: `{code}`" if code else where
 
     def error(self, text: str) -> ControlFlowError:
-        """The error with this text about the code here."""
-        return refused(text, f"{self}\n")
+        """An error with this text about the code here."""
+        return make_error(text, f"{self}\n")
 
 
-def refused(text: str, where: str = "") -> ControlFlowError:
-    """The error. Those who convert functions without `unisono.tf` are told where they find what its text names."""
-    unknown = "tf." in text and "unisono.tf" not in sys.modules
-    return ControlFlowError(where + (f"{text}\n{WITHOUT_TF}" if unknown else text))
+def make_error(text: str, where: str = "") -> ControlFlowError:
+    """The error. Without `unisono.tf` imported, it adds where else to find the functions that its text names."""
+    needs_hint = "tf." in text and "unisono.tf" not in sys.modules
+    return ControlFlowError(where + (f"{text}\n{WITHOUT_TF}" if needs_hint else text))

@@ -1,4 +1,4 @@
-"""Loops that turn inside of the program: their body is traced for one turn, and what it changes is carried along."""
+"""Loops inside of the program: their body is traced for one iteration, and what it changes is carried to the next."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src.tracing import tape
-from unisono._src.tracing.control_flow._carry import Carry, TryAgain
-from unisono._src.tracing.control_flow._errors import RESULT_AFTER_LOOP, Place
-from unisono._src.tracing.control_flow._ranges import Rows, TracedRange
+from unisono._src.tracing.control_flow._carry import Carry, RetraceNeeded
+from unisono._src.tracing.control_flow._errors import RESULT_AFTER_LOOP, SourceLocation
+from unisono._src.tracing.control_flow._ranges import TracedRange, TracedRows
 from unisono._src.tracing.control_flow._signals import BREAK, MayBreak, Returned, Signal
-from unisono._src.tracing.control_flow._state import Changes, State
-from unisono._src.tracing.control_flow._traced import truth
+from unisono._src.tracing.control_flow._state import Changes, FunctionState
+from unisono._src.tracing.control_flow._traced_values import as_condition
 from unisono._src.tracing.functions import LoopBody, current_outer_scope, run_scan, run_while
 
-RETURN_INSIDE = f"""`return` inside of this loop ends it in a turn that is known only when the program runs. Remember
-the result, and leave the loop with `break`:
+RETURN_INSIDE = f"""`return` inside of this loop ends it in an iteration that is known only when the program runs.
+Remember the result, and leave the loop with `break`:
 {RESULT_AFTER_LOOP}"""
 
 NO_ELSE = """The loop may end by a `break` that is known only when the program runs, so it cannot have an `else`. Write
@@ -30,158 +30,168 @@ NO_ELSE = """The loop may end by a `break` that is known only when the program r
     if not found:
         ..."""
 
-NO_GRADIENT = """A gradient was asked for through this loop. How often it turns is known only when the program runs, so
-there is no way back through it. Let it turn a number of times that is known before, a Python number:
+NO_GRADIENT = """A gradient was requested through this loop. Its trip count is known only at run time, so it is not
+reverse-differentiable. Give it a trip count that is known before, a Python number:
     for i in tf.range(10):
 A `break` may still end it early."""
 
 TEST_ASSIGNS = """The condition of the loop assigns variables: {names}. Assign them in its body."""
 
-_MOST_TRIES: Final = 16
+_MAX_TRACES: Final = 16
 
 
-def turn_while(
-    test: Callable[[], Any], body: Callable[[], Signal], changes: Changes, carried: tuple[str, ...], place: Place
+def traced_while(
+    test: Callable[[], Any],
+    body: Callable[[], Signal],
+    changes: Changes,
+    carried: tuple[str, ...],
+    location: SourceLocation,
 ) -> bool:
     """`while test(): body()` with a traced test. Returns whether a `break` may have ended it."""
 
-    def one_turn(operands: list[Any]) -> Signal:
+    def run_iteration(operands: list[Any]) -> Signal:
         return body()
 
-    def goes_on(operands: list[Any]) -> Any:
-        return truth(test(), place)
+    def condition(operands: list[Any]) -> Any:
+        return as_condition(test(), location)
 
-    loop = _Loop((test, body), changes, carried, place)
-    return loop.turned(0, one_turn, goes_on, None)
+    loop = _Loop((test, body), changes, carried, location)
+    return loop.while_loop(0, run_iteration, condition, None)
 
 
-def turn_for(
-    over: Rows | TracedRange,
+def traced_for(
+    iterable: TracedRows | TracedRange,
     target: Callable[[Any], None],
     body: Callable[[], Signal],
     changes: Changes,
     carried: tuple[str, ...],
-    place: Place,
+    location: SourceLocation,
 ) -> bool:
     """`for` over rows or a range; ``target`` binds its names. Returns whether a `break` may have ended it."""
-    loop = _Loop((target, body), changes, carried, place)
-    if isinstance(over, Rows):
-        if over.length == 0:
+    loop = _Loop((target, body), changes, carried, location)
+    if isinstance(iterable, TracedRows):
+        if iterable.length == 0:
             return False
 
-        def one_row(row: list[Any]) -> Signal:
-            target(over.value(row))
+        def run_row(row: list[Any]) -> Signal:
+            target(iterable.value(row))
             return body()
 
-        return loop.run_scan(over, one_row)
-    count = over.count
+        return loop.scan(iterable, run_row)
+    count = iterable.count
 
-    def one_turn(operands: list[Any]) -> Signal:
-        target(over.number(operands[0]))
+    def run_iteration(operands: list[Any]) -> Signal:
+        target(iterable.number(operands[0]))
         return body()
 
-    return loop.turned(1, one_turn, lambda operands: operands[0] < count, None)
+    return loop.while_loop(1, run_iteration, lambda operands: operands[0] < count, None)
 
 
 class _Loop:
-    """One loop: traces its body until what it is given and what it leaves are of one kind."""
+    """One loop: traces its body until the values that it gets and those that it leaves have the same types."""
 
     def __init__(
-        self, pieces: tuple[Callable[..., Any], ...], changes: Changes, carried: tuple[str, ...], place: Place
+        self,
+        functions: tuple[Callable[..., Any], ...],
+        changes: Changes,
+        carried: tuple[str, ...],
+        location: SourceLocation,
     ) -> None:
-        self._outer, self._place = current_outer_scope(), place
-        self._carry = Carry(State(pieces, changes), carried, place)
-        self._stops = False  # whether a `break` was seen that the program decides
+        self._outer, self._location = current_outer_scope(), location
+        self._carry = Carry(FunctionState(functions, changes), carried, location)
+        self._has_break = False  # whether the program decides about a `break`: the loop then carries a flag
 
-    def run_scan(self, rows: Rows, one_row: Callable[[list[Any]], Signal]) -> bool:
-        """A turn for every row. Gradients flow back."""
+    def scan(self, rows: TracedRows, run_row: Callable[[list[Any]], Signal]) -> bool:
+        """An iteration for every row. Reverse-differentiable."""
 
-        def one_turn(operands: list[Any]) -> Signal:
-            return one_row(operands[len(operands) - len(rows.arrays) :])
+        def run_iteration(operands: list[Any]) -> Signal:
+            return run_row(operands[len(operands) - len(rows.arrays) :])
 
-        kinds = [jax.ShapeDtypeStruct(array.shape[1:], array.dtype) for array in rows.arrays]
-        if not self._stops or tape.is_any_tape_recording():
-            body = self._body(0, one_turn, kinds, at_least_once=True, same_for_all=True)
-            if not self._stops or tape.is_any_tape_recording():
-                carry = [*self._flag(), *self._carry.arrays()]
-                after = run_scan(self._outer, body, carry, rows.arrays, rows.length, may_stop=self._stops)
+        types = [jax.ShapeDtypeStruct(array.shape[1:], array.dtype) for array in rows.arrays]
+        if not self._has_break or tape.is_any_tape_recording():
+            body = self._trace_body(0, run_iteration, types, at_least_once=True, same_for_all=True)
+            if not self._has_break or tape.is_any_tape_recording():
+                carry = [*self._initial_flag(), *self._carry.arrays()]
+                after = run_scan(self._outer, body, carry, rows.arrays, rows.length, may_stop=self._has_break)
                 return self._finish(after)
 
-        def by_index(operands: list[Any]) -> Signal:
-            return one_row(rows.row(operands[0]))
+        def run_row_at(operands: list[Any]) -> Signal:
+            return run_row(rows.row(operands[0]))
 
-        return self.turned(1, by_index, lambda operands: operands[0] < rows.length, rows.length)
+        return self.while_loop(1, run_row_at, lambda operands: operands[0] < rows.length, rows.length)
 
-    def turned(
+    def while_loop(
         self,
         counters: int,
-        one_turn: Callable[[list[Any]], Signal],
-        goes_on: Callable[[list[Any]], Any],
+        run_iteration: Callable[[list[Any]], Signal],
+        condition: Callable[[list[Any]], Any],
         length: int | None,
     ) -> bool:
-        """Turns as long as ``goes_on`` says. With a counter, it is the first operand and counts them."""
-        body = self._body(counters, one_turn, [], at_least_once=bool(length), same_for_all=False)
+        """Iterates while ``condition`` holds. A counter, if there is one, is the first operand and counts the
+        iterations.
+        """
+        body = self._trace_body(counters, run_iteration, [], at_least_once=bool(length), same_for_all=False)
 
         def test(operands: list[Any]) -> list[Any]:
-            flags = operands[counters : counters + self._stops]
-            self._carry.put(operands[counters + self._stops :])
+            flags = operands[counters : counters + self._has_break]
+            self._carry.put(operands[counters + self._has_break :])
             try:
-                going = goes_on(operands)
+                holds = condition(operands)
             finally:
                 self._carry.restore()
-            return [jnp.logical_and(going, jnp.logical_not(flags[0])) if flags else going]
+            return [jnp.logical_and(holds, jnp.logical_not(flags[0])) if flags else holds]
 
-        carry = [*[jnp.zeros((), "int32")] * counters, *self._flag(), *self._carry.arrays()]
+        carry = [*[jnp.zeros((), "int32")] * counters, *self._initial_flag(), *self._carry.arrays()]
         test_body = LoopBody(self._outer, test, [jax.typeof(array) for array in carry], same_for_all=False)
         if test_body.written:
             names = ", ".join(variable.path for variable in test_body.written.values())
-            raise self._place.error(TEST_ASSIGNS.format(names=names))
-        refusal = (lambda: self._place.error(NO_GRADIENT)) if tape.is_any_tape_recording() else None
-        after = run_while(self._outer, test_body, body, carry, refusal)
+            raise self._location.error(TEST_ASSIGNS.format(names=names))
+        on_gradient = (lambda: self._location.error(NO_GRADIENT)) if tape.is_any_tape_recording() else None
+        after = run_while(self._outer, test_body, body, carry, on_gradient)
         return self._finish(after[counters:])
 
-    def _flag(self) -> list[Any]:
-        return [jnp.zeros((), bool)] * self._stops
+    def _initial_flag(self) -> list[Any]:
+        return [jnp.zeros((), bool)] * self._has_break
 
     def _finish(self, after: list[Any]) -> bool:
-        self._carry.finish(after[self._stops :])
-        return self._stops
+        self._carry.finish(after[self._has_break :])
+        return self._has_break
 
-    def _body(
+    def _trace_body(
         self,
         counters: int,
-        one_turn: Callable[[list[Any]], Signal],
+        run_iteration: Callable[[list[Any]], Signal],
         rows: list[Any],
         *,
         at_least_once: bool,
         same_for_all: bool,
     ) -> LoopBody:
         def traced(operands: list[Any]) -> list[Any]:
-            first = counters + self._stops
+            first = counters + self._has_break
             self._carry.put(operands[first : len(operands) - len(rows)])
             try:
-                flag = self._stopped(one_turn(operands))
-                after = self._carry.taken(at_least_once)
+                flag = self._break_flag(run_iteration(operands))
+                after = self._carry.collect(at_least_once)
             finally:
                 self._carry.restore()
             return [*[counter + 1 for counter in operands[:counters]], *flag, *after]
 
-        for _ in range(_MOST_TRIES):
-            head = [jax.ShapeDtypeStruct((), "int32")] * counters + [jax.ShapeDtypeStruct((), bool)] * self._stops
-            operands = [*head, *self._carry.kinds(), *rows]
+        for _ in range(_MAX_TRACES):
+            head = [jax.ShapeDtypeStruct((), "int32")] * counters + [jax.ShapeDtypeStruct((), bool)] * self._has_break
+            operands = [*head, *self._carry.types(), *rows]
             try:
-                return LoopBody(self._outer, traced, operands, same_for_all and not self._stops)
-            except TryAgain:
+                return LoopBody(self._outer, traced, operands, same_for_all and not self._has_break)
+            except RetraceNeeded:
                 continue
-        raise AssertionError("the kinds of the values of a loop never settle")
+        raise AssertionError("the types of a loop's values do not converge")
 
-    def _stopped(self, signal: Signal) -> list[Any]:
-        """The flag that says whether to stop, if there is one."""
+    def _break_flag(self, signal: Signal) -> list[Any]:
+        """The flag that ends the loop, as a list; empty if the loop carries none."""
         if isinstance(signal, Returned):
-            raise self._place.error(RETURN_INSIDE)
+            raise self._location.error(RETURN_INSIDE)
         may_stop = signal is BREAK or isinstance(signal, MayBreak)
-        if may_stop and not self._stops:
-            self._stops = True
-            raise TryAgain
+        if may_stop and not self._has_break:
+            self._has_break = True
+            raise RetraceNeeded
         stops = signal.stops if isinstance(signal, MayBreak) else signal is BREAK
-        return [jnp.asarray(stops)] * self._stops
+        return [jnp.asarray(stops)] * self._has_break

@@ -1,4 +1,4 @@
-"""A nest of values taken apart: what a program can compute, and what is Python's alone."""
+"""A nested value, flattened into leaves: arrays and numbers that a program can compute, and Python objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import keras
 import numpy as np
 
 from unisono._src.replicas.values import is_host_only
-from unisono._src.tracing.control_flow._forms import Form, taken_apart
+from unisono._src.tracing.control_flow._structures import Structure, flatten
 
 
 class _Undefined:
@@ -20,17 +20,17 @@ class _Undefined:
 
 
 UNDEFINED: Final = _Undefined()
-"""Stands for the value of a name that has none."""
+"""The value of a name that has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Array:
-    """An array, or a variable whose value may stand for it.
+    """An array, or a variable with its value.
 
     Attributes:
-        value: what was found.
-        array: its value.
-        index: the place of that among the arrays of the trace in which it was found; None if it lives outside of it.
+        value: the array or the variable.
+        array: the array.
+        index: its index among the arrays of the trace in which it was found; None if it is from outside of it.
     """
 
     value: Any
@@ -45,47 +45,47 @@ class Array:
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """A number of Python's."""
+    """A Python number."""
 
     value: bool | int | float | complex
 
 
 @dataclass(frozen=True, eq=False)
-class Thing:
-    """Anything that no program computes: a text, None, an object, a name without a value."""
+class PythonObject:
+    """Anything that no program computes: text, None, an object, UNDEFINED."""
 
     value: Any
 
 
-Leaf = Array | Number | Thing
+Leaf = Array | Number | PythonObject
 
 
 @dataclass(frozen=True, eq=False)
 class Nest:
-    """A value taken apart into leaves."""
+    """A nested value as its structure and its leaves."""
 
-    form: Form
+    structure: Structure
     leaves: list[Leaf]
 
     @classmethod
-    def of(cls, value: Any, arrays: list[Any] | None, opaque: frozenset[int] = frozenset()) -> Nest:
-        """Takes ``value`` apart; its arrays are added to ``arrays``, those of the present trace.
+    def flatten(cls, value: Any, arrays: list[Any] | None, opaque: frozenset[int] = frozenset()) -> Nest:
+        """Flattens ``value``; its arrays are added to ``arrays``, those of the present trace.
 
-        Objects whose identity is in ``opaque`` stay whole.
+        Objects whose id is in ``opaque`` are leaves.
         """
-        leaves, form = taken_apart(value, is_leaf=lambda part: part is None or id(part) in opaque)
-        return cls(form, [_leaf(leaf, arrays) for leaf in leaves])
+        leaves, structure = flatten(value, is_leaf=lambda part: part is None or id(part) in opaque)
+        return cls(structure, [_classify_leaf(leaf, arrays) for leaf in leaves])
 
-    def placed_as_in(self, other: Nest) -> Nest:
-        """The same with the keys of dicts in the order of ``other``, which has the same form."""
-        return Nest(other.form, self.form.placed_as_in(other.form, self.leaves))
+    def reordered_like(self, other: Nest) -> Nest:
+        """The same with the keys of dicts in the order of ``other``, which has an equal structure."""
+        return Nest(other.structure, self.structure.reordered_like(other.structure, self.leaves))
 
     def with_leaves(self, leaves: list[Any]) -> Any:
         """The value again, with these leaves."""
-        return self.form.value(leaves)
+        return self.structure.unflatten(leaves)
 
     def __str__(self) -> str:
-        return _described(self.form.value([_text(leaf) for leaf in self.leaves]))
+        return _describe(self.structure.unflatten([_leaf_text(leaf) for leaf in self.leaves]))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Text:
     text: str
 
 
-def _leaf(leaf: Any, arrays: list[Any] | None) -> Leaf:
+def _classify_leaf(leaf: Any, arrays: list[Any] | None) -> Leaf:
     if isinstance(leaf, bool | int | float | complex) and not isinstance(leaf, np.generic):
         return Number(leaf)
     if isinstance(leaf, keras.Variable):
@@ -101,21 +101,21 @@ def _leaf(leaf: Any, arrays: list[Any] | None) -> Leaf:
     elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not is_host_only(leaf.dtype):
         array = jnp.asarray(leaf)
     else:
-        return Thing(leaf)
+        return PythonObject(leaf)
     if arrays is None:
         return Array(leaf, array, None)
     arrays.append(array)
     return Array(leaf, array, len(arrays) - 1)
 
 
-def array_in_words(array: Any) -> str:
+def describe_array(array: Any) -> str:
     """The shape and dtype of an array."""
     return f"an array of shape {tuple(array.shape)} and dtype {array.dtype}"
 
 
-def _text(leaf: Leaf) -> _Text:
+def _leaf_text(leaf: Leaf) -> _Text:
     if isinstance(leaf, Array):
-        return _Text(f"the variable {leaf.value.path!r}" if leaf.is_variable else array_in_words(leaf.array))
+        return _Text(f"the variable {leaf.value.path!r}" if leaf.is_variable else describe_array(leaf.array))
     if isinstance(leaf, Number):
         return _Text(f"the Python number {leaf.value!r}")
     if leaf.value is None or leaf.value is UNDEFINED or isinstance(leaf.value, str | bytes):
@@ -123,12 +123,12 @@ def _text(leaf: Leaf) -> _Text:
     return _Text(f"an object of type {type(leaf.value).__name__}")
 
 
-def _described(nest: Any) -> str:
+def _describe(nest: Any) -> str:
     if isinstance(nest, _Text):
         return nest.text
     if isinstance(nest, dict):
-        return "a dict of {" + ", ".join(f"{key!r}: {_described(value)}" for key, value in nest.items()) + "}"
+        return "a dict of {" + ", ".join(f"{key!r}: {_describe(value)}" for key, value in nest.items()) + "}"
     if isinstance(nest, list | tuple):
-        inner = ", ".join(map(_described, nest)) or "nothing"
+        inner = ", ".join(map(_describe, nest)) or "nothing"
         return f"a {'list' if isinstance(nest, list) else 'tuple'} of ({inner})"
     return f"an object of type {type(nest).__name__}"

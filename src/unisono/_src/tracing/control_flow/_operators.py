@@ -1,6 +1,7 @@
-"""What rewritten code calls in the place of Python's control flow: as `ag__.if_(...)`, with the line it stands in.
+"""What rewritten code calls instead of Python's control flow: `ag__.if_(...)`, with the line of the statement.
 
-Each looks at the value at hand. What Python knows, Python decides; what is traced becomes a part of the program.
+Each operator looks at the value that it gets. If the value is known, Python decides; if it is traced, the statement
+becomes a part of the program.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from typing import Any, Final
 import jax.numpy as jnp
 
 from unisono._src.tracing.control_flow import _signals
-from unisono._src.tracing.control_flow._choice import choose, choose_and_go_on, chosen_value
-from unisono._src.tracing.control_flow._depth import Deeper
-from unisono._src.tracing.control_flow._errors import Place
-from unisono._src.tracing.control_flow._loops import NO_ELSE, turn_for, turn_while
-from unisono._src.tracing.control_flow._ranges import to_turn_over
+from unisono._src.tracing.control_flow._branches import traced_if, traced_if_expression, traced_if_with_jumps
+from unisono._src.tracing.control_flow._errors import SourceLocation
+from unisono._src.tracing.control_flow._loops import NO_ELSE, traced_for, traced_while
+from unisono._src.tracing.control_flow._nesting_guard import NestingGuard
+from unisono._src.tracing.control_flow._ranges import as_traced_iterable
 from unisono._src.tracing.control_flow._signals import BREAK, MayBreak, Returned, Signal
 from unisono._src.tracing.control_flow._state import Changes
-from unisono._src.tracing.control_flow._traced import array_of, is_traced, truth
+from unisono._src.tracing.control_flow._traced_values import as_array, as_condition, is_traced
 
-PYTHON_LOOP = """`break` on a condition that is known only when the program runs, in a loop that Python turns: it has to
-know when to end. Let the program turn the loop. Instead of
+PYTHON_LOOP = """`break` on a condition that is known only when the program runs, in a loop that Python runs: Python has
+to know when it ends. Let the program run the loop. Instead of
     for i in range(10):              while True:
 write
     for i in tf.range(10):           done = False
@@ -52,11 +53,11 @@ _COMPARISONS: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 class Operators:
-    """Those for the code of one file.
+    """The operators for the code of one file.
 
     Args:
         file: its path.
-        convert_callee: makes of a function that is about to be called what is called in its place.
+        convert_callee: converts a function that is about to be called.
     """
 
     BREAK, CONTINUE, END, Returned = _signals.BREAK, _signals.CONTINUE, _signals.END, _signals.Returned
@@ -66,14 +67,14 @@ class Operators:
         self._file = file
         self.call = convert_callee
 
-    def _at(self, line: int) -> Place:
-        return Place(self._file, line)
+    def _location(self, line: int) -> SourceLocation:
+        return SourceLocation(self._file, line)
 
     def if_(self, test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], changes: Any, line: int) -> None:
         """An `if` whose branches do not jump."""
         if is_traced(test):
-            with Deeper(self._at(line)):
-                choose(test, (then, otherwise), Changes(*changes), self._at(line))
+            with NestingGuard(self._location(line)):
+                traced_if(test, (then, otherwise), Changes(*changes), self._location(line))
         elif test:
             then()
         else:
@@ -86,14 +87,14 @@ class Operators:
         otherwise: Callable[[], Signal],
         rest: Callable[[], Signal],
         changes: tuple[Any, Any],
-        surely: bool,
+        always_jumps: bool,
         line: int,
     ) -> Signal:
         """An `if` with a `return`, `break` or `continue` in it, and what follows it."""
         if is_traced(test):
             both = (Changes(*changes[0]), Changes(*changes[1]))
-            with Deeper(self._at(line)):
-                return choose_and_go_on(test, (then, otherwise), rest, both, surely, self._at(line))
+            with NestingGuard(self._location(line)):
+                return traced_if_with_jumps(test, (then, otherwise), rest, both, always_jumps, self._location(line))
         signal = then() if test else otherwise()
         return rest() if signal is None else signal
 
@@ -107,21 +108,21 @@ class Operators:
         has_else: bool,
         line: int,
     ) -> Signal:
-        """A `while`. Gives BREAK or what was returned if it was left that way. ``binds``: there is a := in its test."""
+        """A `while`. Returns BREAK or what was returned, if it was left so. ``binds``: its test has a `:=`."""
         while True:
             value = test()
             if is_traced(value):
-                with Deeper(self._at(line)):
-                    may_break = turn_while(test, body, Changes(*changes), carried, self._at(line))
+                with NestingGuard(self._location(line)):
+                    may_break = traced_while(test, body, Changes(*changes), carried, self._location(line))
                 if binds and may_break:
-                    raise self._at(line).error(NO_WALRUS)
+                    raise self._location(line).error(NO_WALRUS)
                 if binds:
                     test()
                 self._check_else(may_break and has_else, line)
                 return None
             if not value:
                 return None
-            signal = self.known(body(), line)
+            signal = self.require_known(body(), line)
             if signal is BREAK or isinstance(signal, Returned):
                 return signal
 
@@ -135,28 +136,28 @@ class Operators:
         has_else: bool,
         line: int,
     ) -> Signal:
-        """A `for`. ``target`` binds its names. Gives BREAK or what was returned if it was left that way."""
-        over = to_turn_over(iterable)
-        if over is not None:
-            with Deeper(self._at(line)):
-                may_break = turn_for(over, target, body, Changes(*changes), carried, self._at(line))
+        """A `for`. ``target`` binds its names. Returns BREAK or what was returned, if it was left so."""
+        traced = as_traced_iterable(iterable)
+        if traced is not None:
+            with NestingGuard(self._location(line)):
+                may_break = traced_for(traced, target, body, Changes(*changes), carried, self._location(line))
             self._check_else(may_break and has_else, line)
             return None
         for value in iterable:
             target(value)
-            signal = self.known(body(), line)
+            signal = self.require_known(body(), line)
             if signal is BREAK or isinstance(signal, Returned):
                 return signal
         return None
 
-    def loops(self, iterable: Any) -> bool:
-        """Whether the program has to turn over ``iterable``."""
-        return to_turn_over(iterable) is not None
+    def needs_traced_loop(self, iterable: Any) -> bool:
+        """Whether a loop over ``iterable`` has to be a part of the program."""
+        return as_traced_iterable(iterable) is not None
 
-    def known(self, signal: Signal, line: int) -> Signal:
-        """``signal``, which Python has to know."""
+    def require_known(self, signal: Signal, line: int) -> Signal:
+        """``signal``; an error if Python does not know it."""
         if isinstance(signal, MayBreak):
-            raise self._at(line).error(PYTHON_LOOP)
+            raise self._location(line).error(PYTHON_LOOP)
         return signal
 
     def is_returned(self, signal: Signal) -> bool:
@@ -166,46 +167,46 @@ class Operators:
     def choice(self, test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], line: int) -> Any:
         """`a if test else b`."""
         if is_traced(test):
-            with Deeper(self._at(line)):
-                return chosen_value(test, (then, otherwise), self._at(line))
+            with NestingGuard(self._location(line)):
+                return traced_if_expression(test, (then, otherwise), self._location(line))
         return then() if test else otherwise()
 
-    def and_(self, first: Any, *others: Callable[[], Any], is_test: bool, line: int) -> Any:
-        """`a and b and c`; all but the first are computed when they are needed. Of a test only the truth matters."""
+    def and_(self, first: Any, *rest: Callable[[], Any], is_test: bool, line: int) -> Any:
+        """`a and b and c`; all but the first are computed when they are needed. ``is_test``: only the truth matters."""
         value = first
-        for other in others:
+        for compute in rest:
             if is_traced(value):
-                value = self._either(value, other(), value, is_test, line)
+                value = self._select(value, compute(), value, is_test, line)
             elif value:
-                value = other()
+                value = compute()
             else:
                 return value
         return value
 
-    def or_(self, first: Any, *others: Callable[[], Any], is_test: bool, line: int) -> Any:
+    def or_(self, first: Any, *rest: Callable[[], Any], is_test: bool, line: int) -> Any:
         """`a or b or c`."""
         value = first
-        for other in others:
+        for compute in rest:
             if is_traced(value):
-                value = self._either(value, value, other(), is_test, line)
+                value = self._select(value, value, compute(), is_test, line)
             elif value:
                 return value
             else:
-                value = other()
+                value = compute()
         return value
 
-    def _either(self, condition: Any, one: Any, other: Any, is_test: bool, line: int) -> Any:
+    def _select(self, condition: Any, one: Any, other: Any, is_test: bool, line: int) -> Any:
         """``one`` if the traced condition is true, else ``other``."""
-        place = self._at(line)
-        condition = truth(condition, place)
+        location = self._location(line)
+        condition = as_condition(condition, location)
         if is_test:
-            one, other = (truth(value, place) if is_traced(value) else bool(value) for value in (one, other))
+            one, other = (as_condition(value, location) if is_traced(value) else bool(value) for value in (one, other))
             return jnp.where(condition, one, other)
-        return self.choice(condition, lambda: array_of(one), lambda: array_of(other), line)
+        return self.choice(condition, lambda: as_array(one), lambda: as_array(other), line)
 
     def not_(self, value: Any, line: int) -> Any:
         """`not a`."""
-        return jnp.logical_not(truth(value, self._at(line))) if is_traced(value) else not value
+        return jnp.logical_not(as_condition(value, self._location(line))) if is_traced(value) else not value
 
     def compare(self, first: Any, *comparisons: tuple[str, Callable[[], Any]], line: int) -> Any:
         """`a < b < c`."""
@@ -216,16 +217,18 @@ class Operators:
             right = compute()
             compared = _COMPARISONS[name](left, right)
             if is_traced(value):
-                compared = jnp.logical_and(truth(value, self._at(line)), truth(compared, self._at(line)))
+                compared = jnp.logical_and(
+                    as_condition(value, self._location(line)), as_condition(compared, self._location(line))
+                )
             left, value = right, compared
         return value
 
-    def asserted(self, test: Any, line: int) -> Any:
+    def check_assert(self, test: Any, line: int) -> Any:
         """The condition of an `assert`."""
         if is_traced(test):
-            raise self._at(line).error(NO_ASSERT)
+            raise self._location(line).error(NO_ASSERT)
         return test
 
-    def _check_else(self, refused: bool, line: int) -> None:
-        if refused:
-            raise self._at(line).error(NO_ELSE)
+    def _check_else(self, is_wrong: bool, line: int) -> None:
+        if is_wrong:
+            raise self._location(line).error(NO_ELSE)

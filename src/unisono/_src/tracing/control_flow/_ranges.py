@@ -1,4 +1,4 @@
-"""What a loop can turn over although it is known only when the program runs: rows of arrays, ranges."""
+"""What a loop of the program can iterate over: rows of arrays, and ranges whose length is known only at run time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
-from unisono._src.tracing.control_flow._errors import ControlFlowError, refused
-from unisono._src.tracing.control_flow._traced import array_of, is_traced
+from unisono._src.tracing.control_flow._errors import ControlFlowError, make_error
+from unisono._src.tracing.control_flow._traced_values import as_array, is_traced
 
 UNKNOWN_LENGTH = """The length of {range} is known only when the program runs, so it is no array and Python cannot
 iterate over it{why}. Inside a tf.function write
@@ -22,7 +22,7 @@ and for an array of numbers pass the length as a Python number:
 class TracedRange:
     """The numbers from ``start`` up to ``limit`` in steps of ``delta``, some of which are known only later.
 
-    A `for` in a converted function turns over it. It is no array, since arrays have a length.
+    A `for` in a converted function iterates over it. It is no array, since arrays have a length.
     """
 
     start: Any
@@ -32,12 +32,12 @@ class TracedRange:
     @property
     def dtype(self) -> Any:
         """The dtype of the numbers."""
-        return jnp.result_type(*map(array_of, (self.start, self.limit, self.delta)))
+        return jnp.result_type(*map(as_array, (self.start, self.limit, self.delta)))
 
     @property
     def count(self) -> Any:
         """How many there are, as an array."""
-        start, limit, delta = (jnp.asarray(array_of(end)) for end in (self.start, self.limit, self.delta))
+        start, limit, delta = (jnp.asarray(as_array(end)) for end in (self.start, self.limit, self.delta))
         if jnp.issubdtype(self.dtype, jnp.integer):
             count = (limit - start + delta - jnp.sign(delta)) // delta
         else:
@@ -45,23 +45,23 @@ class TracedRange:
         return jnp.maximum(count, 0).astype("int32")
 
     def number(self, index: Any) -> Any:
-        """The number at this place."""
-        return (array_of(self.start) + index * array_of(self.delta)).astype(self.dtype)
+        """The number with this index."""
+        return (as_array(self.start) + index * as_array(self.delta)).astype(self.dtype)
 
     def __iter__(self) -> NoReturn:
-        raise self._refused(" outside of a converted function")
+        raise self._make_error(" outside of a converted function")
 
     def __len__(self) -> int:
-        raise self._refused("")
+        raise self._make_error("")
 
     def __jax_array__(self) -> NoReturn:
-        raise self._refused("")
+        raise self._make_error("")
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise self._refused("")
+        raise self._make_error("")
 
-    def _refused(self, why: str) -> ControlFlowError:
-        return refused(UNKNOWN_LENGTH.format(range=self, why=why))
+    def _make_error(self, why: str) -> ControlFlowError:
+        return make_error(UNKNOWN_LENGTH.format(range=self, why=why))
 
     def __repr__(self) -> str:
         ends = ["?" if is_traced(end) else str(end) for end in (self.start, self.limit, self.delta)]
@@ -69,42 +69,42 @@ class TracedRange:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Arrays of equal length, of which a loop takes a row each in every turn.
+class TracedRows:
+    """Arrays of equal length, of which a loop takes a row each in every iteration.
 
     Attributes:
-        arrays: them.
-        tree: how the rows are one value.
+        arrays: the arrays.
+        tree: the structure of the value that the rows make.
     """
 
     arrays: list[Any]
     tree: Any
 
     @classmethod
-    def of(cls, nest: Any) -> Rows:
-        """The rows of a nest of arrays; of longer ones the first."""
-        arrays, tree = jax.tree.flatten(nest)
+    def from_arrays(cls, structure: Any) -> TracedRows:
+        """The rows of a nested structure of arrays; longer ones are cut."""
+        arrays, tree = jax.tree.flatten(structure)
         length = min(len(array) for array in arrays)
         return cls([jnp.asarray(array)[:length] for array in arrays], tree)
 
     @property
     def length(self) -> int:
-        """How many there are of each."""
+        """The number of rows."""
         return int(self.arrays[0].shape[0])
 
     def row(self, index: Any) -> list[Any]:
-        """The row of each array at this place."""
+        """The row of each array with this index."""
         return [jax.lax.dynamic_index_in_dim(array, index, keepdims=False) for array in self.arrays]
 
     def value(self, row: list[Any]) -> Any:
-        """What the loop's names are bound to, of these rows."""
+        """The value to which the loop binds its names, from these rows."""
         return jax.tree.unflatten(self.tree, row)
 
 
-def to_turn_over(iterable: Any) -> TracedRange | Rows | None:
-    """``iterable`` if a compiled loop has to turn over it; None if Python can."""
-    if isinstance(iterable, TracedRange | Rows):
+def as_traced_iterable(iterable: Any) -> TracedRange | TracedRows | None:
+    """``iterable`` if a loop over it has to be a part of the program; None if Python can run it."""
+    if isinstance(iterable, TracedRange | TracedRows):
         return iterable
-    if is_traced(iterable) and array_of(iterable).ndim > 0:
-        return Rows.of(array_of(iterable))
+    if is_traced(iterable) and as_array(iterable).ndim > 0:
+        return TracedRows.from_arrays(as_array(iterable))
     return None

@@ -1,4 +1,4 @@
-"""How a piece of a function says where Python goes on after it. None is: with what follows."""
+"""Signals: what a block function returns to say where Python continues after it. None means with what follows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True)
 class Jump:
-    """A place to go on that is known."""
+    """A jump that is known while tracing."""
 
     name: str
 
@@ -27,7 +27,7 @@ class Returned:
 
 @dataclass(frozen=True, eq=False)
 class MayBreak:
-    """The loop ends if ``stops``, a traced bool, is true; else it goes on with its next turn."""
+    """The loop ends if ``stops``, a traced bool, is true; else it continues with its next iteration."""
 
     stops: Any
 

@@ -1,4 +1,4 @@
-"""Places that hold values of a user's function: its names, attributes of objects, what is in lists and dicts."""
+"""Slots: what holds the values of a user's function. Its names, attributes of objects, contents of lists and dicts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from unisono._src.tracing.control_flow._nests import UNDEFINED
 
 
 class Slot(Protocol):
-    """A place that holds a value.
+    """Something that holds a value.
 
     Attributes:
         name: how the user writes it.
-        live: whether its value is wanted afterwards.
-        is_bound: whether the source says that it gets a value. The others may change as well.
-        opaque: the objects in its value that are no part of it.
+        live: whether its value is used afterwards.
+        is_bound: whether the source binds it. Slots that the source does not bind may change as well.
+        opaque: the ids of objects in its value that have a slot themselves.
     """
 
     name: str
@@ -27,11 +27,11 @@ class Slot(Protocol):
         """The value, or UNDEFINED."""
 
     def set(self, value: Any) -> None:
-        """Puts a value there, or UNDEFINED."""
+        """Sets the value, or UNDEFINED."""
 
 
-class Name:
-    """A name of the function, which lives in a cell since pieces of the function share it."""
+class NameSlot:
+    """A name of the function, in a cell because block functions share it."""
 
     opaque: frozenset[int] = frozenset()
 
@@ -39,7 +39,7 @@ class Name:
         self.name, self.live, self.is_bound, self._cell = name, live, is_bound, cell
 
     def get(self) -> Any:
-        return content(self._cell)
+        return cell_value(self._cell)
 
     def set(self, value: Any) -> None:
         if value is not UNDEFINED:
@@ -48,7 +48,7 @@ class Name:
             del self._cell.cell_contents
 
 
-class Global:
+class GlobalSlot:
     """A name of the module."""
 
     live, is_bound = True, True
@@ -67,7 +67,7 @@ class Global:
             self._names[self.name] = value
 
 
-class Attribute:
+class AttributeSlot:
     """An attribute of an object."""
 
     live, is_bound = True, True
@@ -88,8 +88,8 @@ class Attribute:
             setattr(self._holder, self._attribute, value)
 
 
-class Container:
-    """What is in a list or a dict. Its value is a copy of it."""
+class ContainerSlot:
+    """The contents of a list or a dict. Its value is a copy of them."""
 
     is_bound = False
 
@@ -100,13 +100,13 @@ class Container:
         return dict(self._container) if isinstance(self._container, dict) else list(self._container)
 
     def set(self, value: Any) -> None:
-        if not is_same(self.get(), value):
+        if not holds_same(self.get(), value):
             self._container.clear()
             self._container.update(value) if isinstance(self._container, dict) else self._container.extend(value)
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are one object; of copies of lists and dicts, whether the same objects are in them."""
+def holds_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same object, or lists or dicts that hold the same objects."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -122,8 +122,8 @@ def _is(one: Any, other: Any) -> bool:
     return one is other
 
 
-def content(cell: CellType) -> Any:
-    """What is in a cell, or UNDEFINED."""
+def cell_value(cell: CellType) -> Any:
+    """The value of a cell, or UNDEFINED."""
     try:
         return cell.cell_contents
     except ValueError:  # not assigned yet

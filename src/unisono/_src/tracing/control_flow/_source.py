@@ -1,4 +1,4 @@
-"""From a function's code back to its definition in somebody's file."""
+"""Finds the definition of a function in the user's file from its code object."""
 
 from __future__ import annotations
 
@@ -25,46 +25,48 @@ class Definition:
     class_name: str | None
 
 
-def definition_of(code: CodeType) -> Definition | None:
-    """The definition that ``code`` was compiled from; None if it cannot be had."""
+def find_definition(code: CodeType) -> Definition | None:
+    """The definition that ``code`` was compiled from; None if there is no source."""
     try:
         lines, _ = inspect.findsource(code)
-    except (OSError, TypeError):  # typed in, or made by exec
+    except (OSError, TypeError):  # typed in, or created by exec
         return None
-    found = [each for each in _by_line("".join(lines)).get(code.co_firstlineno, []) if _is_of(each.node, code)]
+    found = [
+        each for each in _definitions_by_line("".join(lines)).get(code.co_firstlineno, []) if _matches(each.node, code)
+    ]
     return min(found, key=lambda each: _size(each.node)) if found else None
 
 
 @functools.lru_cache(maxsize=32)
-def _by_line(text: str) -> dict[int, list[Definition]]:
-    """All definitions of a file, by the line in which they begin."""
+def _definitions_by_line(text: str) -> dict[int, list[Definition]]:
+    """All definitions in a file, by their first line."""
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # the file is no longer what was imported
+    except SyntaxError:  # the file has changed since it was imported
         return {}
     lines: dict[int, list[Definition]] = {}
-    for definition in _definitions(tree, None):
+    for definition in _iterate_definitions(tree, None):
         lines.setdefault(_first_line(definition.node), []).append(definition)
     return lines
 
 
-def _definitions(node: ast.AST, class_name: str | None) -> Iterator[Definition]:
+def _iterate_definitions(node: ast.AST, class_name: str | None) -> Iterator[Definition]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, Node):
             yield Definition(child, class_name)
-        yield from _definitions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
+        yield from _iterate_definitions(child, child.name if isinstance(child, ast.ClassDef) else class_name)
 
 
-def _is_of(node: Node, code: CodeType) -> bool:
+def _matches(node: Node, code: CodeType) -> bool:
     if not _same_parameters(node.args, code):
         return False
     if isinstance(node, ast.Lambda):
-        return code.co_name == "<lambda>" and _holds_all(node.body, code)
+        return code.co_name == "<lambda>" and _contains_all_instructions(node.body, code)
     return node.name == code.co_name
 
 
 def _first_line(node: Node) -> int:
-    """Where Python says that it begins: with its decorators."""
+    """Its first line by Python's count, which includes decorators."""
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
@@ -79,14 +81,14 @@ def _same_parameters(arguments: ast.arguments, code: CodeType) -> bool:
     )
 
 
-def _holds_all(body: ast.expr, code: CodeType) -> bool:
-    """Whether all instructions come from ``body``: several lambdas may stand in one line."""
-    places = [place for place in code.co_positions() if None not in place]
+def _contains_all_instructions(body: ast.expr, code: CodeType) -> bool:
+    """Whether all instructions come from ``body``: several lambdas may be on one line."""
+    positions = [position for position in code.co_positions() if None not in position]
     begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-    return bool(places) and all(
+    return bool(positions) and all(
         begin <= (line or 0, column or 0) and (end_line or 0, end_column or 0) <= end
-        for line, end_line, column, end_column in places
-        if (line, column) != (code.co_firstlineno, 0)  # instructions that stand for nothing in the source
+        for line, end_line, column, end_column in positions
+        if (line, column) != (code.co_firstlineno, 0)  # instructions without a position in the source
     )
 
 

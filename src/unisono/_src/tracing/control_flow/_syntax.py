@@ -1,4 +1,4 @@
-"""Small pieces of syntax, of which rewritten code is made."""
+"""Constructors of syntax nodes, for rewritten code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 _Definition = TypeVar("_Definition", ast.FunctionDef, ast.ClassDef)
 
 RUNTIME: Final = "ag__"
-"""The name by which rewritten code knows its :class:`Operators`."""
+"""The name of the :class:`Operators` in rewritten code."""
 
 
 def name(text: str) -> ast.Name:
@@ -18,21 +18,23 @@ def name(text: str) -> ast.Name:
 
 
 def constant(value: Any) -> ast.Constant:
-    """A number, a text, or a tuple of such."""
+    """A number, text, or a tuple of such."""
     return ast.Constant(value)
 
 
-def operator(method: str) -> ast.Attribute:
+def runtime_attribute(method: str) -> ast.Attribute:
     """`ag__.method`."""
     return ast.Attribute(name(RUNTIME), method, ast.Load())
 
 
-def operation(method: str, *arguments: ast.expr, **named: ast.expr) -> ast.Call:
+def runtime_call(method: str, *arguments: ast.expr, **named: ast.expr) -> ast.Call:
     """`ag__.method(arguments)`."""
-    return ast.Call(operator(method), list(arguments), [ast.keyword(key, value) for key, value in named.items()])
+    return ast.Call(
+        runtime_attribute(method), list(arguments), [ast.keyword(key, value) for key, value in named.items()]
+    )
 
 
-def called(function: str) -> ast.Call:
+def call(function: str) -> ast.Call:
     """`function()`."""
     return ast.Call(name(function), [], [])
 
@@ -42,35 +44,35 @@ def thunk(expression: ast.expr) -> ast.Lambda:
     return ast.Lambda(_arguments(()), expression)
 
 
-def assigned(target: str, value: ast.expr) -> ast.Assign:
+def assign(target: str, value: ast.expr) -> ast.Assign:
     """`target = value`."""
     return ast.Assign([ast.Name(target, ast.Store())], value)
 
 
-def while_assigned(target: str, value: ast.expr) -> ast.NamedExpr:
+def assign_expression(target: str, value: ast.expr) -> ast.NamedExpr:
     """`target := value`."""
     return ast.NamedExpr(ast.Name(target, ast.Store()), value)
 
 
-def is_operator(value: str, method: str) -> ast.Compare:
+def is_runtime_attribute(value: str, method: str) -> ast.Compare:
     """`value is ag__.method`."""
-    return ast.Compare(name(value), [ast.Is()], [operator(method)])
+    return ast.Compare(name(value), [ast.Is()], [runtime_attribute(method)])
 
 
-def defined(function: str, parameters: Iterable[str], body: list[ast.stmt]) -> ast.FunctionDef:
+def define_function(function: str, parameters: Iterable[str], body: list[ast.stmt]) -> ast.FunctionDef:
     """`def function(parameters): body`."""
     return with_type_parameters(ast.FunctionDef(function, _arguments(parameters), body or [ast.Pass()], []))
 
 
 def with_type_parameters(node: _Definition) -> _Definition:
-    """``node`` with the empty list of type parameters that Python wants since 3.12."""
+    """``node`` with the empty list of type parameters that Python requires since 3.12."""
     if "type_params" in node._fields:
         node.type_params = []  # type: ignore[attr-defined,unused-ignore]
     return node
 
 
-def located(node: ast.stmt, *statements: ast.stmt) -> list[ast.stmt]:
-    """The statements, at the place of ``node``. What is in them has no place yet: it is theirs."""
+def set_location(node: ast.stmt, *statements: ast.stmt) -> list[ast.stmt]:
+    """The statements, with the location of ``node`` where they have none. Their children get it from them later."""
     for statement in statements:
         if not hasattr(statement, "lineno"):
             ast.copy_location(statement, node)

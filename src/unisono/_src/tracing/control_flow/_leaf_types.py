@@ -1,4 +1,4 @@
-"""What two values of one name have in common, so that a program can choose between them or carry one to the other."""
+"""Types of leaves: which type two values of one name have in common, so that a program can hold either."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ import jax.numpy as jnp
 from unisono._src.tracing.control_flow._nests import Array, Leaf, Number
 
 
-def kind_of(leaf: Array | Number) -> Any:
+def leaf_type(leaf: Array | Number) -> Any:
     """Shape and dtype of a leaf that a program can compute."""
     return jax.typeof(leaf.array if isinstance(leaf, Array) else jnp.asarray(leaf.value))
 
 
-def is_weak(kind: Any) -> bool:
-    """Whether a dtype was not asked for: that of Python's numbers, which adapts to others."""
-    return bool(kind.weak_type)
+def is_weak(leaf: Any) -> bool:
+    """Whether a dtype is weak: that of Python's numbers, which adapts to that of arrays."""
+    return bool(leaf.weak_type)
 
 
 def common_dtype(one: Any, other: Any) -> Any:
-    """The dtype for values of either kind; None if there is none.
+    """The dtype for values of either type; None if there is none.
 
-    A number of Python's takes the dtype of an array where that loses nothing. Of arrays, none is changed.
+    A Python number takes the dtype of an array if that loses nothing. The dtype of arrays does not change.
     """
     if one.dtype == other.dtype:
         return one.dtype
     if is_weak(one) and is_weak(other):
         return jnp.promote_types(one.dtype, other.dtype)
-    if is_weak(one) and _fits(one, other.dtype):
+    if is_weak(one) and _is_lossless(one, other.dtype):
         return other.dtype
-    if is_weak(other) and _fits(other, one.dtype):
+    if is_weak(other) and _is_lossless(other, one.dtype):
         return one.dtype
     return None
 
 
-def is_one(one: Leaf, other: Leaf) -> bool:
-    """Whether both leaves are the same and need not be computed: one object, equal numbers, equal texts."""
+def is_same_leaf(one: Leaf, other: Leaf) -> bool:
+    """Whether both leaves are the same and need not be computed: one object, equal numbers, equal text."""
     if one.value is other.value:
         return True
     if isinstance(one.value, str | bytes) or (isinstance(one, Number) and isinstance(other, Number)):
@@ -51,8 +51,8 @@ def as_dtype(array: Any, dtype: Any) -> Any:
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-def _fits(weak: Any, dtype: Any) -> bool:
-    """Whether a number of Python's of this kind can be one of ``dtype``: whole numbers of all, fractions of floats."""
+def _is_lossless(weak: Any, dtype: Any) -> bool:
+    """Whether a Python number of this type fits into ``dtype``: integers into any but bool, floats into floats."""
     if jnp.issubdtype(dtype, jnp.bool_):
         return False
     if jnp.issubdtype(weak.dtype, jnp.integer):

@@ -1,15 +1,17 @@
-"""Which names of a function a piece of its source reads, and which it binds."""
+"""Which names a block of source reads and binds, and by which jumps it is left."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 Path = tuple[str, ...]
 
 Scopes = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
-"""What has names of its own."""
+"""What has its own names."""
+
+Jump = ast.Return | ast.Break | ast.Continue
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MUTATING: Final = frozenset(
@@ -17,15 +19,15 @@ _MUTATING: Final = frozenset(
 )
 
 
-def bound(nodes: Iterable[ast.AST]) -> set[str]:
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """The names that these statements or expressions bind or unbind."""
-    finder = _Bound()
+    finder = _BoundNameFinder()
     for node in nodes:
         finder.visit(node)
     return finder.names
 
 
-def loaded(*nodes: ast.AST | None) -> set[str]:
+def read_names(*nodes: ast.AST | None) -> set[str]:
     """The names that are read, in functions and classes inside as well."""
     return {
         each.id
@@ -36,7 +38,7 @@ def loaded(*nodes: ast.AST | None) -> set[str]:
     }
 
 
-def read_later(body: Iterable[ast.stmt]) -> set[str]:
+def names_in_inner_scopes(body: Iterable[ast.stmt]) -> set[str]:
     """The names that functions, lambdas and classes in ``body`` may read or bind whenever they run."""
     names: set[str] = set()
     for scope in (node for statement in body for node in ast.walk(statement) if isinstance(node, Scopes)):
@@ -45,7 +47,7 @@ def read_later(body: Iterable[ast.stmt]) -> set[str]:
     return names
 
 
-def bound_by_others(body: Iterable[ast.stmt]) -> set[str]:
+def nonlocals_of_inner_functions(body: Iterable[ast.stmt]) -> set[str]:
     """The names that functions in ``body`` bind by `nonlocal`."""
     return {
         name
@@ -53,7 +55,7 @@ def bound_by_others(body: Iterable[ast.stmt]) -> set[str]:
         for node in ast.walk(statement)
         if isinstance(node, ast.Nonlocal)
         for name in node.names
-    } - declared(body, ast.Nonlocal)
+    } - declared_names(body, ast.Nonlocal)
 
 
 def names_in(block: Iterable[ast.stmt]) -> set[str]:
@@ -61,7 +63,7 @@ def names_in(block: Iterable[ast.stmt]) -> set[str]:
     return {node.id for node in own_nodes(block) if isinstance(node, ast.Name)}
 
 
-def declared(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+def declared_names(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
     """The names that `global` or `nonlocal` statements of this function name."""
     return {name for node in own_nodes(body) if isinstance(node, kind) for name in node.names}
 
@@ -69,7 +71,7 @@ def declared(body: Iterable[ast.stmt], kind: type[ast.Global] | type[ast.Nonloca
 def set_attributes(body: Iterable[ast.AST]) -> set[Path]:
     """The attributes that are set, as ("self", "total")."""
     paths = (
-        _path(node)
+        _attribute_path(node)
         for node in own_nodes(body)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del)
     )
@@ -84,36 +86,56 @@ def mutated_attributes(body: Iterable[ast.AST]) -> set[Path]:
             holders.append(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATING:
             holders.append(node.func.value)
-    paths = map(_path, holders)
+    paths = map(_attribute_path, holders)
     return {path for path in paths if len(path) > 1}
 
 
-def mangled(attribute: str, class_name: str | None) -> str:
-    """The name of a private attribute outside of its class."""
+def mangle(attribute: str, class_name: str | None) -> str:
+    """The name of a private attribute at run time."""
     private = attribute.startswith("__") and not attribute.endswith("__")
     return f"_{class_name.lstrip('_')}{attribute}" if private and class_name and class_name.strip("_") else attribute
 
 
 def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes that run as a part of this function, not as another one's, in any order."""
-    left = list(body)
-    while left:
-        node = left.pop()
+    """All nodes that run as a part of this function, not of an inner one, in any order."""
+    remaining = list(body)
+    while remaining:
+        node = remaining.pop()
         yield node
         if not isinstance(node, Scopes):
-            left += ast.iter_child_nodes(node)
+            remaining += ast.iter_child_nodes(node)
 
 
-def _path(node: ast.expr) -> Path:
+def jumps(block: Sequence[ast.stmt]) -> set[type[ast.stmt]]:
+    """The kinds of jumps out of ``block``: a `break` inside of a loop in it is none."""
+    return {kind for statement in block for kind in _jumps_of(statement)}
+
+
+def _jumps_of(node: ast.AST) -> set[type[ast.stmt]]:
+    if isinstance(node, Jump):
+        return {type(node)}
+    if isinstance(node, Scopes | ast.expr):
+        return set()
+    if isinstance(node, ast.For | ast.While):
+        return (jumps(node.body) & {ast.Return}) | jumps(node.orelse)
+    return {kind for child in ast.iter_child_nodes(node) for kind in _jumps_of(child)}
+
+
+def has_jumping_if(block: Sequence[ast.stmt]) -> bool:
+    """Whether there is an `if` in ``block`` with a jump out of it."""
+    return any(isinstance(node, ast.If) and jumps([node]) for node in own_nodes(block))
+
+
+def _attribute_path(node: ast.expr) -> Path:
     if isinstance(node, ast.Name):
         return (node.id,)
     if isinstance(node, ast.Attribute):
-        root = _path(node.value)
+        root = _attribute_path(node.value)
         return (*root, node.attr) if root else ()
     return ()
 
 
-class _Bound(ast.NodeVisitor):
+class _BoundNameFinder(ast.NodeVisitor):
     def __init__(self) -> None:
         self.names: set[str] = set()
 
@@ -156,7 +178,7 @@ class _Bound(ast.NodeVisitor):
         self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, _COMPREHENSIONS):  # its targets are its own, those of := are not
+        if isinstance(node, _COMPREHENSIONS):  # its targets are local to it, those of := are not
             inner = own_nodes(ast.iter_child_nodes(node))
             self.names |= {each.target.id for each in inner if isinstance(each, ast.NamedExpr)}
         else:

@@ -1,4 +1,4 @@
-"""Whose code is it: that of users is converted when it is called, that of installed packages never."""
+"""Whose code it is: user code is converted when it is called, that of installed packages never."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Final
 
 _PACKAGES: Final = ("jax", "jaxlib", "keras", "numpy")
 _FOLDERS: Final = frozenset({"site-packages", "dist-packages"})
-_OURS: Final = str(Path(__file__).parents[3]) + "/"
+_UNISONO_FOLDER: Final = str(Path(__file__).parents[3]) + "/"
 
 
-def is_users(code: CodeType) -> bool:
-    """Whether a user wrote it."""
-    return _is_users_file(code.co_filename)
+def is_user_code(code: CodeType) -> bool:
+    """Whether it is in none of the folders of Python and of installed packages."""
+    return _is_user_file(code.co_filename)
 
 
-def is_ours(code: CodeType) -> bool:
+def is_unisono_code(code: CodeType) -> bool:
     """Whether it is a part of Unisono."""
-    return code.co_filename.startswith(_OURS)
+    return code.co_filename.startswith(_UNISONO_FOLDER)
 
 
 @functools.cache
-def _is_users_file(file: str) -> bool:
+def _is_user_file(file: str) -> bool:
     if file.startswith("<frozen ") or _FOLDERS & set(Path(file).parts):
         return False
     return not file.startswith(_library_folders())
@@ -33,9 +33,9 @@ def _is_users_file(file: str) -> bool:
 
 @functools.cache
 def _library_folders() -> tuple[str, ...]:
-    """Where Python itself lives, and what may be installed from a checkout."""
+    """The folders of Python itself, and of packages that may be installed from a checkout."""
     folders = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
     for package in _PACKAGES:
         found = importlib.util.find_spec(package)
         folders += (found and found.submodule_search_locations) or []
-    return (_OURS, *(str(Path(folder)) + "/" for folder in folders))
+    return (_UNISONO_FOLDER, *(str(Path(folder)) + "/" for folder in folders))
