@@ -208,7 +208,7 @@ def test_what_belongs_to_parameter_servers_names_the_alternative() -> None:
     with pytest.raises(AttributeError, match="MultiWorkerMirroredStrategy"):
         tf.distribute.Server.create_local_server()
     for refused in (tf.distribute.experimental.rpc.Client, tf.distribute.experimental.rpc.Server):
-        with pytest.raises(NotImplementedError, match="calls between processes"):
+        with pytest.raises(NotImplementedError, match="remote procedure calls"):
             refused()
     with pytest.raises(NotImplementedError, match="PreemptionCheckpointHandler"):
         tf.distribute.experimental.PreemptionWatcher()

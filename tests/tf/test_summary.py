@@ -89,7 +89,7 @@ def test_sounds_are_wav_files(tmp_path: Path, writer: Any) -> None:
     with wave.open(io.BytesIO(_tensors(tmp_path)["a"][0, 0])) as sound:
         assert (sound.getframerate(), sound.getnchannels()) == (8000, 1)
         assert np.frombuffer(sound.readframes(9), "<i2").tolist() == [0, 32767, -32767, 32767]
-    with writer.as_default(), pytest.raises(ValueError, match="'wav' only"):
+    with writer.as_default(), pytest.raises(ValueError, match="expected 'wav' or None"):
         tf.summary.audio("a", np.zeros((1, 1, 1)), 8000, step=0, encoding="mp3")
 
 
@@ -113,8 +113,8 @@ def test_summaries_are_recorded_if_asked(tmp_path: Path, writer: Any) -> None:
     ("call", "reason"),
     [
         (lambda: tf.summary.scalar("x", [1.0, 2.0], step=0), "expected one number"),
-        (lambda: tf.summary.image("x", np.zeros((2, 3, 1)), step=0), "expected a batch of pictures"),
-        (lambda: tf.summary.audio("x", np.zeros(3), 8000, step=0), "expected a batch of sounds"),
+        (lambda: tf.summary.image("x", np.zeros((2, 3, 1)), step=0), "expected a batch of images"),
+        (lambda: tf.summary.audio("x", np.zeros(3), 8000, step=0), "expected a batch of clips"),
         (lambda: tf.summary.scalar("x", 1.0), "has no step"),
         (lambda: tf.summary.histogram("x", [1.0], step=0, buckets=0), "buckets is 0"),
     ],
@@ -252,7 +252,7 @@ def test_a_real_tensorboard_reads_the_files(tmp_path: Path, writer: Any) -> None
 @pytest.mark.slow
 def test_a_trace_leaves_a_profile_where_it_is_told_to(tmp_path: Path) -> None:
     tf.summary.trace_on(graph=True, profiler=True)
-    with pytest.raises(RuntimeError, match="is on already"):
+    with pytest.raises(RuntimeError, match="already active"):
         tf.summary.trace_on()
     tf.constant([1.0]) + 1
     with pytest.raises(ValueError, match="profiler_outdir"):

@@ -9,7 +9,7 @@ with strategy.scope():
 ```
 """
 
-from unisono.tf import _install  # isort: skip  (arrays get their manners before anybody makes one)
+from unisono.tf import _install  # isort: skip  (installs tensor methods before the first array is created)
 
 
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients

@@ -1,7 +1,7 @@
-"""`tf.keras`: Keras 3, with what scripts for Keras 2 expect of it.
+"""`tf.keras`: Keras 3, with the names and arguments of Keras 2.
 
-Classes and functions are Keras's own, so that `keras.X` and `tf.keras.X` mix freely. What Keras 2's objects had and
-Keras 3's have not, such as `optimizer.lr` and `model.save("folder")`, is put onto Keras's classes.
+Classes and functions are Keras's own, so that `keras.X` and `tf.keras.X` mix freely. Members that Keras 3 removed, such
+as `optimizer.lr` and `model.save("folder")`, are added to Keras's classes.
 
 ```python
 import unisono.tf as tf

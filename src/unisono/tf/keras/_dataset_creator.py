@@ -1,4 +1,4 @@
-"""`tf.keras.utils.experimental.DatasetCreator`: a function that makes a worker's dataset, passed to `fit`."""
+"""`tf.keras.utils.experimental.DatasetCreator`: an argument of `fit` that creates the dataset of a worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class DatasetCreator:
-    """Makes the dataset when `fit` begins.
+    """Creates the dataset when `fit` starts.
 
     Args:
         dataset_fn: takes a `tf.distribute.InputContext` and returns a dataset, batched for one replica.
@@ -16,10 +16,10 @@ class DatasetCreator:
 
     def __init__(self, dataset_fn: Callable[[Any], Any], input_options: Any = None) -> None:
         if not callable(dataset_fn):
-            raise TypeError(f"DatasetCreator takes a function that makes a dataset, got {dataset_fn!r}.")
+            raise TypeError(f"DatasetCreator: expected a function that returns a dataset, got {dataset_fn!r}.")
         self.dataset_fn = dataset_fn
         self.input_options = input_options
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The dataset."""
+        """Creates the dataset."""
         return self.dataset_fn(*args, **kwargs)

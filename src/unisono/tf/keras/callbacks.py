@@ -1,4 +1,4 @@
-"""`tf.keras.callbacks`: Keras's and Unisono's, with the arguments of Keras 2."""
+"""`tf.keras.callbacks`: the callbacks of Keras and Unisono, with the arguments of Keras 2."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class ModelCheckpoint(callbacks.ModelCheckpoint):
     """`unisono.callbacks.ModelCheckpoint`, which also writes whole models to folders, and weights to `.h5` files.
 
     Args:
-        filepath: where to; a path without an ending is a folder, of weights or of the whole model.
-        *args: as there.
-        period: every how many epochs, in the words of Keras 2; 1 is the default.
+        filepath: the path; without an extension it is a folder, of weights or of the whole model.
+        *args: those of the base class.
+        period: Keras 2's argument, the number of epochs between checkpoints.
         options: accepted, without effect.
         load_weights_on_restart: accepted if it is false.
-        **kwargs: as there.
+        **kwargs: those of the base class.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class ModelCheckpoint(callbacks.ModelCheckpoint):
             raise ValueError("load_weights_on_restart=True is not available. Use tf.keras.callbacks.BackupAndRestore.")
         path = os.fspath(filepath)
         weights_only = args[3] if len(args) > 3 else kwargs.get("save_weights_only", False)
-        super().__init__(_with_ending(path, weights_only), *args, **kwargs)
+        super().__init__(_with_extension(path, weights_only), *args, **kwargs)
         self.filepath = path
         self.period = period
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves, if it is time to."""
+        """Saves every ``period`` epochs."""
         if self.save_freq != "epoch" or (epoch + 1) % self.period == 0:
             super().on_epoch_end(epoch, logs)
 
@@ -56,15 +56,15 @@ class ModelCheckpoint(callbacks.ModelCheckpoint):
 
 
 class TensorBoard(callbacks.TensorBoard):
-    """`unisono.callbacks.TensorBoard`. Arguments of Keras 2 that are gone are accepted, without effect.
+    """`unisono.callbacks.TensorBoard`. Removed arguments of Keras 2 are accepted, without effect.
 
     Args:
-        *args: as there.
-        write_grads: accepted, as in TensorFlow 2, which does not write them either.
+        *args: those of the base class.
+        write_grads: accepted; TensorFlow 2 does not write gradients either.
         batch_size: accepted; histograms do not need it.
         embeddings_layer_names: accepted.
         embeddings_data: accepted.
-        **kwargs: as there.
+        **kwargs: those of the base class.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class TensorBoard(callbacks.TensorBoard):
 
 
 class ReduceLROnPlateau(keras.callbacks.ReduceLROnPlateau):
-    """Keras's; `epsilon` is what `min_delta` was called."""
+    """Keras's callback; `epsilon` is an old name of `min_delta`."""
 
     def __init__(self, *args: Any, epsilon: float | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **(kwargs if epsilon is None else kwargs | {"min_delta": epsilon}))
@@ -92,8 +92,8 @@ class experimental:  # noqa: N801  (a name of TensorFlow's)
     BackupAndRestore = BackupAndRestore
 
 
-def _with_ending(path: str, weights_only: bool) -> str:
-    """A path that the class below takes: it decides by the ending, and the true path is set afterwards."""
+def _with_extension(path: str, weights_only: bool) -> str:
+    """A path with an extension that the base class accepts; the true path is set afterwards."""
     if not weights_only and is_folder_path(path):
         return f"{path}.keras"
     if weights_only and path.endswith((".h5", ".hdf5")) and not path.endswith(".weights.h5"):

@@ -1,4 +1,4 @@
-"""`tf.keras.experimental`: what has a place of its own since."""
+"""`tf.keras.experimental`: names that have moved."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,13 +1,33 @@
 """`tf.keras.losses`: Keras's, with `Reduction` and the short names of Keras 2."""
 
-# ruff: noqa: F401  (names that the module re-exports)
-
 from __future__ import annotations
+
+from typing import Final
 
 import keras
 
 from unisono.tf.keras._keras_fallback import keras_fallback
-from unisono.tf.keras._reduction import Reduction
+
+
+class Reduction:
+    """How a loss reduces the values of a batch. `AUTO` is `SUM_OVER_BATCH_SIZE`."""
+
+    AUTO: Final = "auto"
+    NONE: Final = "none"
+    SUM: Final = "sum"
+    SUM_OVER_BATCH_SIZE: Final = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """All reductions."""
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Raises ValueError unless ``key`` is a reduction."""
+        if key not in cls.all():
+            raise ValueError(f"{key!r} is not a reduction. Expected one of: {', '.join(cls.all())}.")
+
 
 MSE = mse = keras.losses.mean_squared_error
 MAE = mae = keras.losses.mean_absolute_error

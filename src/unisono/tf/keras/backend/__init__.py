@@ -1,4 +1,4 @@
-"""`tf.keras.backend`, usually `K`: Keras's functions on tensors by their names in Keras 2, in losses and in models."""
+"""`tf.keras.backend`, usually `K`: functions of tensors and variables with their names and signatures of Keras 2."""
 
 import keras as _keras
 
@@ -11,7 +11,9 @@ from unisono.tf.keras.backend._arrays import (
     argmin,
     batch_dot,
     batch_flatten,
+    binary_crossentropy,
     cast,
+    categorical_crossentropy,
     clip,
     concatenate,
     cos,
@@ -28,6 +30,7 @@ from unisono.tf.keras.backend._arrays import (
     greater,
     greater_equal,
     hard_sigmoid,
+    in_top_k,
     l2_normalize,
     less,
     less_equal,
@@ -58,6 +61,7 @@ from unisono.tf.keras.backend._arrays import (
     softmax,
     softplus,
     softsign,
+    sparse_categorical_crossentropy,
     sqrt,
     square,
     squeeze,
@@ -83,12 +87,6 @@ from unisono.tf.keras.backend._graphs import (
     placeholder,
     set_learning_phase,
     set_session,
-)
-from unisono.tf.keras.backend._losses import (
-    binary_crossentropy,
-    categorical_crossentropy,
-    in_top_k,
-    sparse_categorical_crossentropy,
 )
 from unisono.tf.keras.backend._random import dropout, random_bernoulli, random_normal, random_uniform, truncated_normal
 from unisono.tf.keras.backend._values import (

@@ -1,4 +1,4 @@
-"""Functions on tensors."""
+"""Functions of tensors, losses included. Aliases where Keras 3 has the same name and parameters."""
 
 from __future__ import annotations
 
@@ -9,120 +9,59 @@ import keras
 import numpy as np
 from keras import ops
 
-from unisono.tf.keras.backend._dtypes import dtype_name, float_name
+from unisono.tf.keras.backend._values import dtype_name, float_dtype_name
 
+abs = ops.abs
+all = ops.all
+any = ops.any
 cast = ops.cast
+cos = ops.cos
+elu = ops.elu
+exp = ops.exp
+log = ops.log
+logsumexp = ops.logsumexp
+max = ops.max
+min = ops.min
 ndim = ops.ndim
+prod = ops.prod
 reshape = ops.reshape
-relu = keras.activations.relu
+round = ops.round
 shape = ops.shape
 sigmoid = ops.sigmoid
+sign = ops.sign
+sin = ops.sin
+softmax = ops.softmax
 softplus = ops.softplus
 softsign = ops.softsign
+square = ops.square
 squeeze = ops.squeeze
+stack = ops.stack
 stop_gradient = ops.stop_gradient
-switch = ops.cond
+sum = ops.sum
 tanh = ops.tanh
+transpose = ops.transpose
+relu = keras.activations.relu
+switch = ops.cond
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`keras.ops.mean`."""
-    return ops.mean(_number(x), axis=axis, keepdims=keepdims)
-
-
-def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.sum`."""
-    return ops.sum(x, axis=axis, keepdims=keepdims)
-
-
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.max`."""
-    return ops.max(x, axis=axis, keepdims=keepdims)
-
-
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.min`."""
-    return ops.min(x, axis=axis, keepdims=keepdims)
-
-
-def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.prod`."""
-    return ops.prod(x, axis=axis, keepdims=keepdims)
+    return ops.mean(_bool_to_float(x), axis=axis, keepdims=keepdims)
 
 
 def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`keras.ops.std`."""
-    return ops.std(_number(x), axis=axis, keepdims=keepdims)
+    return ops.std(_bool_to_float(x), axis=axis, keepdims=keepdims)
 
 
 def var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """`keras.ops.var`."""
-    return ops.var(_number(x), axis=axis, keepdims=keepdims)
-
-
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.any`."""
-    return ops.any(x, axis=axis, keepdims=keepdims)
-
-
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.all`."""
-    return ops.all(x, axis=axis, keepdims=keepdims)
-
-
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """`keras.ops.logsumexp`."""
-    return ops.logsumexp(x, axis=axis, keepdims=keepdims)
-
-
-def abs(x: Any) -> Any:
-    """`keras.ops.abs`."""
-    return ops.abs(x)
-
-
-def exp(x: Any) -> Any:
-    """`keras.ops.exp`."""
-    return ops.exp(x)
-
-
-def log(x: Any) -> Any:
-    """`keras.ops.log`."""
-    return ops.log(x)
+    return ops.var(_bool_to_float(x), axis=axis, keepdims=keepdims)
 
 
 def sqrt(x: Any) -> Any:
-    """The square root; 0 for what is below 0."""
+    """The square root; 0 for negative numbers."""
     return ops.sqrt(ops.maximum(x, 0))
-
-
-def square(x: Any) -> Any:
-    """`keras.ops.square`."""
-    return ops.square(x)
-
-
-def round(x: Any) -> Any:
-    """`keras.ops.round`."""
-    return ops.round(x)
-
-
-def sign(x: Any) -> Any:
-    """`keras.ops.sign`."""
-    return ops.sign(x)
-
-
-def sin(x: Any) -> Any:
-    """`keras.ops.sin`."""
-    return ops.sin(x)
-
-
-def cos(x: Any) -> Any:
-    """`keras.ops.cos`."""
-    return ops.cos(x)
-
-
-def transpose(x: Any) -> Any:
-    """`keras.ops.transpose`."""
-    return ops.transpose(x)
 
 
 def pow(x: Any, a: Any) -> Any:
@@ -215,11 +154,6 @@ def concatenate(tensors: Any, axis: int = -1) -> Any:
     return ops.concatenate(tensors, axis=axis)
 
 
-def stack(x: Any, axis: int = 0) -> Any:
-    """`keras.ops.stack`."""
-    return ops.stack(x, axis=axis)
-
-
 def tile(x: Any, n: Any) -> Any:
     """`keras.ops.tile`."""
     return ops.tile(x, [n] if isinstance(n, int) else n)
@@ -255,38 +189,28 @@ def one_hot(indices: Any, num_classes: int) -> Any:
     return ops.one_hot(indices, num_classes)
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
-    """`keras.ops.softmax`."""
-    return ops.softmax(x, axis=axis)
-
-
-def elu(x: Any, alpha: float = 1.0) -> Any:
-    """`keras.ops.elu`."""
-    return ops.elu(x, alpha)
-
-
 def hard_sigmoid(x: Any) -> Any:
-    """The sigmoid in three straight lines, as Keras 2 drew it."""
+    """Keras 2's piecewise linear sigmoid; Keras 3's has another slope."""
     return ops.clip(0.2 * x + 0.5, 0.0, 1.0)
 
 
 def l2_normalize(x: Any, axis: Any = None) -> Any:
-    """The tensor divided by its length along ``axis``."""
+    """Divides by the L2 norm along ``axis``."""
     return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axis=axis, keepdims=True), 1e-12))
 
 
 def eye(size: int, dtype: Any = None, name: Any = None) -> Any:
     """`keras.ops.eye`."""
-    return ops.eye(size, dtype=float_name(dtype))
+    return ops.eye(size, dtype=float_dtype_name(dtype))
 
 
 def dot(x: Any, y: Any) -> Any:
-    """The product of matrices, over the last dim of ``x`` and the second to last of ``y``."""
+    """The matrix product over the last dim of ``x`` and the second to last of ``y``."""
     return ops.dot(x, y)
 
 
 def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
-    """The product of each row's vectors or matrices, over one dim of each."""
+    """The product of vectors or matrices for each element of a batch, over one dim of each."""
     if axes is None:
         axes = (x.ndim - 1, y.ndim - 2 if y.ndim > 2 else 1)
     first, second = (axes, axes) if isinstance(axes, int) else axes
@@ -301,10 +225,30 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
 
 
 def map_fn(fn: Callable[[Any], Any], elems: Any, name: Any = None, dtype: Any = None) -> Any:
-    """The function of each row."""
+    """Applies the function to each row."""
     return ops.map(fn, elems)
 
 
-def _number(x: Any) -> Any:
-    """Truth values as numbers, as Keras 2 took the mean of them."""
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
+    """The loss of each element; like Keras 2, without the mean."""
+    return ops.binary_crossentropy(target, output, from_logits=from_logits)
+
+
+def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
+    """The loss of each row."""
+    return ops.categorical_crossentropy(target, output, from_logits=from_logits, axis=axis)
+
+
+def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
+    """The loss of each row, for integer targets."""
+    return ops.sparse_categorical_crossentropy(target, output, from_logits=from_logits, axis=axis)
+
+
+def in_top_k(predictions: Any, targets: Any, k: int) -> Any:
+    """Whether each target is among the ``k`` highest predictions of its row."""
+    return ops.in_top_k(targets, predictions, k)
+
+
+def _bool_to_float(x: Any) -> Any:
+    """Converts bools to numbers, so that they have a mean, as in Keras 2."""
     return ops.cast(x, keras.config.floatx()) if hasattr(x, "dtype") and dtype_name(x.dtype) == "bool" else x

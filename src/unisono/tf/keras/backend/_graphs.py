@@ -1,5 +1,4 @@
-"""Functions of `tf.keras.backend` that belong to graphs and sessions: what each says when it is called. `function` is
-there: a model does the same."""
+"""Functions of `tf.keras.backend` for graphs and sessions. Most raise an error with advice; `function` works."""
 
 from __future__ import annotations
 
@@ -9,70 +8,70 @@ from typing import Any, NoReturn
 import keras
 import numpy as np
 
-_TEXT = "tf.keras.backend.{name} belongs to graphs and sessions, which are not available. {instead}"
+_NO_GRAPHS = "tf.keras.backend.{name} belongs to graphs and sessions, which are not available. {instead}"
 
 
-def _refusal(name: str, instead: str) -> NotImplementedError:
-    return NotImplementedError(_TEXT.format(name=name, instead=instead))
+def _unsupported(name: str, instead: str) -> NotImplementedError:
+    return NotImplementedError(_NO_GRAPHS.format(name=name, instead=instead))
 
 
 def learning_phase() -> NoReturn:
-    """Not supported. Whether it is training time is said in each call."""
-    raise _refusal("learning_phase()", "Give your layer's call an argument `training=None`, and pass it on.")
+    """Not supported. Pass `training` in each call."""
+    raise _unsupported("learning_phase()", "Give your layer's call an argument `training=None`.")
 
 
 def set_learning_phase(value: Any) -> NoReturn:
-    """Not supported. Whether it is training time is said in each call."""
-    raise _refusal("set_learning_phase()", "Pass training=True or training=False when you call the model.")
+    """Not supported. Pass `training` in each call."""
+    raise _unsupported("set_learning_phase()", "Pass training=True or training=False when you call the model.")
 
 
 def learning_phase_scope(value: Any) -> NoReturn:
-    """Not supported. Whether it is training time is said in each call."""
-    raise _refusal("learning_phase_scope()", "Pass training=True or training=False when you call the model.")
+    """Not supported. Pass `training` in each call."""
+    raise _unsupported("learning_phase_scope()", "Pass training=True or training=False when you call the model.")
 
 
 def gradients(loss: Any, variables: Any) -> NoReturn:
-    """Not supported. There are no graphs; tapes find gradients."""
-    raise _refusal(
+    """Not supported. There are no graphs; use tf.GradientTape."""
+    raise _unsupported(
         "gradients()", "Compute the loss inside `with tf.GradientTape() as tape:`; tape.gradient(loss, ...)."
     )
 
 
 def function(inputs: Any, outputs: Any, updates: Any = None, name: str | None = None, **kwargs: Any) -> Any:
-    """A function of the values of a model's tensors ``inputs`` that gives those of ``outputs``, as NumPy's arrays.
+    """Creates a function from values of a model's tensors ``inputs`` to values of ``outputs``, as NumPy arrays.
 
     Args:
         inputs: tensors of a functional model, such as `[model.input]`.
         outputs: other tensors of it, such as `[model.get_layer("features").output]`.
-        updates: not there.
+        updates: not supported.
         name: accepted, without effect.
-        **kwargs: not there.
+        **kwargs: not supported.
     """
     if updates or kwargs:
-        raise _refusal("function(updates=..., ...)", "Write a @tf.function that assigns to the variables.")
+        raise _unsupported("function(updates=..., ...)", "Write a @tf.function that assigns to the variables.")
     model = keras.Model(inputs, outputs)
-    wrapped = isinstance(outputs, list) and len(outputs) == 1
+    is_single_list = isinstance(outputs, list) and len(outputs) == 1
 
-    def called(values: Any) -> Any:
+    def compute(values: Any) -> Any:
         found = keras.tree.map_structure(np.asarray, model(values))
-        return [found] if wrapped and not isinstance(found, list) else found
+        return [found] if is_single_list and not isinstance(found, list) else found
 
-    return called
+    return compute
 
 
 def placeholder(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not supported. There are no graphs; inputs of models are made by `tf.keras.Input`."""
-    raise _refusal("placeholder()", "Use tf.keras.Input(shape).")
+    """Not supported. There are no graphs; use `tf.keras.Input` for inputs of models."""
+    raise _unsupported("placeholder()", "Use tf.keras.Input(shape).")
 
 
 def get_session(*args: Any) -> NoReturn:
-    """Not supported. There are no sessions; values are there at once."""
-    raise _refusal("get_session()", "Values are there at once: tensor.numpy().")
+    """Not supported. There are no sessions; read values with tensor.numpy()."""
+    raise _unsupported("get_session()", "Read values with tensor.numpy().")
 
 
 def set_session(session: Any) -> NoReturn:
-    """Not supported. There are no sessions; options of devices are set by `tf.config`."""
-    raise _refusal("set_session()", "Options of devices are set by tf.config.")
+    """Not supported. There are no sessions; use `tf.config` for options of devices."""
+    raise _unsupported("set_session()", "Use tf.config for options of devices.")
 
 
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Any:
@@ -89,4 +88,4 @@ def in_test_phase(x: Any, alt: Any, training: Any = None) -> Any:
 
 
 def manual_variable_initialization(value: bool) -> None:
-    """Without effect: variables have their values when they are made."""
+    """Does nothing: variables have a value as soon as they are created."""

@@ -1,4 +1,4 @@
-"""Variables and constants: made, read, set and described."""
+"""Creates, reads, assigns and describes variables and constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import keras
 import numpy as np
 from keras import ops
 
-from unisono.tf.keras.backend._dtypes import dtype_name, float_name
+
+def dtype_name(dtype: Any) -> str:
+    """Keras's name of a dtype."""
+    name: str = keras.backend.standardize_dtype(dtype)
+    return name
+
+
+def float_dtype_name(dtype: Any) -> str:
+    """Keras's name of a dtype; `floatx()` for None."""
+    name: str = keras.config.floatx() if dtype is None else dtype_name(dtype)
+    return name
 
 
 def int_shape(x: Any) -> tuple[int | None, ...]:
@@ -17,38 +27,38 @@ def int_shape(x: Any) -> tuple[int | None, ...]:
 
 
 def dtype(x: Any) -> str:
-    """The dtype by name."""
+    """The name of the dtype."""
     return dtype_name(x.dtype)
 
 
 def cast_to_floatx(x: Any) -> Any:
-    """As `floatx()`: NumPy stays NumPy."""
+    """Casts to `floatx()`; NumPy arrays stay NumPy arrays."""
     if isinstance(x, keras.KerasTensor | keras.Variable) or ops.is_tensor(x):
         return ops.cast(x, keras.config.floatx())
     return np.asarray(x, keras.config.floatx())
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None) -> Any:
-    """A tensor of these numbers."""
-    made = ops.convert_to_tensor(value, float_name(dtype))
-    return made if shape is None else ops.broadcast_to(made, shape)
+    """Creates a tensor."""
+    created = ops.convert_to_tensor(value, float_dtype_name(dtype))
+    return created if shape is None else ops.broadcast_to(created, shape)
 
 
 def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:
-    """A variable."""
-    made = keras.Variable(value, dtype=float_name(dtype), name=name)
+    """Creates a variable."""
+    created = keras.Variable(value, dtype=float_dtype_name(dtype), name=name)
     if constraint is not None:
-        made.constraint = constraint
-    return made
+        created.constraint = constraint
+    return created
 
 
 def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A variable of zeros."""
+    """Creates a variable of zeros."""
     return variable(np.zeros(shape), dtype, name)
 
 
 def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A variable of ones."""
+    """Creates a variable of ones."""
     return variable(np.ones(shape), dtype, name)
 
 
@@ -63,22 +73,22 @@ def ones_like(x: Any, dtype: Any = None, name: Any = None) -> Any:
 
 
 def get_value(x: Any) -> Any:
-    """The numbers of a variable or a tensor, as NumPy has them."""
+    """The value of a variable or a tensor as a NumPy array."""
     return np.asarray(x.value if isinstance(x, keras.Variable) else x)[()]
 
 
 def set_value(x: Any, value: Any) -> None:
-    """Assigns to a variable: a learning rate, say."""
+    """Assigns a value to a variable."""
     x.assign(value)
 
 
 def batch_get_value(tensors: Any) -> list[Any]:
-    """:func:`get_value` of each."""
+    """:func:`get_value` for each tensor."""
     return [get_value(each) for each in tensors]
 
 
 def batch_set_value(tuples: Any) -> None:
-    """:func:`set_value` of each pair."""
+    """:func:`set_value` for each pair."""
     for each, value in tuples:
         set_value(each, value)
 
@@ -104,12 +114,12 @@ def moving_average_update(x: Any, value: Any, momentum: Any) -> Any:
 
 
 def count_params(x: Any) -> int:
-    """How many numbers there are in ``x``."""
+    """The number of elements."""
     return int(np.prod(x.shape))
 
 
 def eval(x: Any) -> Any:
-    """The numbers of a variable or a tensor."""
+    """The value of a variable or a tensor as a NumPy array."""
     return get_value(x)
 
 
@@ -119,5 +129,5 @@ def is_tensor(x: Any) -> bool:
 
 
 def is_sparse(tensor: Any) -> bool:
-    """Whether it is sparse, as no tensor is here."""
+    """Whether it is sparse; always False for tensors of the namespace."""
     return bool(getattr(tensor, "sparse", False))

@@ -1,4 +1,4 @@
-"""`tf.keras.layers`: Keras's, and layers for text that need no TensorFlow."""
+"""`tf.keras.layers`: Keras's, and layers for text that do not need TensorFlow."""
 
 import keras as _keras
 

@@ -1,4 +1,4 @@
-"""`Hashing`: tokens to one of a number of bins, without a vocabulary. On the host."""
+"""`Hashing`: hashes tokens into bins, without a vocabulary. Runs on the host."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import to_host_tensor
-from unisono.tf.keras.layers._encoding import checked_mode, encoded, encoded_shape
-from unisono.tf.keras.layers._vocabulary import text_of
+from unisono.tf.keras.layers._encoding import check_mode, encode, encode_shape
+from unisono.tf.keras.layers._vocabulary import to_text
 
 
 @keras.saving.register_keras_serializable(package="unisono")
 class Hashing(keras.Layer):
-    """Spreads words or whole numbers over bins, as TensorFlow's layer does.
+    """Hashes strings or integers into bins, with the results of TensorFlow's layer.
 
     >>> Hashing(num_bins=3)([["A"], ["B"]]).tolist()
     [[1], [0]]
 
     Args:
-        num_bins: how many bins.
-        mask_value: goes to bin 0, which nothing else then does.
+        num_bins: the number of bins.
+        mask_value: the token that is mapped to bin 0, which no other token then is.
         output_mode: "int", "one_hot", "multi_hot" or "count".
-        **kwargs: a layer's.
+        **kwargs: those of a layer.
     """
 
     runs_on_host = True
@@ -41,11 +41,11 @@ class Hashing(keras.Layer):
         kwargs.pop("dtype", None)
         super().__init__(**kwargs)
         if salt is not None or sparse:
-            raise NotImplementedError("Hashing: salt and sparse=True are not there.")
+            raise NotImplementedError("Hashing: salt and sparse=True are not supported. Leave them out.")
         if num_bins < 1:
-            raise ValueError(f"Hashing(num_bins={num_bins}): at least 1 is needed.")
+            raise ValueError(f"Hashing: num_bins is {num_bins}. Expected at least 1.")
         self.num_bins, self.mask_value = num_bins, mask_value
-        self.output_mode = checked_mode(output_mode, ("int", "one_hot", "multi_hot", "count"))
+        self.output_mode = check_mode(output_mode, ("int", "one_hot", "multi_hot", "count"))
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(inputs, keras.KerasTensor):
@@ -53,28 +53,28 @@ class Hashing(keras.Layer):
         return self.call(inputs)
 
     def call(self, inputs: Any) -> Any:
-        """The bins of tokens, or vectors."""
+        """The bins of tokens, or their encoding as vectors."""
         tokens = np.asarray(inputs)
         bins = np.array([self._bin(token) for token in tokens.reshape(-1).tolist()], "int64").reshape(tokens.shape)
         if self.output_mode == "int":
             return to_host_tensor(bins)
-        return to_host_tensor(encoded(np, bins, self.output_mode, self.num_bins).astype("float32"))
+        return to_host_tensor(encode(np, bins, self.output_mode, self.num_bins).astype("float32"))
 
     def compute_output_spec(self, inputs: Any) -> Any:
         """The result's shape and dtype."""
-        shape = encoded_shape(inputs.shape, self.output_mode, self.num_bins)
+        shape = encode_shape(inputs.shape, self.output_mode, self.num_bins)
         return keras.KerasTensor(shape, "int32" if self.output_mode == "int" else "float32")
 
     def get_config(self) -> dict[str, Any]:
-        """What a saved model keeps of it."""
+        """The configuration that a saved model stores."""
         base: dict[str, Any] = super().get_config()
-        own = {"num_bins": self.num_bins, "mask_value": self.mask_value, "output_mode": self.output_mode}
-        return base | own
+        config = {"num_bins": self.num_bins, "mask_value": self.mask_value, "output_mode": self.output_mode}
+        return base | config
 
     def _bin(self, token: Any) -> int:
-        text = text_of(token)
+        text = to_text(token)
         if self.mask_value is None:
             return fingerprint(text.encode()) % self.num_bins
-        if text == text_of(self.mask_value):
+        if text == to_text(self.mask_value):
             return 0
         return 1 + fingerprint(text.encode()) % max(self.num_bins - 1, 1)

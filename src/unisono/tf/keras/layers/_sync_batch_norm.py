@@ -1,4 +1,4 @@
-"""`SyncBatchNormalization`: batch normalization with the statistics of all replicas."""
+"""`SyncBatchNormalization`: batch normalization with statistics over all replicas."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import keras
 
 
 def SyncBatchNormalization(*args: Any, **kwargs: Any) -> Any:  # noqa: N802  (a class's name in TensorFlow)
-    """`BatchNormalization(synchronized=True)`. Under `fit` all batch normalization is of this kind (docs/loops.md)."""
+    """`BatchNormalization(synchronized=True)`. Under `fit` every BatchNormalization does this (docs/loops.md)."""
     return keras.layers.BatchNormalization(*args, synchronized=True, **kwargs)

@@ -1,4 +1,4 @@
-"""`TextVectorization`: texts to rows of whole numbers, or to vectors. On the host."""
+"""`TextVectorization`: texts to rows of token indices, or to vectors. Runs on the host."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ import numpy as np
 
 from unisono._src.data.dataset import Dataset
 from unisono.tf._tensors import to_host_tensor
-from unisono.tf.keras.layers._encoding import checked_mode
+from unisono.tf.keras.layers._encoding import check_mode
 from unisono.tf.keras.layers._lookup import StringLookup
-from unisono.tf.keras.layers._vocabulary import Counts, text_of
+from unisono.tf.keras.layers._vocabulary import TokenCounts, to_text
 
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
 
-_STANDARD: Final[dict[str, Callable[[str], str]]] = {
+_STANDARDIZATIONS: Final[dict[str, Callable[[str], str]]] = {
     "lower": str.lower,
     "strip_punctuation": lambda text: _PUNCTUATION.sub("", text),
     "lower_and_strip_punctuation": lambda text: _PUNCTUATION.sub("", text.lower()),
 }
 
-UNKNOWN_CHOICE = "TextVectorization({name}={value!r}): known are {known}, a function, and None."
+UNKNOWN_CHOICE = "TextVectorization: {name} is {value!r}. Expected {known}, a function, or None."
 
 
 @keras.saving.register_keras_serializable(package="unisono")
 class TextVectorization(keras.Layer):
-    """Makes words of texts, and numbers of words.
+    """Splits texts into words, and maps words to indices or vectors.
 
     >>> layer = TextVectorization(vocabulary=["the", "fox"])
     >>> layer(["The fox!", "a fox"]).tolist()
     [[2, 3], [1, 3]]
 
     Args:
-        max_tokens: how many places there are at most, with those for padding and for unknown words.
+        max_tokens: the maximal size of the vocabulary, the indices of padding and unknown words included.
         standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of one text, or None.
-        split: "whitespace", "character", a function of one text that gives its words, or None for text that is split.
-        ngrams: also takes rows of so many neighbouring words; a number for all up to it, or those wanted.
+        split: "whitespace", "character", a function from a text to its words, or None for words.
+        ngrams: adds n-grams of words: a number for all sizes up to it, or a tuple of sizes.
         output_mode: "int", "multi_hot", "count" or "tf_idf".
-        output_sequence_length: rows are padded and cut to it.
-        pad_to_max_tokens: whether vectors are as long as ``max_tokens`` in any case.
-        vocabulary: the words, the path of a file of them, or None to find them by adapt().
+        output_sequence_length: the length that rows are padded or truncated to.
+        pad_to_max_tokens: whether vectors always have the length ``max_tokens``.
+        vocabulary: the words, the path of a file of them, or None to collect them in adapt().
         idf_weights: a weight for each word, for "tf_idf".
-        **kwargs: a layer's.
+        **kwargs: those of a layer.
     """
 
     runs_on_host = True
@@ -69,11 +69,13 @@ class TextVectorization(keras.Layer):
         kwargs.pop("dtype", None)
         super().__init__(**kwargs)
         if sparse or ragged:
-            raise NotImplementedError("TextVectorization: sparse=True and ragged=True are not there. Rows are padded.")
+            raise NotImplementedError(
+                "TextVectorization: sparse=True and ragged=True are not supported; rows are padded."
+            )
         self.standardize, self.split, self.ngrams = standardize, split, ngrams
-        self._standardized = _chosen("standardize", standardize, _STANDARD)
-        self._words = _chosen("split", split, {"whitespace": str.split, "character": list})
-        self.output_mode = checked_mode(output_mode, ("int", "multi_hot", "count", "tf_idf"))
+        self._standardize_text = _choose("standardize", standardize, _STANDARDIZATIONS)
+        self._split_text = _choose("split", split, {"whitespace": str.split, "character": list})
+        self.output_mode = check_mode(output_mode, ("int", "multi_hot", "count", "tf_idf"))
         self.output_sequence_length = output_sequence_length
         self._lookup = StringLookup(
             max_tokens=max_tokens,
@@ -85,29 +87,29 @@ class TextVectorization(keras.Layer):
         )
 
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
-        """Finds the vocabulary of texts, an array or a dataset."""
-        counts = Counts()
+        """Sets the vocabulary to the words of texts, an array or a dataset."""
+        counts = TokenCounts()
         for number, batch in enumerate(data if isinstance(data, Dataset) else [data]):
             if steps is not None and number >= steps:
                 break
-            counts.add(self._rows(batch))
+            counts.add(self._to_words(batch))
         self._lookup._counts = counts
         self._lookup.finalize_state()
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[str]:
-        """The words in the order of their numbers."""
+        """The vocabulary in the order of indices."""
         return self._lookup.get_vocabulary(include_special_tokens)
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """From now on the vocabulary is this one."""
+        """Sets the vocabulary."""
         self._lookup.set_vocabulary(vocabulary, idf_weights)
 
     def vocabulary_size(self) -> int:
-        """How many places there are."""
+        """The size of the vocabulary."""
         return self._lookup.vocabulary_size()
 
     def build(self, input_shape: Any) -> None:
-        """Nothing is made: the words are on the host."""
+        """Creates no variables: the vocabulary is on the host."""
         self._lookup.built = True
         self.built = True
 
@@ -117,8 +119,8 @@ class TextVectorization(keras.Layer):
         return self.call(inputs)
 
     def call(self, inputs: Any) -> Any:
-        """Numbers or vectors of texts."""
-        rows = self._rows(inputs)
+        """Indices of words, or vectors of texts."""
+        rows = self._to_words(inputs)
         length = self.output_sequence_length if self.output_mode == "int" else None
         length = max((len(row) for row in rows), default=0) if length is None else length
         padded = np.array([[*row[:length], *[""] * (length - len(row))] for row in rows], object)
@@ -134,16 +136,16 @@ class TextVectorization(keras.Layer):
         if self.output_mode == "int":
             return keras.KerasTensor((rows, self.output_sequence_length), "int32")
         dtype = "float32" if self.output_mode == "tf_idf" else "int32"
-        return keras.KerasTensor((rows, self._lookup._depth()), dtype)
+        return keras.KerasTensor((rows, self._lookup._vector_length()), dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """What a saved model keeps of it, the vocabulary too."""
-        inside = self._lookup.get_config()
-        kept = ("max_tokens", "output_mode", "pad_to_max_tokens", "vocabulary", "idf_weights")
+        """The configuration that a saved model stores, vocabulary included."""
+        lookup_config = self._lookup.get_config()
+        names = ("max_tokens", "output_mode", "pad_to_max_tokens", "vocabulary", "idf_weights")
         base: dict[str, Any] = super().get_config()
         return (
             base
-            | {name: inside[name] for name in kept}
+            | {name: lookup_config[name] for name in names}
             | {
                 "standardize": self.standardize,
                 "split": self.split,
@@ -154,23 +156,23 @@ class TextVectorization(keras.Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> TextVectorization:
-        """The layer of a saved model, with the functions that it was given, if they are registered or handed over."""
-        chosen = {
+        """Creates the layer from its configuration; custom functions have to be registered with Keras."""
+        deserialized = {
             name: keras.saving.deserialize_keras_object(config[name])
             for name in ("standardize", "split")
             if isinstance(config.get(name), dict)
         }
-        return cls(**config | chosen)
+        return cls(**config | deserialized)
 
-    def _rows(self, inputs: Any) -> list[list[str]]:
+    def _to_words(self, inputs: Any) -> list[list[str]]:
         array = np.asarray(inputs, object)
-        if self._words is None:
-            rows = [[text_of(word) for word in row] for row in np.atleast_2d(array)]
+        if self._split_text is None:
+            rows = [[to_text(word) for word in row] for row in np.atleast_2d(array)]
             return [self._with_ngrams(row) for row in rows]
-        texts = [text_of(text) for text in array.reshape(-1)]
-        if self._standardized is not None:
-            texts = [text_of(self._standardized(text)) for text in texts]
-        return [self._with_ngrams([text_of(word) for word in self._words(text)]) for text in texts]
+        texts = [to_text(text) for text in array.reshape(-1)]
+        if self._standardize_text is not None:
+            texts = [to_text(self._standardize_text(text)) for text in texts]
+        return [self._with_ngrams([to_text(word) for word in self._split_text(text)]) for text in texts]
 
     def _with_ngrams(self, words: list[str]) -> list[str]:
         if self.ngrams is None:
@@ -179,7 +181,7 @@ class TextVectorization(keras.Layer):
         return [" ".join(words[first : first + size]) for size in sizes for first in range(len(words) - size + 1)]
 
 
-def _chosen(name: str, value: Any, known: Any) -> Any:
+def _choose(name: str, value: Any, known: Any) -> Any:
     if value is None or callable(value):
         return value
     if value not in known:

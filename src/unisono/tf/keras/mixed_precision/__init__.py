@@ -1,4 +1,4 @@
-"""`tf.keras.mixed_precision`: Keras's, with the old spellings in `experimental`."""
+"""`tf.keras.mixed_precision`: Keras's, with the old names in `experimental`."""
 
 import keras as _keras
 

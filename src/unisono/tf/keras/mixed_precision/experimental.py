@@ -1,4 +1,4 @@
-"""`tf.keras.mixed_precision.experimental`: the spellings of TensorFlow 2.3 and before."""
+"""`tf.keras.mixed_precision.experimental`: the names of TensorFlow 2.3 and before."""
 
 from keras.mixed_precision import LossScaleOptimizer, Policy, global_policy
 from keras.mixed_precision import set_global_policy as set_policy

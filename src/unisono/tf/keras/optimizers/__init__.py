@@ -1,4 +1,4 @@
-"""`tf.keras.optimizers`: Keras's. `legacy` and `experimental` hold the same ones."""
+"""`tf.keras.optimizers`: Keras's. `legacy` and `experimental` have the same classes."""
 
 import keras as _keras
 

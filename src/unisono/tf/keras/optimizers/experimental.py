@@ -1,4 +1,4 @@
-"""`tf.keras.optimizers.experimental`: the optimizers of Keras, by the names that they had there."""
+"""`tf.keras.optimizers.experimental`: the optimizers of Keras that it had."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

@@ -1,4 +1,4 @@
-"""`tf.keras.preprocessing.text`: `Tokenizer` and its like."""
+"""`tf.keras.preprocessing.text`: `Tokenizer` and related functions."""
 
 from __future__ import annotations
 

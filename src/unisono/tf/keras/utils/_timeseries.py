@@ -1,4 +1,4 @@
-"""`tf.keras.utils.timeseries_dataset_from_array`: windows over a row of measurements."""
+"""`tf.keras.utils.timeseries_dataset_from_array`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unisono.tf.data import Dataset
-from unisono.tf.keras.utils._formats import checked_format
+from unisono.tf.keras.utils._folder_datasets import check_format
 
 
 def timeseries_dataset_from_array(
@@ -23,7 +23,7 @@ def timeseries_dataset_from_array(
     end_index: int | None = None,
     format: str = "tf",
 ) -> Dataset:
-    """Windows of ``sequence_length`` steps of ``data``, with the target of each if there are targets.
+    """Sliding windows of ``sequence_length`` steps of ``data``, with their targets, if any.
 
     >>> windows = timeseries_dataset_from_array(np.arange(6), None, sequence_length=3, batch_size=None)
     >>> [window.tolist() for window in windows]
@@ -31,41 +31,43 @@ def timeseries_dataset_from_array(
 
     Args:
         data: the measurements, time first.
-        targets: ``targets[i]`` belongs to the window that begins at step i; None for none.
-        sequence_length: how many steps a window has.
-        sequence_stride: how far apart the beginnings of windows are.
-        sampling_rate: how far apart the steps in a window are.
+        targets: ``targets[i]`` belongs to the window that starts at step i; None for none.
+        sequence_length: the number of steps of a window.
+        sequence_stride: the distance of consecutive windows.
+        sampling_rate: the distance of consecutive steps in a window.
         batch_size: windows in a batch; None for no batches.
-        shuffle: whether windows come in another order in every epoch.
-        seed: of the shuffling.
+        shuffle: whether the order of windows differs in every epoch.
+        seed: the seed of the shuffling.
         start_index: data before it is not used.
-        end_index: data from there on is not used.
+        end_index: data from this index on is not used.
         format: "tf".
     """
-    checked_format("timeseries_dataset_from_array", format)
+    check_format("timeseries_dataset_from_array", format)
     first, last = start_index or 0, len(data) if end_index is None else end_index
-    _check(sequence_length=sequence_length, sequence_stride=sequence_stride, sampling_rate=sampling_rate)
+    _check_positive(sequence_length=sequence_length, sequence_stride=sequence_stride, sampling_rate=sampling_rate)
     if not 0 <= first < last <= len(data):
-        raise ValueError(f"start_index={start_index}, end_index={end_index}: no part of data of {len(data)} steps.")
+        raise ValueError(
+            f"start_index={start_index}, end_index={end_index}: not a range of the {len(data)} steps of data."
+        )
     part = np.asarray(data)[first:last]
-    number = len(part) - (sequence_length - 1) * sampling_rate
+    num_windows = len(part) - (sequence_length - 1) * sampling_rate
     if targets is not None:
-        number = min(number, len(targets))
-    begins = np.arange(0, max(number, 0), sequence_stride)
+        num_windows = min(num_windows, len(targets))
+    starts = np.arange(0, max(num_windows, 0), sequence_stride)
     offsets = np.arange(sequence_length) * sampling_rate
 
-    dataset: Any = Dataset.from_tensor_slices(begins)
+    dataset: Any = Dataset.from_tensor_slices(starts)
     if shuffle:
-        dataset = dataset.shuffle(len(begins), seed=seed)
+        dataset = dataset.shuffle(len(starts), seed=seed)
     if targets is None:
-        dataset = dataset.map(lambda begin: part[begin + offsets])
+        dataset = dataset.map(lambda start: part[start + offsets])
     else:
         wanted = np.asarray(targets)[first:]
-        dataset = dataset.map(lambda begin: (part[begin + offsets], wanted[begin]))
+        dataset = dataset.map(lambda start: (part[start + offsets], wanted[start]))
     return dataset if batch_size is None else dataset.batch(batch_size)  # type: ignore[no-any-return]
 
 
-def _check(**positive: int) -> None:
+def _check_positive(**positive: int) -> None:
     for name, value in positive.items():
         if value < 1:
-            raise ValueError(f"{name} must be at least 1, and is {value}.")
+            raise ValueError(f"{name} is {value}. Expected at least 1.")

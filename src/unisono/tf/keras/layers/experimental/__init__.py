@@ -1,4 +1,4 @@
-"""`tf.keras.layers.experimental`: what has a place of its own since."""
+"""`tf.keras.layers.experimental`: layers that have moved."""
 
 import keras as _keras
 

@@ -1,4 +1,4 @@
-"""`tf.keras.layers.experimental.preprocessing`: layers that have a place of their own since."""
+"""`tf.keras.layers.experimental.preprocessing`: layers that have moved."""
 
 # ruff: noqa: F401  (names that the module re-exports)
 

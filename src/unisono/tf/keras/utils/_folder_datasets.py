@@ -1,4 +1,4 @@
-"""`tf.keras.utils.image_dataset_from_directory` and its like: Unisono's, as datasets of `tf.data`."""
+"""`tf.keras.utils.image_dataset_from_directory` and `text_dataset_from_directory`, as datasets of `tf.data`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import keras
 
 from unisono import data
 from unisono.tf.data import Dataset
-from unisono.tf.keras.utils._formats import checked_format
+
+OTHER_FORMAT = '{call}: format is {format!r}. Expected "tf", for a dataset of tf.data.'
 
 
 class FolderDataset(Dataset):
-    """A dataset of files that knows its classes and files. What its methods return are plain datasets."""
+    """A dataset of files with its classes and paths. Its methods return plain datasets."""
 
     def __init__(self, dataset: data.FolderDataset) -> None:
         super().__init__(dataset.plan)
@@ -47,8 +48,8 @@ def image_dataset_from_directory(
 
     The arguments are those of `unisono.data.image_dataset_from_directory`.
     """
-    checked_format("image_dataset_from_directory", format)
-    return _as_tf_data(
+    check_format("image_dataset_from_directory", format)
+    return _to_tf_dataset(
         data.image_dataset_from_directory(
             directory,
             labels,
@@ -90,8 +91,8 @@ def text_dataset_from_directory(
 
     The arguments are those of `unisono.data.text_dataset_from_directory`.
     """
-    checked_format("text_dataset_from_directory", format)
-    return _as_tf_data(
+    check_format("text_dataset_from_directory", format)
+    return _to_tf_dataset(
         data.text_dataset_from_directory(
             directory,
             labels,
@@ -109,5 +110,11 @@ def text_dataset_from_directory(
     )
 
 
-def _as_tf_data(made: Any) -> Any:
-    return tuple(map(FolderDataset, made)) if isinstance(made, tuple) else FolderDataset(made)
+def check_format(call: str, format: str) -> None:
+    """Raises ValueError for the formats of Keras's functions that Unisono's lack, such as "grain"."""
+    if format != "tf":
+        raise ValueError(OTHER_FORMAT.format(call=call, format=format))
+
+
+def _to_tf_dataset(dataset: Any) -> Any:
+    return tuple(map(FolderDataset, dataset)) if isinstance(dataset, tuple) else FolderDataset(dataset)
