@@ -29,7 +29,7 @@ from unisono.tf.image._crop_pad_flip import (
     rot90,
     transpose,
 )
-from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg
+from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg, random_jpeg_quality
 from unisono.tf.image._metrics_and_gradients import (
     image_gradients,
     psnr,
@@ -45,7 +45,6 @@ from unisono.tf.image._random import (
     random_flip_left_right,
     random_flip_up_down,
     random_hue,
-    random_jpeg_quality,
     random_saturation,
     stateless_random_brightness,
     stateless_random_contrast,

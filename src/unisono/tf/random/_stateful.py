@@ -46,13 +46,13 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float
 @op_without_folding
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", seed: Any = None) -> Any:
     """Samples ``shape`` values from each of the gamma distributions."""
-    return sample_gamma(next_key(seed), shape, alpha, beta, dtype)
+    return sample_gamma(next_key(seed), shape, alpha, beta, dtype, per_parameter=True)
 
 
 @op_without_folding
 def poisson(shape: Any, lam: Any, dtype: Any = "float32", seed: Any = None) -> Any:
     """Samples ``shape`` counts from each of the Poisson distributions."""
-    return sample_poisson(next_key(seed), shape, lam, dtype)
+    return sample_poisson(next_key(seed), shape, lam, dtype, per_parameter=True)
 
 
 @op_without_folding

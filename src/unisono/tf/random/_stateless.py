@@ -13,31 +13,21 @@ from unisono.tf._op import op_without_folding
 from unisono.tf._operands import static_int
 from unisono.tf._tensors import as_array
 from unisono.tf.random._sampling import (
-    broadcast_shape,
+    sample_binomial,
     sample_categorical,
     sample_full_int,
+    sample_gamma,
     sample_normal,
+    sample_poisson,
     sample_truncated_normal,
     sample_uniform,
 )
 from unisono.tf.random._seed_generators import key_from_pair
 
 
-def _key_from_seed(seed: Any) -> Any:
-    pair = as_array(seed)
-    if tuple(pair.shape) != (2,):
-        raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two integers, for example seed=[1, 2].")
-    return key_from_pair(pair)
-
-
 @op_without_folding
 def stateless_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = "float32",
-    alg: Any = "auto_select",
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", alg: Any = "auto_select"
 ) -> Any:
     """Samples from a normal distribution."""
     return sample_normal(_key_from_seed(seed), shape, mean, stddev, dtype)
@@ -45,12 +35,7 @@ def stateless_normal(
 
 @op_without_folding
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = "float32",
-    alg: Any = "auto_select",
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", alg: Any = "auto_select"
 ) -> Any:
     """Samples from a normal distribution truncated at two standard deviations from the mean."""
     return sample_truncated_normal(_key_from_seed(seed), shape, mean, stddev, dtype)
@@ -58,12 +43,7 @@ def stateless_truncated_normal(
 
 @op_without_folding
 def stateless_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = "float32",
-    alg: Any = "auto_select",
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", alg: Any = "auto_select"
 ) -> Any:
     """Samples uniformly from [minval, maxval); integers from the full range of the dtype if both are None."""
     if minval is None and maxval is None and jnp.issubdtype(to_jax_dtype(dtype), jnp.integer):
@@ -84,29 +64,21 @@ def stateless_gamma(
     shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = "float32", alg: Any = "auto_select"
 ) -> Any:
     """Samples from gamma distributions; the parameters broadcast to ``shape``."""
-    wanted = to_jax_dtype(dtype)
-    alpha, beta = as_array(alpha, wanted), as_array(1 if beta is None else beta, wanted)
-    samples = jax.random.gamma(
-        _key_from_seed(seed), jnp.broadcast_to(alpha, broadcast_shape(shape, alpha, beta)), dtype=wanted
-    )
-    return samples / beta
+    return sample_gamma(_key_from_seed(seed), shape, alpha, beta, dtype, per_parameter=False)
 
 
 @op_without_folding
 def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = "int32", alg: Any = "auto_select") -> Any:
     """Samples from Poisson distributions; ``lam`` broadcasts to ``shape``."""
-    lam = as_array(lam)
-    return jax.random.poisson(_key_from_seed(seed), lam, broadcast_shape(shape, lam)).astype(to_jax_dtype(dtype))
+    return sample_poisson(_key_from_seed(seed), shape, lam, dtype, per_parameter=False)
 
 
 @op_without_folding
 def stateless_binomial(
     shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = "int32", alg: Any = "auto_select"
 ) -> Any:
-    """Samples from binomial distributions."""
-    counts, probs = as_array(counts).astype(jnp.float32), as_array(probs).astype(jnp.float32)
-    samples = jax.random.binomial(_key_from_seed(seed), counts, probs, broadcast_shape(shape, counts, probs))
-    return samples.astype(to_jax_dtype(output_dtype))
+    """Samples from binomial distributions; the parameters broadcast to ``shape``."""
+    return sample_binomial(_key_from_seed(seed), shape, counts, probs, output_dtype)
 
 
 @op_without_folding
@@ -118,16 +90,23 @@ def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select") -> Any:
 @op_without_folding
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Any:
     """Returns ``num`` seeds derived from one."""
-    return _pairs(jax.random.split(_key_from_seed(seed), static_int(num)), seed)
+    return _keys_to_seeds(jax.random.split(_key_from_seed(seed), static_int(num)), seed)
 
 
 @op_without_folding
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Any:
     """Returns a seed derived from a seed and a number."""
-    return _pairs(jax.random.fold_in(_key_from_seed(seed), as_array(data).astype(jnp.uint32)), seed)
+    return _keys_to_seeds(jax.random.fold_in(_key_from_seed(seed), as_array(data).astype(jnp.uint32)), seed)
 
 
-def _pairs(keys: Any, seed: Any) -> Any:
-    given = as_array(seed).dtype
-    wanted = given if np.dtype(given).itemsize == 4 else np.dtype(np.int32)
-    return jax.lax.bitcast_convert_type(jax.random.key_data(keys), wanted)
+def _key_from_seed(seed: Any) -> Any:
+    pair = as_array(seed)
+    if tuple(pair.shape) != (2,):
+        raise ValueError(f"seed has the shape {tuple(pair.shape)}. Expected two integers, for example seed=[1, 2].")
+    return key_from_pair(pair)
+
+
+def _keys_to_seeds(keys: Any, seed: Any) -> Any:
+    """Returns keys as pairs of integers in the dtype of ``seed``, or int32 if that does not have 32 bits."""
+    dtype = np.dtype(as_array(seed).dtype)
+    return jax.lax.bitcast_convert_type(jax.random.key_data(keys), dtype if dtype.itemsize == 4 else np.int32)
