@@ -1,5 +1,6 @@
 """Strangers cannot hold up a listener, nor the peers that it knows."""
 
+import contextlib
 import itertools
 import socket
 import time
@@ -11,7 +12,7 @@ from unisono_launch.connection import Connection, Listener, Lost, Opened, Receiv
 
 @pytest.fixture
 def listener():
-    with Listener(socket.create_server(("127.0.0.1", 0), backlog=128)) as listener:
+    with contextlib.closing(Listener(socket.create_server(("127.0.0.1", 0), backlog=128))) as listener:
         yield listener
 
 

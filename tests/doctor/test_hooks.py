@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unisono_launch.doctor._hooks import fetch_hooks
+from unisono_launch.doctor._probe_checks import fetch_hooks
 from unisono_launch.doctor._report import show_hooks
 
 KEYS = {"owner", "name", "kind", "expects", "written_for", "why", "file"}

@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, final
 
 from unisono_launch.connection._connection import Connection, Message, PeerLostError
@@ -75,14 +74,6 @@ class Listener:
             waker.setblocking(False)
             self._selector.register(waker, selectors.EVENT_READ)
 
-    def __enter__(self) -> Listener:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close_all()
-
     def wait(self, timeout: float) -> Sequence[selectors.SelectorKey]:
         """Waits until something has arrived, at most `timeout` seconds; the result is for :meth:`events`."""
         return [key for key, _ in self._selector.select(timeout)]
@@ -92,7 +83,7 @@ class Listener:
         self._wake_writer.send(b"\0")
 
     def events(self, ready: Sequence[selectors.SelectorKey]) -> Iterator[Event]:
-        """What has happened. A connection that the caller closes or lets leave has no further events."""
+        """What has happened. A connection that the caller drops or lets leave has no further events."""
         for key in ready:
             if key.fileobj is self._server:
                 yield from self._accept()
@@ -120,7 +111,7 @@ class Listener:
         self._identified.discard(connection)
         self._strangers[connection] = _Stranger(connection.peer_host, time.monotonic(), is_leaving=True)
 
-    def close(self, connection: Connection) -> None:
+    def drop(self, connection: Connection) -> None:
         """Closes one connection. No event reports it."""
         self._strangers.pop(connection, None)
         self._identified.discard(connection)
@@ -128,10 +119,10 @@ class Listener:
             self._selector.unregister(connection)
         connection.close()
 
-    def close_all(self) -> None:
+    def close(self) -> None:
         """Closes all connections, and the listening socket."""
         for connection in (*self._strangers, *self._identified):
-            self.close(connection)
+            self.drop(connection)
         for used in (self._selector, self._server, self._wake_reader, self._wake_writer):
             used.close()
 
@@ -174,7 +165,7 @@ class Listener:
 
     def _lose(self, connection: Connection, reason: str) -> Iterator[Event]:
         stranger = self._strangers.get(connection)
-        self.close(connection)
+        self.drop(connection)
         if stranger is None or not stranger.is_leaving:
             yield Lost(connection, reason)
 

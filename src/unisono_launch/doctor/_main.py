@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unisono_launch.doctor import _backend, _cluster, _datasets, _extras, _machine, _ports, _versions
 from unisono_launch.doctor._finding import Finding, worst
-from unisono_launch.doctor._hooks import fetch_hooks
-from unisono_launch.doctor._probe_checks import STAGES, check_stage
+from unisono_launch.doctor._probe_checks import STAGES, check_stage, fetch_hooks
 from unisono_launch.doctor._probe_process import start_probe
 from unisono_launch.doctor._report import findings_to_json, hooks_to_json, show_findings, show_hooks
 from unisono_launch.doctor._run_check import run_check

@@ -1,14 +1,16 @@
-"""The checks that need JAX: what the facts that the probe process reports mean."""
+"""The checks that need JAX: what the facts that the probe process reports mean; and the list of hooks from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from unisono_launch.doctor._devices import judge_devices
 from unisono_launch.doctor._finding import Finding, format_count
-from unisono_launch.doctor._probe_process import Answer, Ask
+from unisono_launch.doctor._probe_process import COMMAND, Answer, Ask, start_probe
+
+_HOOKS_SECONDS: Final = 120.0  # to import Keras, JAX and the tf namespace, perhaps from a network disk
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,3 +95,17 @@ STAGES: Final = (
         remedy="All of the error is in `unisono doctor --json`, at findings.training.facts.details. Report it.",
     ),
 )
+
+
+def fetch_hooks(environ: Mapping[str, str], command: Sequence[str] = COMMAND) -> list[dict[str, Any]]:
+    """All hooks with those of `unisono.tf`, from a process that imports both; `RuntimeError` if it cannot."""
+    with start_probe(environ, [*command, "import", "hooks"]) as ask:
+        imported = ask("import", _HOOKS_SECONDS)
+        answer = ask("hooks", _HOOKS_SECONDS) if imported.facts is not None else imported
+    if answer.facts is None:
+        raise RuntimeError(
+            f"The hooks cannot be listed, because Unisono cannot be imported.\n{answer.error}\n"
+            "What is wrong says: unisono doctor"
+        )
+    hooks: list[dict[str, Any]] = answer.facts["hooks"]
+    return hooks

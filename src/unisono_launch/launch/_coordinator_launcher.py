@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from types import TracebackType
 from typing import Final, final
 
 from unisono_launch.cluster import join_address
@@ -21,7 +20,6 @@ from unisono_launch.launch._diagnosis import WorkerOutcome
 from unisono_launch.launch._environment import SECRET_VARIABLE
 from unisono_launch.launch._events import EndingReason
 from unisono_launch.launch._launcher_group import LauncherGroup
-from unisono_launch.launch._machines import Machines
 from unisono_launch.launch._options import SizeRange
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import hold_next_port, launcher_port, ports_of_attempt
@@ -68,9 +66,7 @@ class CoordinatorLauncher(LauncherGroup):
         self._open_server = self._opened.enter_context(opening)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             self.finish(ExitCode.LAUNCHER, str(error))
         self._opened.close()
@@ -86,15 +82,7 @@ class CoordinatorLauncher(LauncherGroup):
             self._nodes = list(hosts)
             self._expected = set(hosts) - {0}
             self._server.begin_attempt(attempt, why, hosts, ports)
-            participants = Machines(
-                rank=0,
-                hosts=tuple(hosts.values()),
-                hosts_agreed=True,
-                master_address=machines.master_address,
-                master_port=port,
-                source=f"--nnodes {self._nnodes}",
-                job_id=machines.job_id,
-            )
+            participants = machines.narrow(0, hosts.values(), port, source=f"--nnodes {self._nnodes}")
             yield self._context.plan(attempt, participants, devices, num_workers, ports)
 
     def notify_ending(self, reason: EndingReason) -> None:

@@ -145,7 +145,7 @@ class CoordinatorServer:
             self._closes_at = time.monotonic() + FAREWELL_SECONDS
             self._listener.wake()
         self._thread.join(2 * FAREWELL_SECONDS)
-        self._listener.close_all()
+        self._listener.close()
 
     def _run(self) -> None:
         try:
@@ -262,7 +262,7 @@ class CoordinatorServer:
 
     def _drop(self, connection: Connection, why: str) -> None:
         self._nonces.pop(connection, None)
-        self._listener.close(connection)
+        self._listener.drop(connection)
         node = self._node_of(connection)
         if node is not None:
             self._remove(node, why)

@@ -16,7 +16,6 @@ from unisono_launch.launch._context import LauncherContext, StopRequestedError
 from unisono_launch.launch._coordinator_client import CoordinatorClient
 from unisono_launch.launch._environment import SECRET_VARIABLE
 from unisono_launch.launch._events import exit_code_for, signals_as_events
-from unisono_launch.launch._machines import Machines
 from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import launcher_port
@@ -98,14 +97,8 @@ class JoiningLauncher:
 
     def _plan(self, order: Message) -> AttemptPlan:
         devices, num_workers = self._context.allocator.allocate()
-        machines = Machines(
-            rank=order["rank"],
-            hosts=tuple(order["hosts"]),
-            hosts_agreed=True,
-            master_address=self._context.machines.master_address,
-            master_port=order["ports"][0],
-            source=f"--nnodes {self._nnodes}",
-            job_id=self._context.machines.job_id,
+        machines = self._context.machines.narrow(
+            order["rank"], order["hosts"], order["ports"][0], source=f"--nnodes {self._nnodes}"
         )
         return self._context.plan(order["attempt"], machines, devices, num_workers, tuple(order["ports"]))
 

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable
-from types import TracebackType
 
 from unisono_launch.launch._attempt import AttemptResult
 from unisono_launch.launch._events import EndingReason
 from unisono_launch.launch._plan import AttemptPlan
 
 
-class LauncherGroup(ABC):
+class LauncherGroup(contextlib.AbstractContextManager["LauncherGroup"]):
     """The launchers that this one, which counts attempts, decides for. Entered for the time of the job."""
-
-    @abstractmethod
-    def __enter__(self) -> LauncherGroup: ...
-
-    @abstractmethod
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
     @abstractmethod
     def assemble(self, attempt: int, why: str) -> contextlib.AbstractContextManager[AttemptPlan]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from unisono_launch.cluster import detect, membership, split_address
@@ -44,6 +44,10 @@ class Machines:
     def is_single(self) -> bool:
         """Whether the job has this machine only."""
         return len(self.hosts) == 1
+
+    def narrow(self, rank: int, hosts: Iterable[str], master_port: int, source: str) -> Machines:
+        """Those that take part in one attempt of an elastic job."""
+        return replace(self, rank=rank, hosts=tuple(hosts), hosts_agreed=True, master_port=master_port, source=source)
 
     def worker_names(self, num_local_workers: int) -> list[str]:
         """What each worker is called in messages."""

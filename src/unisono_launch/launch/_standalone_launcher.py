@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Hashable, Iterator
-from types import TracebackType
 from typing import final
 
 from unisono_launch.launch._attempt import AttemptResult
@@ -22,13 +21,8 @@ class StandaloneLauncher(LauncherGroup):
     def __init__(self, context: LauncherContext) -> None:
         self._context = context
 
-    def __enter__(self) -> StandaloneLauncher:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+    def __exit__(self, *exception: object) -> None:
+        """There is nothing to close."""
 
     @contextlib.contextmanager
     def assemble(self, attempt: int, why: str) -> Iterator[AttemptPlan]:

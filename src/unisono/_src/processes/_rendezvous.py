@@ -94,7 +94,7 @@ class _Chief:
         host, port = split_address(bind_address(self._rendezvous.coordinator))
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         server = socket.create_server((host, port), family=family, backlog=len(self._rendezvous.names))
-        with Listener(server) as listener:
+        with contextlib.closing(Listener(server)) as listener:
             try:
                 self._wait_for_all(listener)
             except (TimeoutError, ValueError) as error:
@@ -122,11 +122,11 @@ class _Chief:
             return
         index, theirs = hello.get("index"), hello.get("alike")
         if hello.get("version") != _VERSION or not isinstance(index, int) or not isinstance(theirs, dict):
-            listener.close(connection)
+            listener.drop(connection)
             return
         names = self._rendezvous.names
         if not 0 < index < len(names) or index in self._workers:
-            listener.close(connection)
+            listener.drop(connection)
             name = names[index] if 0 <= index < len(names) else f"number {index}"
             raise ValueError(DUPLICATE.format(name=name))
         listener.identify(connection)

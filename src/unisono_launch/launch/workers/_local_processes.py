@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, final
 
 from unisono_launch.launch._events import Events, ThreadCrashed, WorkerExited
@@ -40,9 +39,7 @@ class LocalProcesses(WorkerEngine):
         self._watchdog = _Watchdog(self._job, self._environ)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         assert self._watchdog is not None
         self._watchdog.close()
 

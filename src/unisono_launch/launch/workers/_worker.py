@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, final
 
 from unisono_launch.launch._events import Events
@@ -81,16 +81,8 @@ class Worker(ABC):
             self.stop_requested_at = time.monotonic()
 
 
-class WorkerEngine(ABC):
+class WorkerEngine(contextlib.AbstractContextManager["WorkerEngine"]):
     """Starts workers. Entered for the time of the job; when it is left, nothing that it started is running."""
-
-    @abstractmethod
-    def __enter__(self) -> WorkerEngine: ...
-
-    @abstractmethod
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
     @abstractmethod
     def start(self, rank: int, program: Sequence[str], environment: Mapping[str, str], events: Events) -> Worker:
