@@ -22,6 +22,7 @@ def test_all_hooks_are_listed_with_their_reason(doctor) -> None:
         assert set(hook) == KEYS
         assert all(hook[key] for key in KEYS - {"expects"}), hook
         assert (source / hook["file"]).is_file()
+    assert {"jax", "keras"} <= {hook["owner"].partition(".")[0] for hook in hooks}
 
 
 def test_people_read_a_table(capsys, monkeypatch) -> None:

@@ -78,7 +78,7 @@ class LauncherContext:
         if isinstance(event, ThreadCrashed):
             raise event.error
         if isinstance(event, UserMessage):
-            self.screen.message(event.text)
+            self.screen.print_message(event.text)
         if isinstance(event, SignalReceived) and event.number in STOP_SIGNALS:
             raise StopRequestedError(event.number)
         return event
@@ -92,7 +92,7 @@ class LauncherContext:
     def announce(self, plan: AttemptPlan) -> None:
         """Tells the user which workers start."""
         here = f"{plan.num_local_workers} of " if not self.machines.is_single else ""
-        self.screen.message(
+        self.screen.print_message(
             f"unisono: {here}{plan.num_workers} worker{'' if plan.num_workers == 1 else 's'}, coordinator at "
             f"{plan.machines.master_address}:{plan.ports[0]} ({plan.machines.source}). "
             f"Logs: {shorten_path(plan.log_folder)}",

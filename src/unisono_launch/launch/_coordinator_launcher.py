@@ -52,7 +52,7 @@ class CoordinatorLauncher(LauncherGroup):
         secret = context.environ.get(SECRET_VARIABLE, "")
         # That warning is shown too, and is about the workers' port.
         if not secret and context.machines.public_address_warning() is not None:
-            context.screen.message(
+            context.screen.print_message(
                 f"unisono: warning: the launchers connect at a public address, too. Set {SECRET_VARIABLE}, on all "
                 "machines to the same value, so that no stranger can join them.",
                 style="yellow",
@@ -162,7 +162,7 @@ class CoordinatorLauncher(LauncherGroup):
             self._context.next_event(deadline)
         if enough:
             missing = ", ".join(self._name(node) for node in sorted(self._expected - present.keys()))
-            self._context.screen.message(
+            self._context.screen.print_message(
                 f"unisono: {missing} did not connect within {window:g} s. The job continues without."
             )
             return present

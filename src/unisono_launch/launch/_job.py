@@ -44,7 +44,7 @@ class Job:
         context = self._context
         warning = context.machines.public_address_warning()
         if warning is not None:
-            context.screen.message(f"unisono: warning: {warning}", style="yellow")
+            context.screen.print_message(f"unisono: warning: {warning}", style="yellow")
         with signals_as_events(context.events), context.engine, self._group:
             end = self._run_attempts()
             self._group.finish(end.code, end.why)
@@ -63,7 +63,7 @@ class Job:
             except TooFewError as error:
                 if cause is None:
                     raise
-                self._context.screen.message(f"unisono: {error}", style="red")
+                self._context.screen.print_message(f"unisono: {error}", style="red")
                 return _JobEnd(cause.code, str(error))
             except StopRequestedError as stop:
                 return _JobEnd(exit_code_for(stop.number), f"ended by {stop.number.name}")
@@ -94,7 +94,7 @@ class Job:
         if self._losses.is_permanent(lost, progressed=progressed):
             excluded = self._group.exclude(plan, cause.rank)
             if excluded is not None:
-                self._context.screen.message(
+                self._context.screen.print_message(
                     f"unisono: {excluded} is left out from now on: it was lost in two successive attempts, and the job "
                     "got no further in the second."
                 )
@@ -104,7 +104,7 @@ class Job:
     def _announce_restart(self, cause: FailureCause, plan: AttemptPlan, pause: float) -> None:
         left = self._budget.left
         later = f" in {pause:g} s" if pause else ""
-        self._context.screen.message(
+        self._context.screen.print_message(
             f"unisono: {headline(cause, plan)}. All start again{later}: attempt {plan.attempt + 1}, "
             f"{left} more restart{'' if left == 1 else 's'} left."
         )
@@ -119,12 +119,12 @@ class Job:
         of_signal = cause is not None and cause.witness is not None and cause.witness.code == -number
         if cause is not None and not of_signal:
             return self._fail(cause, plan, result)
-        self._context.screen.message(f"unisono: ended by {number.name}.")
+        self._context.screen.print_message(f"unisono: ended by {number.name}.")
         preempted = number != signal.SIGINT and ExitCode.PREEMPTED in codes_on_request
         return _JobEnd(ExitCode.PREEMPTED if preempted else exit_code_for(number), f"ended by {number.name}")
 
     def _fail(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:
         num_oom_kills = count_oom_kills() - self._oom_kills_before
         text = describe_failure(cause, plan, result.outcomes, num_oom_kills=num_oom_kills)
-        self._context.screen.message(text, style="red")
+        self._context.screen.print_message(text, style="red")
         return _JobEnd(cause.code, headline(cause, plan))

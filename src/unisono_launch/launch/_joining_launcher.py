@@ -48,10 +48,10 @@ class JoiningLauncher:
             try:
                 return self._follow_orders(coordinator)
             except StopRequestedError as stop:
-                context.screen.message(f"unisono: ended by {stop.number.name}.")
+                context.screen.print_message(f"unisono: ended by {stop.number.name}.")
                 return exit_code_for(stop.number)
             except _CoordinatorLostError as lost:
-                context.screen.message(
+                context.screen.print_message(
                     f"unisono: the launcher of node rank 0, at {join_address(*self._address)}, is gone ({lost}), and "
                     "no other can coordinate the job. Start it again on all machines.",
                     style="red",
@@ -77,7 +77,7 @@ class JoiningLauncher:
                 return self._end_job(order)
             plan = self._plan(order)
             if order["why"]:
-                self._context.screen.message(f"unisono: {order['why']}. All start again: attempt {plan.attempt}.")
+                self._context.screen.print_message(f"unisono: {order['why']}. All start again: attempt {plan.attempt}.")
             self._context.announce(plan)
             result = run_attempt(self._context, plan, functools.partial(coordinator.report_ending, plan.attempt))
             coordinator.report_ended(plan.attempt, result)
@@ -104,11 +104,11 @@ class JoiningLauncher:
 
     def _end_job(self, order: Message) -> int:
         if order["code"] != ExitCode.DONE:
-            self._context.screen.message(f"unisono: {order['why']}.", style="red")
+            self._context.screen.print_message(f"unisono: {order['why']}.", style="red")
         return int(order["code"])
 
     def _leave(self, result: AttemptResult, number: signal.Signals) -> int:
         """This launcher was asked to stop. The job continues without it, if there are enough machines."""
-        self._context.screen.message(f"unisono: ended by {number.name}.")
+        self._context.screen.print_message(f"unisono: ended by {number.name}.")
         saved = number != signal.SIGINT and any(outcome.code == ExitCode.PREEMPTED for outcome in result.outcomes)
         return ExitCode.PREEMPTED if saved else exit_code_for(number)

@@ -98,7 +98,7 @@ class WorkerOutput:
                 self._read_ready()
                 self._show_unfinished()
                 while not self._messages.empty():
-                    self._screen.message(self._messages.get())
+                    self._screen.print_message(self._messages.get())
             self._screen.leave_bar()
         except BaseException as error:  # or the workers would wait for ever to be read
             self._crashed(error)

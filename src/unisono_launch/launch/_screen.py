@@ -40,7 +40,7 @@ class Screen:
         """Prints one line of a worker, after its name."""
         self._print(stream, self._prefix(rank, stream) + text)
 
-    def message(self, text: str, style: str = "bold") -> None:
+    def print_message(self, text: str, style: str = "bold") -> None:
         """Prints lines of the launcher itself, on standard error."""
         self._print(STDERR, self._styled(STDERR, text, style).encode(errors="surrogateescape"))
 
