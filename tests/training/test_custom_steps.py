@@ -284,7 +284,7 @@ def test_what_is_no_dict_of_numbers_is_no_result_of_a_step(logs: Any, what: str)
         model.fit(X, Y, verbose=0)
 
 
-def test_a_step_that_looks_at_values_cannot_be_kept(tmp_path: Path) -> None:
+def test_a_step_that_needs_values_cannot_be_resumed(tmp_path: Path) -> None:
     class Looking(Plain):
         def train_step(self, data: Any) -> Any:
             np.asarray(data[0])
@@ -293,5 +293,5 @@ def test_a_step_that_looks_at_values_cannot_be_kept(tmp_path: Path) -> None:
     with strategy_of(1).scope():
         model = Looking()
         model.compile("sgd", "mse", run_eagerly=True)
-    with pytest.raises(ValueError, match=r"train_step runs line by line .* and looks at values"):
+    with pytest.raises(ValueError, match=r"train_step runs eagerly .* and needs the values"):
         model.fit(X, Y, verbose=0, resume=tmp_path)

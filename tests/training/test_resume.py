@@ -265,12 +265,12 @@ def test_the_beginning_of_an_epoch_sees_the_restored_weights_and_changes_nothing
             self.kernel = np.array(self.model.layers[0].kernel)
 
     resume, last = Resume(tmp_path / "run", policy=EverySteps(1)), LastKernel()
-    whole, again = new_model(), new_model()
+    whole, broken, again = new_model(), new_model(), new_model()
     seed()
     whole.fit(**arrays(), epochs=2, verbose=0, callbacks=[Decay()])
     seed()
     with pytest.raises(InterruptedHereError):
-        new_model().fit(**arrays(), epochs=2, verbose=0, resume=resume, callbacks=[Decay(), Interrupt(9), last])
+        broken.fit(**arrays(), epochs=2, verbose=0, resume=resume, callbacks=[Decay(), Interrupt(9), last])
     new_process()
     kernels.clear()
     again.fit(**arrays(), epochs=2, verbose=0, resume=resume, callbacks=[Decay()])

@@ -120,7 +120,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_values_that_nobody_takes_are_named_when_the_status_is_dropped(tmp_path: Path) -> None:
     path = Checkpoint(model=dense(), epoch=3).save(tmp_path / "ckpt")
-    with pytest.warns(UserWarning, match=r"(?s)values that no object has taken: epoch\..*expect_partial"):
+    with pytest.warns(UserWarning, match=r"(?s)values that belong to no object: epoch\..*expect_partial"):
         Checkpoint(model=dense()).restore(path)
 
 
@@ -140,7 +140,7 @@ def test_the_status_says_what_was_matched(tmp_path: Path) -> None:
     path = Checkpoint(model=dense(), epoch=3).save(tmp_path / "ckpt")
     status = Checkpoint(model=dense()).restore(path).expect_partial()
     status.assert_existing_objects_matched().assert_nontrivial_match()
-    with pytest.raises(AssertionError, match="values that no object has taken: epoch"):
+    with pytest.raises(AssertionError, match="values that belong to no object: epoch"):
         status.assert_consumed()
     other = Checkpoint(other=keras.Variable(1.0)).restore(path, strict=False)
     with pytest.raises(AssertionError, match="has no value for: other"):
@@ -186,7 +186,7 @@ def test_an_optimizer_that_was_not_built_is_not_built(tmp_path: Path) -> None:
     assert not new.optimizer.built
 
 
-@pytest.mark.parametrize(("models", "why"), [(0, "No model stands beside it"), (2, "There are 2 models beside it")])
+@pytest.mark.parametrize(("models", "why"), [(0, "There is no model beside it"), (2, "There are 2 models beside it")])
 def test_an_optimizer_whose_model_is_not_known_is_an_error(tmp_path: Path, models: int, why: str) -> None:
     one, other, optimizer = dense(), dense(), keras.optimizers.Adam()
     optimizer.build([*one.trainable_variables, *other.trainable_variables])

@@ -128,7 +128,7 @@ def test_if_all_are_bad_it_does_not_begin_anew(tmp_path: Path) -> None:
 
 def test_restoring_is_strict(tmp_path: Path) -> None:
     CheckpointManager(made(epoch=1), tmp_path).save()
-    with pytest.raises(CheckpointMismatch, match="nobody takes: epoch"):
+    with pytest.raises(CheckpointMismatch, match="values without an object: epoch"):
         CheckpointManager(made(), tmp_path).restore_or_initialize()
     with pytest.raises(CheckpointMismatch, match="without a value in it: more"):
         CheckpointManager(made(epoch=1, more=0), tmp_path).restore_or_initialize()

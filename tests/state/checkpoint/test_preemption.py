@@ -95,7 +95,7 @@ def test_a_scope_leaves_at_its_end(variable: Any, tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_without_a_folder_is_refused(variable: Any) -> None:
-    with pytest.raises(ValueError, match="Name the folder"):
+    with pytest.raises(ValueError, match="no folder to save to"):
         PreemptionCheckpointHandler(None, Checkpoint(variable=variable))
 
 

@@ -1,7 +1,7 @@
 """Names of variables by the attributes that lead to them: "net/l1/kernel" for what is "net/dense/kernel" by layers.
 
-TensorFlow has no others. Here they are for variables that are not found by the names of layers: those of a layer that
-is called otherwise now, or of a checkpoint that spells the attributes out.
+TensorFlow knows only these names. Here they find variables that are not found by the names of layers: those of a layer
+that has another name now, or of a checkpoint that uses attributes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unisono._src.state.checkpoint._tree import join_path, leaves
 from unisono._src.state.store import JSON
 
 ATTRIBUTES: Final = "attributes"
-"""Where in the state of a checkpoint these names are."""
+"""The key of these names in the state of a checkpoint."""
 
 
 def names_by_attributes(state: JSON) -> dict[str, str]:
@@ -27,7 +27,7 @@ def names_by_attributes(state: JSON) -> dict[str, str]:
 
 
 def variable_names_by_attribute(objects: Mapping[str, Any]) -> dict[str, JSON]:
-    """By the attributes that lead to a variable, the name under which its value is stored.
+    """For each variable, by the attributes that lead to it: the name under which its value is stored.
 
     >>> class Net(keras.Model):
     ...     def __init__(self):
@@ -39,23 +39,23 @@ def variable_names_by_attribute(objects: Mapping[str, Any]) -> dict[str, JSON]:
     {'net/l1/kernel': 'net/dense/kernel', 'net/l1/bias': 'net/dense/bias'}
     """
     names = {id(variable): name for name, variable in named_variables(objects).items()}
-    return {path: names[id(variable)] for path, variable in _reached(objects) if id(variable) in names}
+    return {path: names[id(variable)] for path, variable in _walk_variables(objects) if id(variable) in names}
 
 
-def found_by_attributes(
+def match_by_attributes(
     objects: Mapping[str, Any], wanted: Mapping[str, Any], arrays: Mapping[str, Any], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """For each of the variables ``wanted``, by name: the one of ``arrays`` to which the same attributes lead.
+    """For each of the variables ``wanted``, by name: the name in ``arrays`` to which the same attributes lead.
 
     Args:
-        objects: what is restored.
+        objects: the objects that are restored.
         wanted: the variables of ``objects`` that are not found by their names.
-        arrays: the values that no other variable takes.
-        names: those of the values, by attributes.
+        arrays: the values that belong to no other variable.
+        names: the names of the values, by attributes.
     """
     if not wanted:
         return {}
-    paths = {id(variable): path for path, variable in _reached(objects)}
+    paths = {id(variable): path for path, variable in _walk_variables(objects)}
     found = {name: names.get(name, name) for name in wanted}
     found = {name: there for name, there in found.items() if there in arrays}
     taken = set(found.values())
@@ -67,34 +67,34 @@ def found_by_attributes(
     return found
 
 
-def _reached(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The variables in the layers among ``objects``, by attributes. What has several ways to it has the shortest."""
+def _walk_variables(objects: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The variables in the layers among ``objects``, by attributes; of several paths to one the shortest."""
     waiting = deque((path, leaf) for path, leaf in leaves(objects) if isinstance(leaf, keras.Layer))
     seen = {id(layer) for _, layer in waiting}
     while waiting:
         path, outer = waiting.popleft()
-        for name, thing in _inside(outer):
+        for name, value in _items(outer):
             inner = join_path(path, name)
-            if id(thing) in seen:
+            if id(value) in seen:
                 continue
-            if isinstance(thing, keras.Variable):
-                yield inner, thing
-            elif isinstance(thing, keras.random.SeedGenerator):
-                yield join_path(inner, "state"), thing.state
-            elif isinstance(thing, keras.Layer | Mapping | list | tuple):
-                waiting.append((inner, thing))
+            if isinstance(value, keras.Variable):
+                yield inner, value
+            elif isinstance(value, keras.random.SeedGenerator):
+                yield join_path(inner, "state"), value.state
+            elif isinstance(value, keras.Layer | Mapping | list | tuple):
+                waiting.append((inner, value))
             else:
                 continue
-            seen.add(id(thing))
+            seen.add(id(value))
 
 
-def _inside(thing: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(thing, keras.Layer):
-        for name, value in vars(thing).items():
-            # `_kernel` is the kernel. Keras's own lists, as `_layers`, name what has a name already.
+def _items(container: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(container, keras.Layer):
+        for name, value in vars(container).items():
+            # `_kernel` is the kernel. Keras's own lists, such as `_layers`, repeat what other attributes name.
             if not (name.startswith("_") and isinstance(value, Mapping | list | tuple)):
                 yield name.lstrip("_"), value
-    elif isinstance(thing, Mapping):
-        yield from ((str(key), value) for key, value in thing.items())
+    elif isinstance(container, Mapping):
+        yield from ((str(key), value) for key, value in container.items())
     else:
-        yield from ((str(index), value) for index, value in enumerate(thing))
+        yield from ((str(index), value) for index, value in enumerate(container))

@@ -1,4 +1,4 @@
-"""Objects by name that are saved and restored together, as `tf.train.Checkpoint` does it."""
+"""`Checkpoint`: objects by name that are saved and restored together, as with `tf.train.Checkpoint`."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from unisono._src.state.store import JSON, LoadedCheckpoint, commit, load
 _COUNTER: Final = "save_counter"
 _SHAPES: Final = "shapes"
 
-RESERVED = """Checkpoint: {name!r} cannot be the name of an object, since Checkpoint has that itself. Choose another."""
+RESERVED = """Checkpoint: {name!r} cannot be the name of an object: Checkpoint has such an attribute. Choose another."""
 
 
 @dataclass
-class Restores:
-    """What was restored into a checkpoint: the folder of the last time, and how often."""
+class RestoreHistory:
+    """The folder that was restored last, and how many were."""
 
     folder: Path | None = None
-    number: int = 0
+    count: int = 0
 
 
 class Checkpoint(Group):
-    """Models, optimizers, metrics, iterators and values that are saved together and found again.
+    """Models, optimizers, metrics, iterators and values that are saved and restored together.
 
-    Each object has a name, and is an attribute of that name. Numbers and other values are exchanged when they are
-    restored; all else is changed in place. A model counts with its seeds, its metrics, and the optimizer it was
+    Each object has a name, and is an attribute of that name. Numbers and other values are replaced when they are
+    restored; everything else is changed in place. A model includes its seeds, its metrics, and the optimizer it was
     compiled with.
 
     >>> import tempfile, keras
@@ -54,25 +54,25 @@ class Checkpoint(Group):
     >>> again.epoch, int(again.save_counter)
     (7, 1)
 
-    With several processes all have to call `save`, `write`, `restore` and `read`. The chief writes and reads; the
-    others need no access to the disk.
+    With several processes all have to call `save`, `write`, `restore` and `read`. The chief writes and reads; the other
+    workers need no access to the disk.
 
     Args:
-        root: an object without a name of its own, as a model; it is stored as "root".
+        root: an object without a name, such as a model; it is stored as "root".
         **objects: objects by name.
     """
 
     def __init__(self, root: Any = None, **objects: Any) -> None:
         object.__setattr__(self, "_objects", {})
         object.__setattr__(self, "_counter", SaveCounter())
-        object.__setattr__(self, "_restored", Restores())
+        object.__setattr__(self, "_restored", RestoreHistory())
         if root is not None:
             self.root = root
-        for name, thing in objects.items():
-            setattr(self, name, thing)
+        for name, value in objects.items():
+            setattr(self, name, value)
 
     _counter: SaveCounter
-    _restored: Restores
+    _restored: RestoreHistory
 
     @property
     def save_counter(self) -> SaveCounter:
@@ -80,7 +80,7 @@ class Checkpoint(Group):
         return self._counter
 
     def save(self, file_prefix: str | os.PathLike[str], options: Any = None) -> str:
-        """Saves into the folder ``{file_prefix}-{n}``, where n counts the saves; returns it.
+        """Saves into the folder ``{file_prefix}-{n}``, where n counts the calls; returns it.
 
         ``options`` is accepted for scripts written for TensorFlow: there is nothing to choose.
         """
@@ -90,8 +90,8 @@ class Checkpoint(Group):
     def write(self, file_prefix: str | os.PathLike[str], options: Any = None) -> str:
         """Saves into the folder of exactly that name, and counts nothing; returns it."""
         del options
-        path, taken = os.fspath(file_prefix), self._snapshot()
-        run_on_chief(lambda: commit_snapshot(Path(path), taken, int(self._counter)))
+        path, snapshot = os.fspath(file_prefix), self._snapshot()
+        run_on_chief(lambda: commit_snapshot(Path(path), snapshot, int(self._counter)))
         return path
 
     def restore(
@@ -100,10 +100,10 @@ class Checkpoint(Group):
         """Restores from the folder that `save` returned; None, as from `latest_checkpoint`, does nothing.
 
         Args:
-            save_path: the folder. Of several processes the chief's counts.
+            save_path: the folder. Of several processes the chief's is used.
             options: see `save`.
             strict: None: an object without a value is an error, and for values without an object there is a warning,
-                unless the result is told `expect_partial()`. True: both are errors. False: neither.
+                unless `expect_partial()` is called on the result. True: both are errors. False: neither.
         """
         del options
         return self._restore(save_path, strict, with_counter=True)
@@ -120,12 +120,12 @@ class Checkpoint(Group):
             raise AttributeError(f"Checkpoint has no object {name!r}; it has {known}.")
         return objects[name]
 
-    def __setattr__(self, name: str, thing: Any) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_") or hasattr(type(self), name):
             raise AttributeError(RESERVED.format(name=name))
-        for _ in leaves(thing, name):  # raises for what cannot be stored, here and not at the first save
+        for _ in leaves(value, name):  # raises for what cannot be stored, here and not when it is saved
             pass
-        self._objects[name] = thing
+        self._objects[name] = value
 
     def __delattr__(self, name: str) -> None:
         getattr(self, name)
@@ -135,33 +135,33 @@ class Checkpoint(Group):
         return [*super().__dir__(), *self._objects]
 
     def __repr__(self) -> str:
-        return f"Checkpoint({', '.join(f'{name}={type(thing).__name__}' for name, thing in self._objects.items())})"
+        return f"Checkpoint({', '.join(f'{name}={type(value).__name__}' for name, value in self._objects.items())})"
 
     def _snapshot(self, **more: JSON) -> Snapshot:
-        """All that is to be written. ``more`` is what others remember in the same file."""
-        taken = take_snapshot(self._objects)
+        """Everything that is written. ``more`` is added to the state by the caller, such as a manager."""
+        snapshot = take_snapshot(self._objects)
         found = {_SHAPES: collect_build_shapes(self._objects), ATTRIBUTES: variable_names_by_attribute(self._objects)}
-        return Snapshot(taken.arrays, {**taken.state, _COUNTER: int(self._counter), **found, **more})
+        return Snapshot(snapshot.arrays, {**snapshot.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
-        stored = load_on_chief(lambda: None if path is None else load(Path(path)))
-        if stored is None:
+        loaded = load_on_chief(lambda: None if path is None else load(Path(path)))
+        if loaded is None:
             return NothingRestored()
-        return self._restore_from(stored, strict, with_counter=with_counter)
+        return self._restore_from(loaded, strict, with_counter=with_counter)
 
-    def _restore_from(self, stored: LoadedCheckpoint, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
-        state = stored.state if isinstance(stored.state, dict) else {}
+    def _restore_from(self, loaded: LoadedCheckpoint, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
+        state = loaded.state if isinstance(loaded.state, dict) else {}
         build_from_shapes(self._objects, state.get(_SHAPES))
-        status = apply_snapshot(self._objects, stored, strict)
+        status = apply_snapshot(self._objects, loaded, strict)
         number = state.get(_COUNTER)
         if with_counter and isinstance(number, int):
             self._counter.assign(number)
-        self._restored.folder = stored.folder
-        self._restored.number += 1
+        self._restored.folder = loaded.folder
+        self._restored.count += 1
         return status
 
 
-def commit_snapshot(folder: Path, taken: Snapshot, step: int, info: dict[str, str] | None = None) -> None:
-    """Writes a snapshot, with the versions of what made it."""
+def commit_snapshot(folder: Path, snapshot: Snapshot, step: int, info: dict[str, str] | None = None) -> None:
+    """Writes a snapshot, with the versions of JAX and Keras."""
     versions = {"jax": jax.__version__, "keras": keras.__version__}
-    commit(folder, arrays=taken.arrays, state=taken.state, step=step, info={**versions, **(info or {})})
+    commit(folder, arrays=snapshot.arrays, state=snapshot.state, step=step, info={**versions, **(info or {})})

@@ -1,4 +1,4 @@
-"""The number of saves."""
+"""`Checkpoint.save_counter`."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class SaveCounter:
         return np.int64(self._number)
 
     def get_state(self) -> JSON:
-        """For whoever stores it."""
+        """The number, for a checkpoint."""
         return self._number
 
     def set_state(self, state: JSON) -> None:
-        """What `get_state` gave."""
+        """Restores what `get_state` returned."""
         self.assign(state)
 
     def __int__(self) -> int:

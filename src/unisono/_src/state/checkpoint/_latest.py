@@ -1,4 +1,4 @@
-"""Finding checkpoints in a folder. The disk is asked every time: nothing is remembered, in a file or otherwise."""
+"""Finding checkpoints in a folder. The disk is read every time: there is no index file and no cache."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _POLL_SECONDS: Final = 0.2
 
 
 def latest_checkpoint(directory: str | os.PathLike[str], latest_filename: Any = None) -> str | None:
-    """The newest complete checkpoint in ``directory``: that with the highest number at the end of its name, and of
-    these the one written last. None if there is none.
+    """The newest complete checkpoint in ``directory``: the one with the highest number at the end of its name, and of
+    several such the one written last. None if there is none.
 
     ``latest_filename`` is accepted for scripts written for TensorFlow, which keeps a list in such a file.
 
@@ -44,13 +44,13 @@ def checkpoints_iterator(
 ) -> Iterator[str]:
     """The newest checkpoint in a folder, and each newer one as it comes: for a process that evaluates.
 
-    Those that were passed over while one was evaluated do not come any more.
+    Those that were written and replaced by newer ones while one was evaluated are skipped.
 
     Args:
-        checkpoint_dir: the folder; it need not be there yet.
+        checkpoint_dir: the folder; it need not exist yet.
         min_interval_secs: at least so long from one to the next.
-        timeout: how long to wait for the next; None to wait for ever.
-        timeout_fn: asked after a timeout: true ends the iteration, false waits on. Without it a timeout ends it.
+        timeout: how many seconds to wait for the next; None to wait forever.
+        timeout_fn: called after a timeout: true ends the iteration, false waits again. Without it a timeout ends it.
     """
     last: str | None = None
     while True:
@@ -83,6 +83,6 @@ def _folders(directory: Path) -> list[Path]:
 
 def _written(folder: Path) -> float | None:
     try:
-        return folder.stat().st_mtime  # nothing in it changes after it has its name
+        return folder.stat().st_mtime  # nothing in it changes after the rename
     except FileNotFoundError:  # deleted meanwhile
         return None

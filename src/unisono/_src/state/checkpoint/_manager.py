@@ -76,7 +76,7 @@ class CheckpointManager:
         self._num_calls = 0
         self._saved_step: int | None = None
         self._saved_at = time.monotonic()
-        self._num_restores = checkpoint._restored.number
+        self._num_restores = checkpoint._restored.count
 
     @property
     def directory(self) -> str:
@@ -181,7 +181,7 @@ class CheckpointManager:
         return self._num_calls if self._step_counter is None else int(self._step_counter)
 
     def _progress(self, step: int, epochs: int | None, logs: Mapping[str, Any] | None) -> Progress:
-        if self._num_restores != self._checkpoint._restored.number:
+        if self._num_restores != self._checkpoint._restored.count:
             self._note_restore(step - 1)
         return Progress(
             step=step,
@@ -195,7 +195,7 @@ class CheckpointManager:
     def _note_restore(self, step: int) -> None:
         """The checkpoint that was restored counts as the last one saved."""
         self._saved_step, self._saved_at = step, time.monotonic()
-        self._num_restores = self._checkpoint._restored.number
+        self._num_restores = self._checkpoint._restored.count
 
     def _is_due(self, progress: Progress, check_interval: bool) -> bool:
         """Whether to save now: the same answer on all processes."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import keras
 
 from unisono._src.keras_hooks import raw_value, trained_variables
-from unisono._src.state.checkpoint._tree import is_holder, join_path, leaves
+from unisono._src.state.checkpoint._tree import holds_variables, join_path, leaves
 
 _NUMBERED = re.compile(r"(.+?)((?:_\d+)+)")
 
@@ -42,7 +42,7 @@ def named_variables(objects: Mapping[str, Any]) -> dict[str, Any]:
     >>> list(named_variables({"model": model, "optimizer": optimizer}))[-1]
     'optimizer/dense_1/bias/momentum'
     """
-    holders = [(path, leaf) for path, leaf in leaves(objects) if is_holder(leaf)]
+    holders = [(path, leaf) for path, leaf in leaves(objects) if holds_variables(leaf)]
     optimizers = [(path, leaf) for path, leaf in holders if isinstance(leaf, keras.optimizers.Optimizer)]
     optimizers += [(path, optimizer) for path, optimizer, _ in attached_optimizers(objects)]
     named = _NameTable()

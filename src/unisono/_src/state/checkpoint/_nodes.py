@@ -1,8 +1,8 @@
-"""What a checkpoint says about objects beside the arrays of their variables, as JSON: one node for each object.
+"""The state of a checkpoint: what it stores of objects beside the arrays of their variables, one JSON node for each.
 
-None                            the variables are all that is stored of it
+None                            only the variables are stored
 {"state": ...}                  what its get_state() returned, the same on all processes
-{"states": [...]}               the same of each process
+{"states": [...]}               the same for each process
 {"value": ...}                  a number, a string, a bool, None
 {"array": name, "as": "numpy"}  an array, stored under that name; also "scalar" and "jax"
 {"dict": {...}}, {"list": [...]}, {"tuple": [...]}
@@ -17,36 +17,36 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono._src.state.checkpoint._tree import Group, children, is_array, is_holder, is_stateful, join_path
+from unisono._src.state.checkpoint._tree import Group, children, holds_variables, is_array, is_stateful, join_path
 from unisono._src.state.store import JSON
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
-def to_node(thing: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
-    """The node of ``thing``. Arrays that are values by themselves are added to ``arrays``."""
-    inside = children(thing)
+def to_node(value: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
+    """The node of ``value``. Arrays that are values by themselves are added to ``arrays``."""
+    inside = children(value)
     if inside is not None:
         nodes = {name: to_node(item, join_path(path, name), states, arrays) for name, item in inside.items()}
-        if isinstance(thing, Group | Mapping):
+        if isinstance(value, Group | Mapping):
             return {"dict": nodes}
-        return {"tuple" if isinstance(thing, tuple) else "list": list(nodes.values())}
-    if is_stateful(thing):
+        return {"tuple" if isinstance(value, tuple) else "list": list(nodes.values())}
+    if is_stateful(value):
         return states[path]
-    if is_holder(thing):
+    if holds_variables(value):
         return None
-    if not is_array(thing):
-        return {"value": thing}
+    if not is_array(value):
+        return {"value": value}
     name = path
     while name in arrays:
         name += "~"
-    arrays[name] = np.array(thing, copy=True)
-    kind = "jax" if isinstance(thing, jax.Array) else "numpy" if isinstance(thing, np.ndarray) else "scalar"
+    arrays[name] = np.array(value, copy=True)
+    kind = "jax" if isinstance(value, jax.Array) else "numpy" if isinstance(value, np.ndarray) else "scalar"
     return {"array": name, "as": kind}
 
 
 def inner_nodes(node: JSON) -> dict[str, JSON] | None:
-    """The nodes inside of that of a container, by name; None for that of anything else."""
+    """The nodes inside the node of a container, by name; None if it is not one."""
     if not isinstance(node, dict):
         return None
     if isinstance(node.get("dict"), dict):
@@ -56,7 +56,7 @@ def inner_nodes(node: JSON) -> dict[str, JSON] | None:
 
 
 def is_plain_node(node: JSON) -> bool:
-    """Whether a value can be made of it, without an object to take a state."""
+    """Whether it is a value, or a container of values, and not the state of an object."""
     inside = inner_nodes(node)
     if inside is not None:
         return all(map(is_plain_node, inside.values()))
@@ -72,7 +72,7 @@ def array_names(node: JSON) -> list[str]:
 
 
 def from_node(node: JSON, arrays: Mapping[str, Any]) -> Any:
-    """The value that a plain node stands for."""
+    """The value of a plain node."""
     inside = inner_nodes(node)
     if inside is not None:
         values = {name: from_node(item, arrays) for name, item in inside.items()}

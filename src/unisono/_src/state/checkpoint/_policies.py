@@ -1,4 +1,4 @@
-"""When to save: policies as objects, which decide by how far the training has come and keep nothing in mind."""
+"""When to save: policies as objects without state, which decide by the progress of the training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final, Literal, final
 
-# What of Keras's metrics is better when it is larger. All else is a loss or an error.
+# Of Keras's metrics these are better when larger. All others are losses or errors.
 _LARGER_IS_BETTER: Final = ("acc", "auc", "precision", "recall", "f1", "fbeta", "fmeasure", "iou", "io_u", "r2")
 
 NOT_LOGGED = """Best: the logs have no {monitor!r}, so nothing is saved for it. They have {names}."""
@@ -22,8 +22,8 @@ class Progress:
 
     Attributes:
         step: how many steps are done in all.
-        saved_step: how many were at the last save, or at the start.
-        seconds: since the last save began, or since the start.
+        saved_step: how many were done at the last checkpoint, or at the start.
+        seconds: since the last checkpoint was begun, or since the start.
         epochs: how many epochs are done, where one has just ended; None within an epoch.
         logs: those of the epoch that has just ended; empty within one.
         earlier: those of the epochs before it.
@@ -38,7 +38,7 @@ class Progress:
 
 
 class SavePolicy(abc.ABC):
-    """When to save. It holds nothing that changes: what it decides by is in the `Progress` that it is shown."""
+    """When to save. It has no state: it decides by the `Progress` that it is given."""
 
     @abc.abstractmethod
     def due(self, progress: Progress) -> bool:
@@ -80,7 +80,7 @@ class EverySteps(SavePolicy):
 @final
 @dataclass(frozen=True)
 class EverySeconds(SavePolicy):
-    """When ``seconds`` have passed since the last save began, so that no more than that can be lost.
+    """When ``seconds`` have passed since the last checkpoint was begun, so that no more than that can be lost.
 
     >>> EverySeconds(30).due(Progress(step=7, saved_step=2, seconds=30.5))
     True
@@ -122,7 +122,7 @@ class Best(SavePolicy):
 
     Args:
         monitor: a name in the logs, such as "val_loss".
-        mode: "min" or "max"; "auto" takes "max" for names that say accuracy, AUC, precision, recall and the like.
+        mode: "min" or "max"; "auto" takes "max" for accuracy, AUC, precision, recall and similar names.
 
     >>> policy = Best("val_accuracy")
     >>> progress = Progress(
@@ -169,7 +169,7 @@ class Best(SavePolicy):
 @final
 @dataclass(frozen=True, init=False)
 class AnyOf(SavePolicy):
-    """When one of them says so.
+    """When one of them is due.
 
     >>> AnyOf(EverySteps(200), EverySteps(300), EverySeconds(60)).every
     100

@@ -1,4 +1,4 @@
-"""Custom loops that leave in time: told to end, all workers save after the same step and go."""
+"""`PreemptionCheckpointHandler` for custom loops: after SIGTERM all workers save after the same step, and exit."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from unisono._src.state.checkpoint._manager import CheckpointManager
 
 _T = TypeVar("_T")
 
-_TOLD: Final = 1
+_PREEMPTED: Final = 1
 _TIME_IS_UP: Final = 2
 _POLL_SECONDS: Final = 1.0
 
-NO_DIRECTORY = """PreemptionCheckpointHandler: a Checkpoint does not know where to save. Name the folder:
+NO_DIRECTORY = """PreemptionCheckpointHandler: a Checkpoint has no folder to save to. Name it:
 PreemptionCheckpointHandler(resolver, checkpoint, checkpoint_dir), or pass a CheckpointManager."""
 
 
 @dataclass(frozen=True)
 class TerminationConfig:
-    """How a platform says that a process will end, and how the process ends.
+    """How a platform announces a preemption, and how the process exits.
 
     Attributes:
-        termination_watcher_fn: asked about once a second, in a thread; True means that the machine will go. SIGTERM
-            counts whatever it says.
-        exit_fn: called when all is saved; by default the process ends with code 75, which asks `unisono run` for a new
-            start.
-        grace_period: how many seconds training goes on after the notice, before it saves and ends.
+        termination_watcher_fn: called about once a second, in a thread; True announces a preemption. SIGTERM does so
+            in any case.
+        exit_fn: called when the checkpoint is written; by default the process exits with code 75, which asks
+            `unisono run` for a restart.
+        grace_period: how many seconds training continues after the notice, before it saves and exits.
         save_fn: called to save, instead of the manager; gets the arguments of `save_checkpoint_if_preempted`.
     """
 
@@ -46,9 +46,9 @@ class TerminationConfig:
 
 @final
 class PreemptionCheckpointHandler:
-    """Runs the steps of a custom loop, and saves and ends after one of them if any worker is told to end.
+    """Runs the steps of a custom loop, and saves and exits after one of them if any worker is preempted.
 
-    When it is made, it restores the newest good checkpoint, so that a process which was started again goes on.
+    The constructor restores the newest good checkpoint, so that a restarted process resumes.
 
     ```python
     with unisono.checkpoint.PreemptionCheckpointHandler(resolver, manager) as handler:
@@ -56,15 +56,15 @@ class PreemptionCheckpointHandler:
             handler.run(train_step, next(iterator))
     ```
 
-    Behind the block, or after `close()`, SIGTERM ends the process as ever.
+    After the block, or after `close()`, SIGTERM ends the process as usual.
 
-    With several processes all have to make it, and call it for the same steps.
+    With several processes all have to create one, and call it for the same steps.
 
     Args:
         cluster_resolver: accepted for scripts written for TensorFlow; the processes know each other already.
         checkpoint_or_checkpoint_manager: what is saved.
         checkpoint_dir: where, for a Checkpoint.
-        termination_config: how the platform tells, and how to end.
+        termination_config: how the platform announces a preemption, and how to exit.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class PreemptionCheckpointHandler:
         self._manager.restore_or_initialize()
         self._consensus = Consensus()
         self._deadline: float | None = None
-        self._has_left = False
+        self._has_exited = False
         self._error: Exception | None = None
         self._notice = PreemptionNotice()
         self._notice.__enter__()
@@ -92,11 +92,11 @@ class PreemptionCheckpointHandler:
 
     @property
     def total_run_calls(self) -> int:
-        """How often `run` was called, in all processes that went on from each other."""
+        """How often `run` was called, in this process and in those that it resumed from."""
         return int(self._calls)
 
     def run(self, distributed_train_function: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
-        """Calls the function and returns its result, unless this is the call after which to leave."""
+        """Calls the function and returns its result, unless this is the call after which the process exits."""
         result = distributed_train_function(*args, **kwargs)
         self._calls.assign_add(1)
         self.save_checkpoint_if_preempted()
@@ -104,26 +104,26 @@ class PreemptionCheckpointHandler:
 
     @contextlib.contextmanager
     def watch_preemption_scope(self) -> Iterator[None]:
-        """The same for a block: leaves at its end if a worker was told to."""
+        """The same for a block: saves and exits at its end if a worker was preempted."""
         yield
         self._calls.assign_add(1)
         self.save_checkpoint_if_preempted()
 
     def save_checkpoint_if_preempted(self, *args: Any, **kwargs: Any) -> None:
-        """Saves and ends if a worker was told to end. All of them have to call it after the same steps."""
+        """Saves and exits if a worker was preempted. All of them have to call it after the same steps."""
         if self._error is not None:
-            raise RuntimeError("termination_watcher_fn failed, so no notice would be heard.") from self._error
-        if self._has_left:
+            raise RuntimeError("termination_watcher_fn failed, so a preemption would not be noticed.") from self._error
+        if self._has_exited:
             return
-        wishes = _TOLD if self._notice.received else 0
+        flags = _PREEMPTED if self._notice.received else 0
         if self._deadline is not None and processes().is_chief and time.monotonic() >= self._deadline:
-            wishes |= _TIME_IS_UP
-        wished = self._consensus.vote(wishes) or 0
+            flags |= _TIME_IS_UP
+        voted = self._consensus.vote(flags) or 0
         grace = self._config.grace_period or 0.0
-        if wished & _TOLD and self._deadline is None:
+        if voted & _PREEMPTED and self._deadline is None:
             self._deadline = time.monotonic() + grace
-        if wished & _TIME_IS_UP or (wished & _TOLD and not grace):
-            self._leave(*args, **kwargs)
+        if voted & _TIME_IS_UP or (voted & _PREEMPTED and not grace):
+            self._save_and_exit(*args, **kwargs)
 
     def __enter__(self) -> Self:
         return self
@@ -132,12 +132,12 @@ class PreemptionCheckpointHandler:
         self.close()
 
     def close(self) -> None:
-        """Stops listening: after the last step, SIGTERM ends the process as ever."""
+        """Stops listening: SIGTERM ends the process as usual again."""
         self._ended.set()
         self._notice.__exit__()
 
-    def _leave(self, *args: Any, **kwargs: Any) -> None:
-        self._notice.handled = self._has_left = True
+    def _save_and_exit(self, *args: Any, **kwargs: Any) -> None:
+        self._notice.handled = self._has_exited = True
         self.close()
         if self._config.save_fn is not None:
             self._config.save_fn(*args, **kwargs)
@@ -154,11 +154,11 @@ class PreemptionCheckpointHandler:
         assert watcher is not None, "the thread is started for it"
         while not self._ended.wait(_POLL_SECONDS):
             try:
-                told = watcher()
-            except Exception as error:  # raised by the next step, where somebody sees it
+                preempted = watcher()
+            except Exception as error:  # raised by the next step, in the thread of the caller
                 self._error = error
                 return
-            if told:
+            if preempted:
                 self._notice.received = True
                 return
 

@@ -1,4 +1,4 @@
-"""Putting stored values back into objects: all is compared first, so that nothing is changed if something is wrong."""
+"""Restoring stored values into objects: all are compared first, so that nothing is changed if something is wrong."""
 
 from __future__ import annotations
 
@@ -11,33 +11,38 @@ import numpy as np
 
 from unisono._src.processes import processes
 from unisono._src.state.checkpoint._across_processes import run_on_all
-from unisono._src.state.checkpoint._attributes import found_by_attributes, names_by_attributes
-from unisono._src.state.checkpoint._building import build_optimizers, metrics_not_made, optional_paths, unbuilt_paths
+from unisono._src.state.checkpoint._attributes import match_by_attributes, names_by_attributes
+from unisono._src.state.checkpoint._building import (
+    build_optimizers,
+    optional_paths,
+    unbuilt_paths,
+    unmade_metrics_paths,
+)
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
 from unisono._src.state.checkpoint._nodes import array_names, from_node, inner_nodes, is_plain_node
-from unisono._src.state.checkpoint._replica_parts import are_parts, restore_parts
-from unisono._src.state.checkpoint._snapshot import NOT_BUILT, check_built, check_outside_of_programs
+from unisono._src.state.checkpoint._per_replica_values import is_per_replica_name, restore_per_replica_values
+from unisono._src.state.checkpoint._snapshot import NOT_BUILT, check_built, check_callable_here
 from unisono._src.state.checkpoint._status import Restored, abbreviate_names
-from unisono._src.state.checkpoint._tree import Group, children, is_holder, is_plain, is_stateful, join_path
+from unisono._src.state.checkpoint._tree import Group, children, holds_variables, is_plain, is_stateful, join_path
 from unisono._src.state.store import JSON
 
 MISMATCH = """{where} does not fit these objects.
 {problems}
 Make the objects as they were made when it was saved{remedy}."""
 
-OTHER_PROCESSES = """{path} was stored by {stored} processes, each at its own place in its own data; here are {here}.
-Start as many, or distribute the data with experimental_distribute_dataset(dataset) and the default sharding, whose
-place is the same for any number of them."""
+OTHER_PROCESSES = """{path} was stored by {stored} processes, each at its own position in its own data; there are
+{here} now. Start as many, or distribute the data with experimental_distribute_dataset(dataset) and the default
+sharding, whose position is the same for any number of them."""
 
 _ABSENT: Any = object()
 
 
-class CheckpointMismatch(ValueError):  # noqa: N818 (it names what is wrong, not that something is)
-    """A checkpoint is good, and does not fit the objects that it is to be restored into."""
+class CheckpointMismatch(ValueError):  # noqa: N818 (`except CheckpointMismatch` reads better)
+    """A checkpoint is readable, and does not fit the objects that it is restored into."""
 
 
-class Holding(Protocol):
-    """What can be restored: a snapshot, or one that was read from the disk."""
+class SnapshotLike(Protocol):
+    """What can be restored: a snapshot, or a loaded checkpoint."""
 
     @property
     def arrays(self) -> Mapping[str, Any]: ...
@@ -45,20 +50,20 @@ class Holding(Protocol):
     def state(self) -> JSON: ...
 
 
-def apply_snapshot(objects: Mapping[str, Any], stored: Holding, strict: bool | None = None) -> Restored:
-    """Restores ``objects``, which are changed in place; values such as numbers are exchanged in their container.
+def apply_snapshot(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | None = None) -> Restored:
+    """Restores ``objects``, which are changed in place; values such as numbers are replaced in their container.
 
     A variable of another shape or dtype is always an error. With several processes all have to call it, each with
     the same values.
 
     Args:
         objects: by the names under which they were stored.
-        stored: what :func:`take_snapshot` gave.
+        stored: what :func:`take_snapshot` returned.
         strict: None: an object without a value is an error, a value without an object a warning, when the result is
             dropped without `expect_partial()`. True: both are errors. False: neither.
     """
-    check_outside_of_programs()
-    plan = run_on_all(lambda: _compared(objects, stored, strict))
+    check_callable_here()
+    plan = run_on_all(lambda: _make_plan(objects, stored, strict))
     run_on_all(lambda: plan.carry_out(objects))
     return Restored(
         plan.where,
@@ -71,7 +76,7 @@ def apply_snapshot(objects: Mapping[str, Any], stored: Holding, strict: bool | N
 
 @dataclass
 class _Plan:
-    """What goes where."""
+    """Which stored value belongs to which object, and what does not fit."""
 
     where: str
     arrays: Mapping[str, Any]
@@ -86,16 +91,16 @@ class _Plan:
     wrong: list[str] = field(default_factory=list)
 
     def carry_out(self, objects: Mapping[str, Any]) -> None:
-        # States first: an object of the user's may refuse its own, and the variables are then what they were.
-        _put(objects, {"dict": self.nodes}, self.arrays, frozenset(self.taken), "")
+        # States first: a user-defined object may refuse its state, and the variables are then unchanged.
+        _restore_values(objects, {"dict": self.nodes}, self.arrays, frozenset(self.taken), "")
         for name, variable in self.variables.items():
             # A copy: on CPUs JAX would use the memory of the caller's array.
             stored_name = self.stored_names[name]
             variable.assign(jnp.array(self.arrays[stored_name]))
-            restore_parts(stored_name, variable, self.arrays)
+            restore_per_replica_values(stored_name, variable, self.arrays)
 
 
-def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) -> _Plan:
+def _make_plan(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | None) -> _Plan:
     folder = getattr(stored, "folder", None)
     nodes = stored.state.get("objects") if isinstance(stored.state, dict) else None
     plan = _Plan(
@@ -108,12 +113,12 @@ def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) 
     build_optimizers(objects, plan.arrays)
     _compare(plan, objects, {"dict": plan.nodes}, "")
     _compare_variables(plan, objects)
-    _set_aside(plan, objects, strict)
+    _drop_expected_differences(plan, objects, strict)
     problems = list(plan.wrong)
     if plan.missing and strict is not False:
         problems.append(f"  without a value in it: {abbreviate_names(plan.missing)}")
     if plan.unused and strict is True:
-        problems.append(f"  values that nobody takes: {abbreviate_names(plan.unused)}")
+        problems.append(f"  values without an object: {abbreviate_names(plan.unused)}")
     if problems:
         remedy = "" if plan.wrong else ", or pass strict=False to take what there is"
         raise CheckpointMismatch(MISMATCH.format(where=plan.where, problems="\n".join(problems), remedy=remedy))
@@ -122,37 +127,37 @@ def _compared(objects: Mapping[str, Any], stored: Holding, strict: bool | None) 
 
 def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
     named = named_variables(objects)
-    # What was not there by itself may be inside of an object that was: then it is spelled by attributes.
-    spelled = {name for name in named for path in plan.unknown if name == path or _is_inside(name, path)}
-    names = {name: name for name in named if name in plan.arrays and name not in spelled}
+    # An object that was not stored under its name may be inside of one that was: it is then found by attributes.
+    inside_unknown = {name for name in named for path in plan.unknown if name == path or _is_inside(name, path)}
+    names = {name: name for name in named if name in plan.arrays and name not in inside_unknown}
     values = set(array_names({"dict": plan.nodes}))
     wanted = {name: variable for name, variable in named.items() if name not in names}
-    left = {name: array for name, array in plan.arrays.items() if name not in names and name not in values}
-    names |= found_by_attributes(objects, wanted, left, plan.attributes)
+    unclaimed = {name: array for name, array in plan.arrays.items() if name not in names and name not in values}
+    names |= match_by_attributes(objects, wanted, unclaimed, plan.attributes)
     for name, variable in named.items():
         if name not in names:
             plan.missing.append(name)
             continue
-        wrong = describe_mismatch(name, variable, plan.arrays[names[name]])
-        if wrong is None:
+        mismatch = describe_mismatch(name, variable, plan.arrays[names[name]])
+        if mismatch is None:
             plan.variables[name] = variable
         else:
-            plan.wrong.append(f"  {wrong}")
+            plan.wrong.append(f"  {mismatch}")
     plan.stored_names = names
     known = {*names.values(), *values}
-    plan.unused += [name for name in plan.arrays if name not in known and not are_parts(name)]
+    plan.unused += [name for name in plan.arrays if name not in known and not is_per_replica_name(name)]
 
 
-def _compare(plan: _Plan, thing: Any, node: JSON, path: str) -> None:
-    """Notes for ``thing`` and all inside whether ``node``, or _ABSENT, has what it takes."""
-    if is_stateful(thing):
+def _compare(plan: _Plan, value: Any, node: JSON, path: str) -> None:
+    """Records for ``value`` and everything inside whether ``node``, or _ABSENT, has a value for it."""
+    if is_stateful(value):
         _compare_state(plan, node, path)
-    elif is_holder(thing):
+    elif holds_variables(value):
         if node is _ABSENT:
             plan.unknown.append(path)
         elif node is not None:
             plan.unused.append(path)
-    elif path and not isinstance(thing, Group) and is_plain(thing):
+    elif path and not isinstance(value, Group) and is_plain(value):
         if node is not _ABSENT and is_plain_node(node):
             plan.taken.append(path)
         else:
@@ -160,7 +165,7 @@ def _compare(plan: _Plan, thing: Any, node: JSON, path: str) -> None:
             if node is not _ABSENT and node is not None:
                 plan.unused.append(path)
     else:
-        inside = children(thing, path) or {}
+        inside = children(value, path) or {}
         nodes = (inner_nodes(node) or {}) if node is not _ABSENT else {}
         for name, item in inside.items():
             _compare(plan, item, nodes.get(name, _ABSENT), join_path(path, name))
@@ -181,14 +186,14 @@ def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
     plan.taken.append(path)
 
 
-def _set_aside(plan: _Plan, objects: Mapping[str, Any], strict: bool | None) -> None:
-    """Takes out what is not to be complained about, and complains at once where a model is only half built."""
+def _drop_expected_differences(plan: _Plan, objects: Mapping[str, Any], strict: bool | None) -> None:
+    """Drops differences that are no error. Raises at once where a model is only half built."""
     if strict is not True:
-        # An optimizer and metrics come with `compile`: a checkpoint of a model that was not compiled has none.
+        # Optimizer and metrics come with `compile`: a checkpoint of a model that was not compiled has none.
         for path in optional_paths(objects):
             if not any(_is_inside(name, path) for name in plan.arrays):
                 plan.missing = [name for name in plan.missing if not _is_inside(name, path)]
-    for path in metrics_not_made(objects):
+    for path in unmade_metrics_paths(objects):
         plan.unused = [name for name in plan.unused if not _is_inside(name, path)]
     if strict is not False:
         for path in unbuilt_paths(objects):
@@ -196,31 +201,34 @@ def _set_aside(plan: _Plan, objects: Mapping[str, Any], strict: bool | None) -> 
                 raise ValueError(NOT_BUILT.format(path=path))
 
 
-def _put(thing: Any, node: JSON, arrays: Mapping[str, Any], taken: frozenset[str], path: str) -> Any:
-    """Restores states inside of ``thing`` and exchanges values; returns what should stand in its place."""
+def _restore_values(value: Any, node: JSON, arrays: Mapping[str, Any], taken: frozenset[str], path: str) -> Any:
+    """Restores states inside of ``value`` and replaces values; returns what should replace it."""
     if path in taken:
-        if not is_stateful(thing):
-            return _exchanged(thing, from_node(node, arrays))
-        thing.set_state(node["state"] if "state" in node else node["states"][processes().index])
-        return thing
-    inside = children(thing)
+        if not is_stateful(value):
+            return _replace_value(value, from_node(node, arrays))
+        value.set_state(node["state"] if "state" in node else node["states"][processes().index])
+        return value
+    inside = children(value)
     if inside is None:
-        return thing
+        return value
     nodes = inner_nodes(node) or {}
-    new = {name: _put(item, nodes.get(name), arrays, taken, join_path(path, name)) for name, item in inside.items()}
+    new = {
+        name: _restore_values(item, nodes.get(name), arrays, taken, join_path(path, name))
+        for name, item in inside.items()
+    }
     changed = {name: item for name, item in new.items() if item is not inside[name]}
     if not changed:
-        return thing
-    if isinstance(thing, tuple):
-        return _tuple_like(thing, new.values())
-    target: Any = thing._objects if isinstance(thing, Group) else thing
+        return value
+    if isinstance(value, tuple):
+        return _tuple_like(value, new.values())
+    target: Any = value._objects if isinstance(value, Group) else value
     for name, item in changed.items():
         target[int(name) if isinstance(target, list) else name] = item
-    return thing
+    return value
 
 
-def _exchanged(old: Any, new: Any) -> Any:
-    """``new``, in the old container or array where somebody may hold that."""
+def _replace_value(old: Any, new: Any) -> Any:
+    """``new``, in the old container or array where possible: other code may have a reference to that."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
         if old.shape == new.shape and old.dtype == new.dtype and old.flags.writeable:
             old[...] = new

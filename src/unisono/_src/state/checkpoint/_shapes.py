@@ -1,4 +1,4 @@
-"""The shapes for which models were built, stored beside their values: models without variables are built by them."""
+"""The shapes for which models were built, stored with their values: a model without variables is built from them."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _OWN, _INSIDE = "own", "inside"
 def collect_build_shapes(objects: Mapping[str, Any]) -> dict[str, JSON]:
     """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON.
 
-    Of each its own, and those of the layers inside of it: a model that is called with more than one tensor does not
-    know its shapes, but its layers do.
+    Of each its own, and those of the layers inside of it: a model that is called with more than one tensor has no
+    build config, but its layers do.
     """
-    return {path: _configs(thing) for path, thing in leaves(objects) if isinstance(thing, keras.Layer)}
+    return {path: _configs(value) for path, value in leaves(objects) if isinstance(value, keras.Layer)}
 
 
 def build_from_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
     """Builds what has no variables yet, for batches of any size, in the scope of its strategy."""
     if not isinstance(shapes, dict):
         return
-    for path, thing in leaves(objects):
-        if isinstance(thing, keras.Layer) and not thing.built and not thing.weights and path in shapes:
-            owner = get_owner(thing)
+    for path, value in leaves(objects):
+        if isinstance(value, keras.Layer) and not value.built and not value.weights and path in shapes:
+            owner = get_owner(value)
             with (
                 contextlib.nullcontext() if owner is None else context.enter_strategy(owner),
                 warnings.catch_warnings(),
             ):
-                warnings.simplefilter("ignore")  # Keras's, where it cannot; then there is an error with what to do
+                warnings.simplefilter("ignore")  # Keras warns where it cannot build; the error below says what to do
                 try:
-                    _build(thing, shapes[path])
+                    _build(value, shapes[path])
                 except Exception as error:
                     raise ValueError(NOT_BUILT.format(path=path, why=error)) from error
 
@@ -54,12 +54,12 @@ def _build(layer: Any, configs: JSON) -> None:
         if own is not None:
             layer.build_from_config(_for_any_batch(own))
         layers = child_layers(layer)
-        if len(layers) != len(inside):  # it makes some of them later
+        if len(layers) != len(inside):  # the layer makes some of them later
             return
         unbuilt = [(inner, each) for inner, each in zip(layers, inside, strict=True) if not inner.built]
         for inner, each in unbuilt:
             _build(inner, each)
-    layer.built &= not unbuilt  # else its first call has something left to make, perhaps
+    layer.built &= not unbuilt  # else its first call may still have something to build
 
 
 def _configs(layer: Any) -> JSON:
@@ -83,7 +83,7 @@ def _plain(value: Any) -> JSON:
 
 
 def _for_any_batch(config: JSON) -> Any:
-    """The same with None for the first dimension of Keras's own entries. What a layer adds to them stays as it is."""
+    """``config`` with None for the batch dimension in Keras's entries. Entries that a layer adds are unchanged."""
     if not isinstance(config, dict):
         return config
     return {name: _any_batch(value) if name in _SHAPES else value for name, value in config.items()}

@@ -1,4 +1,4 @@
-"""Taking a snapshot: copies of all that decides the future of some objects, which training cannot change any more."""
+"""Taking a snapshot: copies of the variables and states of objects, which later training does not change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
 from unisono._src.state.checkpoint._nodes import Arrays, to_node
-from unisono._src.state.checkpoint._replica_parts import parts_of
+from unisono._src.state.checkpoint._per_replica_values import gather_per_replica_values
 from unisono._src.state.checkpoint._tree import children, is_stateful, leaves
 from unisono._src.state.store import JSON
 
@@ -23,11 +23,11 @@ NOT_BUILT = """{path!r} has no variables yet, so there is nothing to store or re
 Build it first: model.build(input_shape), begin it with keras.Input(shape), or call it on a batch."""
 
 ON_A_REPLICA = """A checkpoint cannot be saved or restored inside a function that `strategy.run` calls on each replica.
-Do it in the loop around, once for all of them."""
+Do it outside of `run`, once for all of them."""
 
-NO_JSON = """The state of {path!r}, which its get_state() returned, is not JSON: at {where} stands {value}.
-Expected: dicts with strings as keys, lists, strings, numbers, bools, None. Of a NumPy number write int(x) or float(x),
-of an array x.tolist()."""
+NO_JSON = """The state of {path!r}, which its get_state() returned, is not JSON: at {where} there is {value}.
+Expected: dicts with strings as keys, lists, strings, numbers, bools, None. For a NumPy number write int(x) or float(x),
+for an array x.tolist()."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Snapshot:
     """What is stored of objects.
 
     Attributes:
-        arrays: by name, the values of variables and other arrays; nobody else holds them. Only the chief has any: the
-            other processes have nothing to write.
-        state: all that is no array, as JSON.
+        arrays: by name, copies of the values of variables and other arrays. Only the chief has any: the other processes
+            have nothing to write.
+        state: everything else, as JSON.
     """
 
     arrays: Arrays
@@ -45,28 +45,30 @@ class Snapshot:
 
 
 def take_snapshot(objects: Mapping[str, Any]) -> Snapshot:
-    """Copies of all variables of ``objects``, on the host, and the states of what has one.
+    """Copies of all variables of ``objects``, on the host, and the states of objects that have one.
 
     Of several processes all have to call it: a metric is summed over the replicas of all of them.
     """
-    check_outside_of_programs()
+    check_callable_here()
     check_built(objects)
     variables = named_variables(objects)
-    values = {name: _value(name, variable) for name, variable in variables.items()} | parts_of(variables)
+    values = {name: _value(name, variable) for name, variable in variables.items()} | gather_per_replica_values(
+        variables
+    )
     states = _states(objects)
     arrays: Arrays = {}
     if processes().is_chief:
         for value in values.values():
-            value.copy_to_host_async()  # all of them on their way before the first is waited for
-        # A copy also where np.asarray would do: on CPUs that is a view of memory which a program may be given.
+            value.copy_to_host_async()  # start all copies before waiting for the first
+        # A copy, not np.asarray: on CPUs that is a view of memory which a program may write into.
         arrays = {name: np.array(value, copy=True) for name, value in values.items()}
     inside = children(objects) or {}
-    nodes = {name: to_node(thing, name, states, arrays) for name, thing in inside.items()}
+    nodes = {name: to_node(value, name, states, arrays) for name, value in inside.items()}
     return Snapshot(arrays if processes().is_chief else {}, {"objects": nodes})
 
 
-def check_outside_of_programs() -> None:
-    """Raises on a replica. Inside a function that is being traced, that function becomes a loop on the host."""
+def check_callable_here() -> None:
+    """Raises on a replica. A function that is being traced is run as a Python loop on the host instead."""
     if context.current_replica() is not None:
         raise RuntimeError(ON_A_REPLICA)
     report_data_pull()
@@ -74,8 +76,8 @@ def check_outside_of_programs() -> None:
 
 def check_built(objects: Mapping[str, Any]) -> None:
     """Raises for models and layers that have no weights yet."""
-    for path, thing in leaves(objects):
-        if isinstance(thing, keras.Layer) and not thing.built and not thing.weights:
+    for path, value in leaves(objects):
+        if isinstance(value, keras.Layer) and not value.built and not value.weights:
             raise ValueError(NOT_BUILT.format(path=path))
 
 
@@ -89,36 +91,36 @@ def _value(name: str, variable: Any) -> jax.Array:
 
 def _states(objects: Mapping[str, Any]) -> dict[str, JSON]:
     """The node of every object with a state, by path."""
-    stateful = {path: thing for path, thing in leaves(objects) if is_stateful(thing)}
+    stateful = {path: value for path, value in leaves(objects) if is_stateful(value)}
     if not stateful:
         return {}
     own: JSON = {}
     failure: Exception | None = None
     try:
-        own = {path: _copied(thing.get_state(), path) for path, thing in stateful.items()}
-    except Exception as error:  # raised below, when the others know
+        own = {path: _copy_state(value.get_state(), path) for path, value in stateful.items()}
+    except Exception as error:  # raised below, when the other processes have been informed
         failure = error
-    everyones = all_gather_json(None if failure else own)
+    gathered = all_gather_json(None if failure else own)
     if failure is not None:
         raise failure
-    for name, said in zip(processes().names, everyones, strict=True):
-        if said is None:
-            raise RuntimeError(f"{name} could not tell the state of {', '.join(stateful)}; its own error says why.")
-    return {path: _node([said[path] for said in everyones]) for path in stateful}
+    for name, states in zip(processes().names, gathered, strict=True):
+        if states is None:
+            raise RuntimeError(f"{name} could not get the state of {', '.join(stateful)}; see its error.")
+    return {path: _state_node([states[path] for states in gathered]) for path in stateful}
 
 
-def _node(states: list[JSON]) -> JSON:
-    """Workers that read data of their own are at other places in it."""
+def _state_node(states: list[JSON]) -> JSON:
+    """One state, or one for each process: workers that read data of their own are at different positions in it."""
     return {"state": states[0]} if all(state == states[0] for state in states) else {"states": states}
 
 
-def _copied(state: JSON, path: str, where: str = "the top") -> JSON:
-    """The state as JSON will give it back, and nobody else's."""
+def _copy_state(state: JSON, path: str, where: str = "the top") -> JSON:
+    """A copy of the state, as JSON gives it back."""
     if state is None or (isinstance(state, bool | int | float | str) and not isinstance(state, np.generic)):
         return state
     if isinstance(state, list | tuple):
-        return [_copied(item, path, f"[{index}]") for index, item in enumerate(state)]
+        return [_copy_state(item, path, f"[{index}]") for index, item in enumerate(state)]
     if isinstance(state, dict) and all(isinstance(key, str) for key in state):
-        return {key: _copied(item, path, f"[{key!r}]") for key, item in state.items()}
+        return {key: _copy_state(item, path, f"[{key!r}]") for key, item in state.items()}
     shown = f"{type(state).__name__} {state!r}"
     raise TypeError(NO_JSON.format(path=path, where=where, value=shown[:200]))

@@ -1,4 +1,4 @@
-"""What became of a restore: what was matched, and what was not."""
+"""The result of a restore: what was matched, and what was not."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Self, final
 
 from unisono._src.processes import processes
 
-UNUSED = "{where} holds values that no object has taken: {names}."
+UNUSED = "{where} has values that belong to no object: {names}."
 MISSING = "{where} has no value for: {names}."
 REMEDY = """
-If that is meant, write checkpoint.restore(path).expect_partial(), or restore(path, strict=False)."""
+If that is intended, write checkpoint.restore(path).expect_partial(), or restore(path, strict=False)."""
 
 NOTHING = """No checkpoint was given (the path is None), so nothing was restored."""
 
@@ -20,30 +20,29 @@ _MOST_NAMES = 20
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
-    """The first ones, and how many more there are."""
+    """The first names, and how many more there are."""
     more = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 class LoadStatus(abc.ABC):
-    """What `Checkpoint.restore` returns: TensorFlow's methods, to say what was expected of it."""
+    """What `Checkpoint.restore` returns, with TensorFlow's methods to state what was expected."""
 
     @abc.abstractmethod
     def expect_partial(self) -> Self:
-        """Says that checkpoint and objects may hold more than they have in common: no warning for it."""
+        """Accepts values without an object and objects without a value: no warning."""
 
     @abc.abstractmethod
     def expect_all(self) -> Self:
-        """Says that nothing should be left over: a warning, when this is dropped, for values that nobody took and for
-        objects without a value."""
+        """Warns, when this status is dropped, of values without an object and of objects without a value."""
 
     @abc.abstractmethod
     def assert_consumed(self) -> Self:
-        """Raises AssertionError unless every value found its object and every object its value."""
+        """Raises AssertionError unless every value has an object and every object a value."""
 
     @abc.abstractmethod
     def assert_existing_objects_matched(self) -> Self:
-        """Raises AssertionError unless every object found its value."""
+        """Raises AssertionError unless every object has a value."""
 
     @abc.abstractmethod
     def assert_nontrivial_match(self) -> Self:
@@ -60,8 +59,8 @@ class Restored(LoadStatus):
 
     Attributes:
         matched: the names of values that were restored.
-        missing: variables and other things that had no value.
-        unused: values that had no variable.
+        missing: variables and other objects that had no value.
+        unused: values that had no object.
     """
 
     def __init__(self, where: str, matched: list[str], missing: list[str], unused: list[str], *, warn: bool) -> None:
@@ -79,7 +78,7 @@ class Restored(LoadStatus):
     def assert_consumed(self) -> Self:
         self.assert_existing_objects_matched()
         if self.unused:
-            self._warn = False  # it is said now
+            self._warn = False  # the error says it
             raise AssertionError(UNUSED.format(where=self._where, names=abbreviate_names(self.unused)))
         return self
 
@@ -98,10 +97,12 @@ class Restored(LoadStatus):
     def __del__(self) -> None:
         if not getattr(self, "_warn", False):
             return
-        left = ((MISSING, self.missing), (UNUSED, self.unused))
-        said = [text.format(where=self._where, names=abbreviate_names(names)) for text, names in left if names]
-        if said:
-            warnings.warn("\n".join(said) + REMEDY, UserWarning, stacklevel=2)
+        differences = ((MISSING, self.missing), (UNUSED, self.unused))
+        messages = [
+            text.format(where=self._where, names=abbreviate_names(names)) for text, names in differences if names
+        ]
+        if messages:
+            warnings.warn("\n".join(messages) + REMEDY, UserWarning, stacklevel=2)
 
     def __repr__(self) -> str:
         counts = f"{len(self.matched)} matched, {len(self.missing)} missing, {len(self.unused)} unused"
