@@ -9,12 +9,14 @@ with strategy.scope():
 ```
 """
 
-from unisono.tf import _install  # isort: skip  (installs tensor methods before the first array is created)
+# ruff: noqa: E402  (the hooks are installed before the modules below use Keras and JAX)
+from unisono.tf._install import install_hooks as _install_hooks  # isort: skip
 
+_install_hooks()  # arrays get TensorFlow's methods before the modules below make one
 
+from unisono._src.keras_hooks.tf_keras import export_without_tensorflow as _export_without_tensorflow
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono.tf import (
-    _exporting,
     autograph,
     bitwise,
     compat,
@@ -238,6 +240,9 @@ from unisono.tf.math._reductions import (
     reduce_prod,
     reduce_sum,
 )
+from unisono.tf.saved_model._save import export_model as _export_model
+
+_export_without_tensorflow(_export_model)
 
 constant_initializer = initializers.Constant
 ones_initializer = initializers.Ones

@@ -1,12 +1,42 @@
-"""What happens when the namespace is imported. Runs once, when this module is imported."""
+"""Puts the hooks of the namespace in place: arrays, variables and elements of datasets behave as TensorFlow's."""
 
-from unisono._src.data.dataset import Dataset
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unisono._src import core, jax_hooks, keras_hooks
+from unisono._src.data import plans
+from unisono._src.data.dataset import Dataset, element_conversion
 from unisono._src.datasets import prefer_local_datasets
-from unisono._src.keras_hooks import hide_tensorflow
-from unisono.tf._manners import give_manners
-from unisono.tf._variable_parts import give_parts
+from unisono._src.keras_hooks import tf_keras
+from unisono.tf import errors
+from unisono.tf._shape import TensorShape
+from unisono.tf._tensors import to_host_tensor
+from unisono.tf._variable_parts import array_properties, remember_part, variable_methods
 
-give_manners()
-give_parts()
-hide_tensorflow(Dataset)
-prefer_local_datasets()
+
+def install_hooks() -> None:
+    """Called once, when `unisono.tf` is imported, before anything makes an array."""
+    jax_hooks.install_tensor_methods(TensorShape.from_sizes)
+    tf_keras.install_variable_methods(TensorShape)
+    tf_keras.install_variable_parts(variable_methods(), remember_part)
+    jax_hooks.add_array_properties(array_properties())
+    keras_hooks.track_current_layer()
+    keras_hooks.hide_tensorflow(Dataset)
+    element_conversion.set(_present_element)
+    core.out_of_range_error.set(_out_of_range)
+    prefer_local_datasets()
+
+
+def _out_of_range(text: str) -> errors.OutOfRangeError:
+    return errors.OutOfRangeError(None, None, text)
+
+
+def _present_element(element: Any) -> Any:
+    return plans.map_leaves(_as_tensor, element)
+
+
+def _as_tensor(leaf: Any) -> Any:
+    return to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf

@@ -1,6 +1,6 @@
 """Variables of which a part is assigned: `v[1:3].assign(x)`, `v.scatter_nd_update(indices, x)`, `v.scatter_add(rows)`.
 
-On replicas the part is agreed upon as the whole is with `v.assign`: by the variable's aggregation.
+On replicas the part is aggregated as the whole variable is with `v.assign`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, Final
 import jax.numpy as jnp
 import keras
 
-from unisono._src import jax_hooks, keras_hooks
+from unisono._src import keras_hooks
 from unisono.tf._tensors import as_array
 
 NO_VARIABLE = """{name}() is for variables and parts of variables, such as v[0].{name}(1.0). This tensor is neither:
 make it a tf.Variable, or use tf.tensor_scatter_nd_update."""
 
-# TensorFlow's names, and what JAX calls it.
-_WAYS_OF_SLICES: Final = {"assign": "set", "assign_add": "add", "assign_sub": "subtract"}
-_WAYS_OF_ROWS: Final = {
+# TensorFlow's names, and JAX's for the same update.
+_SLICE_UPDATES: Final = {"assign": "set", "assign_add": "add", "assign_sub": "subtract"}
+_ROW_UPDATES: Final = {
     "update": "set",
     "add": "add",
     "sub": "subtract",
@@ -30,34 +30,38 @@ _WAYS_OF_ROWS: Final = {
     "max": "max",
     "min": "min",
 }
-_WAYS_OF_PLACES: Final = ("update", "add", "sub", "max", "min")
+_ND_UPDATES: Final = ("update", "add", "sub", "max", "min")
 
-# For each part of a variable that is still there, by identity: that it is, of which variable, and where.
+# By identity, for each part of a variable that is alive: a reference to it, its variable and its key.
 _parts: dict[int, tuple[weakref.ref[Any], Any, Any]] = {}
 
 
-def give_parts() -> None:
-    """Gives this to Keras's variables, and to the arrays that are parts of them."""
-    variable = keras.Variable
-    plain = variable.__getitem__
+def array_properties() -> dict[str, property]:
+    """What arrays that are parts of variables have besides."""
+    return {name: property(functools.partial(_assigner, name)) for name in _SLICE_UPDATES}
 
-    @functools.wraps(plain)
+
+def variable_methods() -> dict[str, Any]:
+    """What variables have besides, by name."""
+    methods: dict[str, Any] = {f"scatter_{name}": _scatter(way) for name, way in _ROW_UPDATES.items()}
+    methods |= {f"scatter_nd_{name}": _scatter_nd(_ROW_UPDATES[name]) for name in _ND_UPDATES}
+    methods["batch_scatter_update"] = _batch_scatter_update
+    methods["sparse_read"] = lambda self, indices, name=None: as_array(self)[as_array(indices)]
+    methods["gather_nd"] = lambda self, indices, name=None: as_array(self)[_nd_key(indices)]
+    return methods
+
+
+def remember_part(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A variable's `__getitem__` that remembers of which part its result is."""
+
     def part(self: Any, key: Any) -> Any:
         key = tuple(map(_index, key)) if isinstance(key, tuple) else _index(key)
-        found = plain(self, key)
+        found = original(self, key)
         number = id(found)
         _parts[number] = (weakref.ref(found, lambda _: _parts.pop(number, None)), self, key)
         return found
 
-    variable.__getitem__ = part
-    jax_hooks.add_array_properties({name: property(functools.partial(_assigner, name)) for name in _WAYS_OF_SLICES})
-    for name, way in _WAYS_OF_ROWS.items():
-        setattr(variable, f"scatter_{name}", _scatter(way))
-    for name in _WAYS_OF_PLACES:
-        setattr(variable, f"scatter_nd_{name}", _scatter_places(_WAYS_OF_ROWS[name]))
-    variable.batch_scatter_update = _batch_scatter_update
-    variable.sparse_read = lambda self, indices, name=None: as_array(self)[as_array(indices)]
-    variable.gather_nd = lambda self, indices, name=None: as_array(self)[_places(indices)]
+    return part
 
 
 def _index(key: Any) -> Any:
@@ -65,26 +69,26 @@ def _index(key: Any) -> Any:
 
 
 def _assigner(name: str, array: Any) -> Callable[..., Any]:
-    """`v[key].assign` and its kin. Only parts of variables have it: `hasattr` tells them from other arrays."""
+    """`v[key].assign`, `assign_add`, `assign_sub`. Only parts of variables have it: `hasattr` tells them apart."""
     if id(array) not in _parts:
         raise AttributeError(NO_VARIABLE.format(name=name))
     _, variable, key = _parts[id(array)]
-    way = _WAYS_OF_SLICES[name]
-    return lambda value, name=None, read_value=True: _changed(variable, key, way, value)
+    way = _SLICE_UPDATES[name]
+    return lambda value, name=None, read_value=True: _update(variable, key, way, value)
 
 
 def _scatter(way: str) -> Callable[..., Any]:
     def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Changes some rows, which a `tf.IndexedSlices` tells; returns the variable."""
-        return _changed(self, sparse_delta.indices, way, sparse_delta.values)
+        """Changes some rows, given as a `tf.IndexedSlices`; returns the variable."""
+        return _update(self, sparse_delta.indices, way, sparse_delta.values)
 
     return scatter
 
 
-def _scatter_places(way: str) -> Callable[..., Any]:
+def _scatter_nd(way: str) -> Callable[..., Any]:
     def scatter(self: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Changes some places; the last dim of ``indices`` is one place. Returns the variable."""
-        return _changed(self, _places(indices), way, updates)
+        """Changes some elements; the last dim of ``indices`` is the index of one. Returns the variable."""
+        return _update(self, _nd_key(indices), way, updates)
 
     return scatter
 
@@ -93,14 +97,14 @@ def _batch_scatter_update(self: Any, sparse_delta: Any, use_locking: bool = Fals
     """Sets rows in each of a batch; returns the variable."""
     indices = as_array(sparse_delta.indices)
     batch = jnp.indices(indices.shape, sparse=True)[:-1]
-    return _changed(self, (*batch, indices), "set", sparse_delta.values)
+    return _update(self, (*batch, indices), "set", sparse_delta.values)
 
 
-def _places(indices: Any) -> tuple[Any, ...]:
+def _nd_key(indices: Any) -> tuple[Any, ...]:
     return tuple(jnp.moveaxis(as_array(indices), -1, 0))
 
 
-def _changed(variable: Any, key: Any, way: str, value: Any) -> Any:
+def _update(variable: Any, key: Any, way: str, value: Any) -> Any:
     """Changes what is at ``key``; returns the variable."""
     value = as_array(value, variable.dtype)
     if way in ("add", "subtract"):

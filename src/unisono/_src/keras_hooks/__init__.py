@@ -1,6 +1,7 @@
 """The only places that touch what is private in Keras. One file per hook; each names what it was checked against."""
 
 from unisono._src.keras_hooks._attributes import (
+    LEGACY_PREPROCESSING,
     check_attributes,
     child_layers,
     child_name_scope,
@@ -20,7 +21,6 @@ from unisono._src.keras_hooks._build import (
     flatten_logs,
     validates_after,
 )
-from unisono._src.keras_hooks._build_by_call import call_on_shapes, make_default_build
 from unisono._src.keras_hooks._callback_states import (
     check_callbacks,
     get_callback_state,
@@ -41,10 +41,8 @@ from unisono._src.keras_hooks._callbacks import (
     step_grids,
     wait_for_batch_hooks,
 )
-from unisono._src.keras_hooks._casts import cast_without_warnings
 from unisono._src.keras_hooks._data import ArrayInput, StreamInput, adapt, class_weights, split_for_validation, unpack
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
-from unisono._src.keras_hooks._h5_models import compile_from_h5, save_keras2_weights, silence_format_advice
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
 from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
@@ -57,18 +55,6 @@ from unisono._src.keras_hooks._metrics import (
     is_stock,
     metrics_view,
 )
-from unisono._src.keras_hooks._named_weights import accept_named_sample_weights
-from unisono._src.keras_hooks._old_keras import (
-    LEGACY_PREPROCESSING,
-    CompiledLoss,
-    CompiledMetrics,
-    accept_auto_reduction,
-    accept_keras2_compile_arguments,
-    build_with_shapes,
-    metric_names,
-    refuse_symbolic_losses,
-    register_shape_as_tuple,
-)
 from unisono._src.keras_hooks._on_read_variables import (
     check_variable_attributes,
     get_stored_value,
@@ -79,7 +65,6 @@ from unisono._src.keras_hooks._on_read_variables import (
     set_stored_value,
 )
 from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
-from unisono._src.keras_hooks._rnn_states import carry_rnn_states
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint,
     WeightsFolders,

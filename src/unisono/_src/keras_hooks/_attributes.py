@@ -9,16 +9,27 @@ Checked against Keras 3.15.1: `_layers` are those a layer owns itself, in the or
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from types import ModuleType
 from typing import Any, Final
 
 import keras
 from keras.src.backend.common import name_scope
 from keras.src.export import export_utils
+from keras.src.legacy.preprocessing import image as legacy_image
+from keras.src.legacy.preprocessing import sequence as legacy_sequence
+from keras.src.legacy.preprocessing import text as legacy_text
 
 from unisono._src import hooks
 from unisono._src.replicas import context
 
 _OWNER: Final = "_unisono_strategy"
+
+LEGACY_PREPROCESSING: Final[dict[str, ModuleType]] = {
+    "image": legacy_image,
+    "sequence": legacy_sequence,
+    "text": legacy_text,
+}
+"""Modules of Keras 2 that need no TensorFlow."""
 
 
 def check_attributes() -> None:

@@ -11,7 +11,10 @@ model.compile(tf.keras.optimizers.Adam(lr=0.01), tf.keras.losses.SparseCategoric
 ```
 """
 
-from unisono.tf.keras import _install  # isort: skip  (Keras's classes get the old names)
+# ruff: noqa: E402  (the hooks are installed before the modules below use Keras and JAX)
+from unisono.tf.keras._install import install_hooks as _install_hooks  # isort: skip
+
+_install_hooks()  # Keras's classes get the names of Keras 2 before the modules below use them
 
 import keras as _keras
 from keras import Input, Model, Sequential, __version__

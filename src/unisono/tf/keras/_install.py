@@ -1,40 +1,59 @@
-"""What happens when `unisono.tf.keras` is imported. Runs once, when this module is imported."""
+"""Puts the hooks of `unisono.tf.keras` in place: Keras's classes accept what scripts for Keras 2 do with them."""
 
-from unisono._src import keras_hooks, training
+from __future__ import annotations
+
+from typing import Any
+
+from unisono._src import keras_hooks, strategy, training
+from unisono._src.keras_hooks import tf_keras
 from unisono._src.tracing import control_flow
-from unisono.tf.keras import (
-    _folders,
-    _old_building,
-    _old_callbacks,
-    _old_calls,
-    _old_layers,
-    _old_metrics,
-    _old_models,
-    _old_optimizers,
-    _old_shapes,
-    _strays,
-    _symbols,
-)
+from unisono._src.tracing.tape import GradientTape
+from unisono.tf._missing import MissingNameError
+from unisono.tf._shape import TensorShape
+from unisono.tf._spec import TensorSpec
+from unisono.tf.keras._dataset_creator import DatasetCreator
+from unisono.tf.keras._ownerless_models import adopt_ownerless_models
 
-_symbols.give_manners()
-keras_hooks.accept_auto_reduction()
-keras_hooks.accept_keras2_compile_arguments()
-keras_hooks.accept_named_sample_weights()
-keras_hooks.cast_without_warnings()
-_old_callbacks.give_old_names()
-keras_hooks.restore_values_on_error()
-keras_hooks.inherit_training()
-keras_hooks.preserve_explicit_training()
-keras_hooks.carry_rnn_states()
-keras_hooks.use_compiled_trainable_flags()
-_old_shapes.take_old_shapes()
-_old_calls.take_positions()
-_old_building.build_by_calling()
-_old_layers.give_old_names()
-_old_metrics.give_old_names()
-_old_models.give_old_names()
-_old_optimizers.give_old_names()
-_old_optimizers.give_old_names_to_loss_scaling()
-_folders.save_folders()
-_strays.adopt_strays()
-training.step_converter.set(control_flow.convert)
+
+def install_hooks() -> None:
+    """Called once, when `unisono.tf.keras` is imported."""
+    tf_keras.install_tensor_shapes(TensorShape)
+    tf_keras.accept_auto_reduction()
+    tf_keras.accept_keras2_compile_arguments()
+    tf_keras.accept_named_sample_weights()
+    tf_keras.cast_without_warnings()
+    tf_keras.install_callback_names()
+    keras_hooks.restore_values_on_error()
+    keras_hooks.inherit_training()
+    keras_hooks.preserve_explicit_training()
+    tf_keras.carry_rnn_states()
+    keras_hooks.use_compiled_trainable_flags()
+    tf_keras.accept_input_shapes()
+    tf_keras.accept_positional_training()
+    tf_keras.build_by_calling()
+    tf_keras.install_layer_names(MissingNameError)
+    tf_keras.install_metric_names()
+    tf_keras.install_model_names(
+        missing_name_error=MissingNameError,
+        make_spec=TensorSpec,
+        make_dataset=_make_dataset,
+        get_strategy=_get_strategy,
+    )
+    tf_keras.install_optimizer_names(GradientTape)
+    tf_keras.install_file_formats()
+    adopt_ownerless_models()
+    training.step_converter.set(control_flow.convert)
+
+
+def _get_strategy(model: Any) -> Any:
+    return keras_hooks.get_owner(model) or strategy.get_strategy()
+
+
+def _make_dataset(model: Any, data: Any) -> Any:
+    """The dataset that a DatasetCreator makes; anything else as it is."""
+    if not isinstance(data, DatasetCreator):
+        return data
+    owner: Any = keras_hooks.get_owner(model)
+    if owner is None:
+        return data.dataset_fn(strategy.InputContext())
+    return owner.distribute_datasets_from_function(data.dataset_fn, data.input_options)

@@ -6,8 +6,7 @@ import importlib
 import sys
 from typing import Final
 
-import keras
-
+from unisono._src.keras_hooks import tf_keras
 from unisono.tf.keras import layers, utils
 
 PACKAGE: Final = "unisono.tf.keras"
@@ -46,11 +45,10 @@ def share_modules() -> None:
         module = importlib.import_module(f"keras.{name}")
         sys.modules[f"{PACKAGE}.{name}"] = module
         setattr(sys.modules[PACKAGE], name, module)
-    for name in OWN_LAYERS:
-        setattr(keras.layers, name, getattr(layers, name))
-    for name in OWN_DATASETS:
-        setattr(keras.utils, name, getattr(utils, name))
-        setattr(keras.preprocessing, name, getattr(utils, name))
+    tf_keras.replace_public_names(
+        layers={name: getattr(layers, name) for name in OWN_LAYERS},
+        datasets={name: getattr(utils, name) for name in OWN_DATASETS},
+    )
     for name, module in list(sys.modules.items()):
         parts = name.split(".")
         if parts[0] == "keras" and len(parts) > 2 and parts[1] in SAME:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import keras
 
-from unisono.tf.keras._folders import save_model
+from unisono._src.keras_hooks.tf_keras import save_model
 from unisono.tf.keras._keras_fallback import keras_fallback
 
 

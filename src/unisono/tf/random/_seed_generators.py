@@ -76,6 +76,3 @@ def _initial_seed(seed: Any) -> int | None:
     if seed is None:
         return _global_seed[0] if _global_seed else None
     return hash((_global_seed[0] if _global_seed else 0, int(seed))) % _SEED_RANGE
-
-
-keras_hooks.track_current_layer()

@@ -1,5 +1,6 @@
-"""Keras's metrics with `reset_states`, also where a user's metric defines that and not `reset_state`. The `result` of a
-user's metric may be a variable."""
+"""Hooks: metrics with `reset_states`, also where a user-defined metric has that and not `reset_state`; the `result` of
+a user-defined metric may be a variable. Checked against Keras 3.15.1.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +10,36 @@ from typing import Any
 
 import keras
 
+from unisono._src import hooks
 
-def give_old_names() -> None:
-    """Puts them onto Keras's class."""
-    kind = keras.metrics.Metric
+_ADD_WEIGHT = "(self, shape=(), initializer=None, dtype=None, name=None)"
+_ADD_VARIABLE = "(self, shape, initializer, dtype=None, aggregation='sum', name=None)"
+
+
+def install_metric_names() -> None:
+    """Installs the hooks."""
+    kind, why = keras.metrics.Metric, "scripts use the names of Keras 2"
     original = kind.reset_state
 
     def reset_states(self: Any) -> None:
-        """Begins anew: `reset_state` by its name in Keras 2."""
+        """Resets the metric: `reset_state` by its name in Keras 2."""
         if type(self).reset_states is reset_states:
             self.reset_state()
         else:  # called by a subclass's own reset_states
             original(self)
 
-    @functools.wraps(original)
     def reset_state(self: Any) -> None:
         if type(self).reset_states is reset_states:
             original(self)
         else:
             self.reset_states()
 
-    kind.reset_states = reset_states
-    kind.reset_state = reset_state
-    kind.add_weight = _named_first(kind.add_weight)
-    kind.add_variable = _named_first(kind.add_variable)
-    kind.__init_subclass__ = classmethod(_read_results)
+    hooks.add(kind, "reset_states", reset_states, why=why)
+    hooks.wrap(kind, "reset_state", lambda original: reset_state, expects="(self)", why=why)
+    hooks.wrap(kind, "add_weight", _accept_name_first, expects=_ADD_WEIGHT, why=why)
+    hooks.wrap(kind, "add_variable", _accept_name_first, expects=_ADD_VARIABLE, why=why)
+    why = "`return self.total` in the result of a metric returns the value"
+    hooks.add(kind, "__init_subclass__", classmethod(_read_results), why=why)
 
 
 def _read_results(cls: Any, /, **kwargs: Any) -> None:
@@ -54,10 +60,9 @@ def _value(leaf: Any) -> Any:
     return leaf.value if isinstance(leaf, keras.Variable) else leaf
 
 
-def _named_first(original: Any) -> Any:
+def _accept_name_first(original: Any) -> Any:
     """Keras 2 took the name first: `add_weight("total", initializer="zeros")`."""
 
-    @functools.wraps(original)
     def add(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], str):
             kwargs["name"], args = args[0], args[1:]

@@ -1,4 +1,4 @@
-"""Models that were made outside of every scope, and that Keras's own loop could not train: ours does, on one device."""
+"""Models made outside of every scope that Keras's own loop cannot train: they belong to a strategy of one device."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from unisono._src.training import has_tf_style_step
 from unisono._src.training.callbacks import BackupAndRestore
 
 
-def adopt_strays() -> None:
-    """Puts it into force."""
-    keras_hooks.choose_owner.set(_owner_for)
+def adopt_ownerless_models() -> None:
+    """From now on such a model belongs to a strategy of one device."""
+    keras_hooks.choose_owner.set(_choose_owner)
 
 
-def _owner_for(model: Any, arguments: dict[str, Any]) -> Any:
+def _choose_owner(model: Any, arguments: dict[str, Any]) -> Any:
     data = (arguments.get("x"), arguments.get("validation_data"))
     callbacks = arguments.get("callbacks")
-    # Keras's own fit knows nothing of our backups, and with its TensorBoard it would look for TensorFlow.
+    # Keras's own fit cannot restore our backups, and with its TensorBoard it would look for TensorFlow.
     kinds = (BackupAndRestore, keras.callbacks.TensorBoard)
-    needs_us = (
+    needs_our_loop = (
         any(isinstance(each, Dataset) for each in data)
         or keras_hooks.runs_on_host(model)
         or any(map(keras_hooks.is_text, keras.tree.flatten(data)))
         or any(has_tf_style_step(model, kind) for kind in ("train", "test", "predict"))
         or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))
     )
-    if not needs_us:
+    if not needs_our_loop:
         return None
     # Layers of a model that a strategy trained, in one that was put together outside of its scope.
     owners = (keras_hooks.get_owner(variable) for variable in model.variables)

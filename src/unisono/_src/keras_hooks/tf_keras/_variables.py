@@ -1,0 +1,65 @@
+"""Hooks: variables with the methods of TensorFlow's, and public names of Keras that need TensorFlow there.
+
+Checked against Keras 3.15.1: `keras.Variable` has `shape` as a property and `__getitem__`; the layers and functions in
+`replace_public_names` raise without TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from unisono._src import hooks
+from unisono._src.jax_hooks import Reference
+
+
+def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
+    """Installs TensorFlow's methods. ``make_shape`` makes of a tuple what variables give as their `shape`."""
+    kind, why = keras.Variable, "scripts call TensorFlow's methods on variables"
+    hooks.wrap(
+        kind,
+        "shape",
+        lambda original: property(lambda self: make_shape(original.fget(self))),
+        expects="source 1239ec1ceee0",
+        why="v.shape has TensorFlow's as_list() and rank",
+    )
+    hooks.patch(
+        kind,
+        "numpy",
+        lambda self: np.array(self.value)[()],
+        expects="source 0ff3deba1209",
+        why="v.numpy() is a copy, which may be written to, and a number if there is only one",
+    )
+    added = {
+        "get_shape": lambda self: self.shape,
+        "read_value": lambda self: self.value,
+        "ref": lambda self: Reference(self),
+        "device": property(lambda self: self.value.device),
+        "__format__": lambda self, spec: format(self.numpy(), spec) if spec else str(self),
+    }
+    for name, value in added.items():
+        hooks.add(kind, name, value, why=why)
+
+
+def install_variable_parts(methods: Mapping[str, Any], remember_part: Callable[[Any], Any]) -> None:
+    """Installs methods that assign to a part of a variable.
+
+    ``remember_part`` makes of `__getitem__` one that remembers which part of which variable its result is.
+    """
+    for name, method in methods.items():
+        hooks.add(keras.Variable, name, method, why="parts of variables are assigned, as in v.scatter_nd_update(...)")
+    why = "v[1:3].assign(x) assigns to a part of a variable"
+    hooks.wrap(keras.Variable, "__getitem__", remember_part, expects="(self, idx)", why=why)
+
+
+def replace_public_names(layers: Mapping[str, Any], datasets: Mapping[str, Any]) -> None:
+    """Stock `keras.layers` and `keras.utils` have these classes and functions; Keras's need TensorFlow."""
+    why = "Keras's own raises without TensorFlow"
+    for name, layer in layers.items():
+        hooks.patch(keras.layers, name, layer, expects="type type", why=why)
+    for name, function in datasets.items():
+        hooks.patch(keras.utils, name, function, expects="type function", why=why)
+        hooks.patch(keras.preprocessing, name, function, expects="type function", why=why)
