@@ -100,7 +100,7 @@ def _of_script(code: str) -> frozenset[str]:
     """Its names, and those of the scripts that it writes."""
     try:
         tree = ast.parse(textwrap.dedent(code))
-    except SyntaxError:  # a text that only speaks of imports
+    except SyntaxError:  # a text that only mentions imports
         return frozenset()
     texts = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     inside = [_of_script(text) for text in texts if "import" in text and "\n" in text]

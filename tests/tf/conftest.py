@@ -19,6 +19,7 @@ SLOW = (
     "test_config",
     "test_distribute",
     "test_docstring_examples",
+    "test_explicit_training",
     "test_h5_models",
     "test_image",
     "test_layers",
@@ -35,7 +36,6 @@ SLOW = (
     "test_stock_keras",
     "test_symbolic",
     "test_text_models",
-    "test_told_training",
     "test_train",
     "test_variable_parts",
 )

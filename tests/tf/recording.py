@@ -78,8 +78,8 @@ def same(found: Any, expected: Any, tolerance: float, where: str) -> None:
             same(found[key], expected[key], tolerance, f"{where}[{key!r}]")
     elif isinstance(expected, list):
         assert len(found) == len(expected), where
-        for place, pair in enumerate(zip(found, expected, strict=True)):
-            same(*pair, tolerance, f"{where}[{place}]")
+        for index, pair in enumerate(zip(found, expected, strict=True)):
+            same(*pair, tolerance, f"{where}[{index}]")
     elif isinstance(expected, float):
         np.testing.assert_allclose(found, expected, tolerance, tolerance, err_msg=where)
     else:

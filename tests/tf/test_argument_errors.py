@@ -48,7 +48,7 @@ def test_errors_that_say_more_stay_what_they_are() -> None:
     assert not isinstance(caught.value, ArgumentError)
 
 
-def test_it_is_made_as_tensorflow_and_as_keras_make_it() -> None:
+def test_it_has_the_constructors_of_tensorflow_and_keras() -> None:
     for error in (ArgumentError(None, None, "why"), ArgumentError("why")):
         again = pickle.loads(pickle.dumps(error))
         assert (again.message, again.error_code, str(again)) == ("why", tf.errors.INVALID_ARGUMENT, "why")

@@ -72,7 +72,7 @@ def test_changing_devices_after_jax_has_started_is_a_runtime_error() -> None:
 
 
 @pytest.mark.slow
-def test_logical_cpus_are_made_after_devices_were_listed() -> None:
+def test_logical_cpus_can_be_created_after_devices_were_listed() -> None:
     printed = run(
         """
         import unisono.tf as tf

@@ -1,4 +1,4 @@
-"""Choices and loops that assign variables, and what is refused."""
+"""Control flow that assigns variables, and what raises."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_a_loop_of_at_most_so_many_turns_assigns_variables():
     assert total.numpy() == (0 + 1 + 2) + (0 + 1 + 2 + 3)
 
 
-def test_a_gradient_through_a_loop_without_an_end_is_refused():
+def test_a_gradient_through_a_loop_without_a_bound_is_an_error():
     @tf.function
     def power(x, n):
         with tf.GradientTape() as tape:
@@ -102,7 +102,7 @@ def test_the_shape_of_a_traced_tensor_is_a_shape_again():
     assert second.shape == (2,)
 
 
-def test_a_size_that_depends_on_values_is_refused_in_a_compiled_function():
+def test_a_size_that_depends_on_values_is_an_error_in_a_compiled_function():
     with pytest.raises(ValueError, match="known before the function runs"):
         tf.function(lambda n: tf.zeros([n]))(tf.constant(3))
     with pytest.raises(ValueError, match=r"tf.boolean_mask inside a compiled function"):
@@ -115,14 +115,14 @@ def test_rows_of_other_kinds_of_lists():
     assert tf.random.experimental.create_rng_state(7, "philox")[0] == 7
 
 
-def test_gradients_as_a_function_are_refused_with_the_tape():
+def test_tf_gradients_raises_and_names_the_tape():
     with pytest.raises(NotImplementedError, match=r"tf.GradientTape"):
         tf.gradients(tf.constant(1.0), tf.constant(1.0))
     with pytest.raises(NotImplementedError, match=r"tf.GradientTape"):
         tf.hessians(tf.constant(1.0), tf.constant(1.0))
 
 
-def test_a_gradient_of_ones_own_that_hides_a_variable_is_refused():
+def test_a_custom_gradient_that_reads_a_variable_is_an_error():
     weight = tf.Variable(2.0, name="weight")
 
     @tf.custom_gradient

@@ -26,7 +26,7 @@ def test_the_page_has_every_name_of_the_lists(rows: list[Row]) -> None:
     assert {row.name for row in rows} == names
 
 
-def test_what_works_is_there_and_what_is_missing_is_not(rows: list[Row]) -> None:
+def test_names_that_work_exist_and_missing_names_do_not(rows: list[Row]) -> None:
     fits = {
         "works": {"supported"},
         "differs": {"differs"},
@@ -53,7 +53,7 @@ def test_few_shoulds_are_missing(rows: list[Row]) -> None:
     assert len(missing) <= SHOULDS_THAT_MAY_BE_MISSING, missing
 
 
-def test_every_name_that_is_there_is_used_by_a_test(rows: list[Row]) -> None:
+def test_every_existing_name_is_used_by_a_test(rows: list[Row]) -> None:
     assert not [row.name for row in rows if row.status == "untested"]
 
 
@@ -62,13 +62,13 @@ def test_every_missing_name_has_a_sentence(rows: list[Row]) -> None:
 
 
 def test_a_name_works_only_if_a_test_uses_it() -> None:
-    nobody, somebody = Used([]), Used(["tf.constant", "tf.dtypes.float32", "tf.distribute.MirroredStrategy.run"])
-    assert nobody.status("tf.constant") == ("untested", "")
-    assert somebody.status("tf.constant") == ("works", "")
-    assert somebody.status("tf.float32") == ("works", "")  # the same object
-    assert somebody.status("tf.distribute.Strategy.run") == ("works", "")  # the same method
-    assert somebody.status("tf.distribute.Strategy.reduce") == ("untested", "")
-    assert nobody.status("tf.Session")[0] == "missing"
+    none, some = Used([]), Used(["tf.constant", "tf.dtypes.float32", "tf.distribute.MirroredStrategy.run"])
+    assert none.status("tf.constant") == ("untested", "")
+    assert some.status("tf.constant") == ("works", "")
+    assert some.status("tf.float32") == ("works", "")  # the same object
+    assert some.status("tf.distribute.Strategy.run") == ("works", "")  # the same method
+    assert some.status("tf.distribute.Strategy.reduce") == ("untested", "")
+    assert none.status("tf.Session")[0] == "missing"
 
 
 def test_the_names_of_a_page_are_read_back() -> None:

@@ -1,4 +1,4 @@
-"""`tf.data`: TensorFlow's dtypes and manners over Unisono's datasets."""
+"""`tf.data`: Unisono's datasets with TensorFlow's dtypes and methods."""
 
 import collections
 import subprocess
@@ -46,7 +46,7 @@ def test_making_a_dataset_of_numbers_does_not_start_jax() -> None:
     assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout == "True False\n"
 
 
-def test_rows_of_different_lengths_are_refused() -> None:
+def test_rows_of_different_lengths_are_an_error() -> None:
     with pytest.raises(ValueError, match="pad rows of different lengths"):
         tf.data.Dataset.from_tensor_slices([[1], [2, 3]])
 
@@ -87,9 +87,9 @@ def test_a_tensor_spec_describes_tensors() -> None:
     assert hash(tf.TensorSpec([2])) == hash(tf.TensorSpec((2,)))
     with pytest.raises(ValueError, match="rank of a tensor has to be known"):
         tf.TensorSpec(None)
-    for refused in (tf.RaggedTensorSpec, tf.SparseTensorSpec):
+    for unsupported in (tf.RaggedTensorSpec, tf.SparseTensorSpec):
         with pytest.raises(NotImplementedError, match="dense"):
-            refused([None])
+            unsupported([None])
 
 
 def test_as_numpy_iterator_gives_numpy() -> None:
@@ -267,14 +267,14 @@ def test_what_is_not_dense_is_an_error() -> None:
     with pytest.raises(TypeError, match="a RaggedTensor cannot be in a dataset"):
         tf.data.Dataset.from_tensor_slices(RaggedTensor())
     dataset = tf.data.Dataset.range(3)
-    for refused in (dataset.ragged_batch, dataset.sparse_batch):
+    for unsupported in (dataset.ragged_batch, dataset.sparse_batch):
         with pytest.raises(NotImplementedError, match="padded_batch"):
-            refused(2)
+            unsupported(2)
     with pytest.raises(NotImplementedError, match="sample_from_datasets"):
         dataset.rejection_resample(lambda x: x, [0.5, 0.5])
-    for refused in (tf.data.experimental.dense_to_ragged_batch, tf.data.experimental.dense_to_sparse_batch):
+    for unsupported in (tf.data.experimental.dense_to_ragged_batch, tf.data.experimental.dense_to_sparse_batch):
         with pytest.raises(NotImplementedError, match="padded_batch"):
-            refused(2)
+            unsupported(2)
     with pytest.raises(NotImplementedError, match="sample_from_datasets"):
         tf.data.experimental.rejection_resample(None)
     with pytest.raises(NotImplementedError, match="num_parallel_calls"):
@@ -418,7 +418,7 @@ def test_a_dataset_of_byte_strings_becomes_a_file_of_records(tmp_path: Path, com
     assert found == [[1.0, 2.0], [3.0, 4.0]]
 
 
-def test_a_file_of_records_is_made_of_single_byte_strings(tmp_path: Path) -> None:
+def test_a_file_of_records_is_written_from_scalar_byte_strings(tmp_path: Path) -> None:
     writer = tf.data.experimental.TFRecordWriter(str(tmp_path / "records"))
     with pytest.raises(TypeError, match=r"(?s)expected a dataset of byte strings, got bytes.*tf\.io\.TFRecordWriter"):
         writer.write(b"record")

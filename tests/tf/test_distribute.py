@@ -1,4 +1,4 @@
-"""`tf.distribute`: the strategies by TensorFlow's names, their older names, and what is refused."""
+"""`tf.distribute`: the strategies by TensorFlow's names, their older names, and what is not supported."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_logical_devices_may_be_passed() -> None:
     assert tf.distribute.OneDeviceStrategy(device="/cpu:3").extended.parameter_devices == ("cpu:3",)
 
 
-def test_gpus_that_are_not_there_are_named() -> None:
+def test_missing_gpus_are_named() -> None:
     with pytest.raises(ValueError, match=r"There is no device gpu:0 on this machine. It has: cpu:0"):
         tf.distribute.MirroredStrategy(devices=["/gpu:0", "/gpu:1"])
 
@@ -131,7 +131,7 @@ def test_older_names_of_methods_work(strategy: tf.distribute.Strategy) -> None:
         strategy.update_config_proto(None)
 
 
-def test_cross_device_ops_are_accepted_and_own_algorithms_refused(strategy: tf.distribute.Strategy) -> None:
+def test_cross_device_ops_are_accepted_and_custom_ones_raise(strategy: tf.distribute.Strategy) -> None:
     for ops in (
         tf.distribute.NcclAllReduce(num_packs=2),
         tf.distribute.HierarchicalCopyAllReduce(),
@@ -186,7 +186,7 @@ def test_a_tpu_strategy_has_one_logical_device(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_belongs_to_parameter_servers_names_the_alternative() -> None:
-    for refused in (
+    for unsupported in (
         tf.distribute.ParameterServerStrategy,
         tf.distribute.experimental.ParameterServerStrategy,
         tf.distribute.Server,
@@ -203,13 +203,13 @@ def test_what_belongs_to_parameter_servers_names_the_alternative() -> None:
         tf.distribute.experimental.partitioners.Partitioner,
     ):
         with pytest.raises(NotImplementedError, match="MultiWorkerMirroredStrategy"):
-            refused()
+            unsupported()
     assert not isinstance(3, tf.distribute.experimental.ParameterServerStrategy)
     with pytest.raises(AttributeError, match="MultiWorkerMirroredStrategy"):
         tf.distribute.Server.create_local_server()
-    for refused in (tf.distribute.experimental.rpc.Client, tf.distribute.experimental.rpc.Server):
+    for unsupported in (tf.distribute.experimental.rpc.Client, tf.distribute.experimental.rpc.Server):
         with pytest.raises(NotImplementedError, match="remote procedure calls"):
-            refused()
+            unsupported()
     with pytest.raises(NotImplementedError, match="PreemptionCheckpointHandler"):
         tf.distribute.experimental.PreemptionWatcher()
 
@@ -234,14 +234,14 @@ def test_resolvers_are_those_of_unisono(monkeypatch: pytest.MonkeyPatch) -> None
         tf.distribute.cluster_resolver.KubernetesClusterResolver, tf.distribute.cluster_resolver.ClusterResolver
     )
     assert len(tf.distribute.cluster_resolver.KubernetesExecutableLocation) == 2
-    for refused in (
+    for unsupported in (
         tf.distribute.cluster_resolver.GCEClusterResolver,
         tf.distribute.cluster_resolver.SageMakerClusterResolver,
     ):
         with pytest.raises(NotImplementedError, match="TF_CONFIG"):
-            refused()
+            unsupported()
 
 
-def test_a_name_that_is_not_there_is_named() -> None:
+def test_a_missing_name_is_named_in_the_error() -> None:
     with pytest.raises(AttributeError, match=r"tf\.distribute\.MirroredStrategi is not available"):
         _ = tf.distribute.MirroredStrategi

@@ -15,7 +15,7 @@ def strategy() -> tf.distribute.MirroredStrategy:
     return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
 
 
-def test_an_input_context_tells_who_reads_what() -> None:
+def test_an_input_context_describes_the_input_of_a_worker() -> None:
     context = tf.distribute.InputContext(num_input_pipelines=2, input_pipeline_id=1, num_replicas_in_sync=4)
     assert context.num_input_pipelines == 2
     assert context.input_pipeline_id == 1
@@ -94,9 +94,9 @@ def test_values_are_joined_outside_of_programs(strategy: tf.distribute.MirroredS
     assert float(ops.reduce(tf.distribute.ReduceOp.SUM, value, destinations="cpu:0")) == 1.0
     assert [float(each) for each in ops.batch_reduce(tf.distribute.ReduceOp.MEAN, [(value, "cpu:0")])] == [0.5]
     assert ops.broadcast(2.0, ["cpu:0"]) == 2.0
-    for refused in (ops.reduce_implementation, ops.batch_reduce_implementation, ops.broadcast_implementation):
+    for unsupported in (ops.reduce_implementation, ops.batch_reduce_implementation, ops.broadcast_implementation):
         with pytest.raises(NotImplementedError, match="XLA sums over devices"):
-            refused("SUM", value, None, None)
+            unsupported("SUM", value, None, None)
 
 
 def test_distributed_datasets_are_reduced_and_described(strategy: tf.distribute.MirroredStrategy) -> None:

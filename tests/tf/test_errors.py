@@ -40,7 +40,7 @@ def test_each_class_has_its_code_and_is_what_python_calls_it(
     assert (type(again), again.error_code, str(again)) == (kind, number, "why")
 
 
-def test_the_rest_is_there() -> None:
+def test_the_other_names_exist() -> None:
     assert tf.errors.OK == 0
     assert tf.errors.OpError(None, None, "why", 2).error_code == 2
     assert issubclass(tf.errors.OperatorNotAllowedInGraphError, TypeError)

@@ -48,7 +48,7 @@ def test_a_file_is_used_only_as_it_was_opened(tmp_path: Path) -> None:
         tf.io.gfile.GFile(path, "x")
 
 
-def test_folders_are_made_listed_and_deleted(tmp_path: Path) -> None:
+def test_folders_are_created_listed_and_deleted(tmp_path: Path) -> None:
     top = str(tmp_path / "top")
     tf.io.gfile.makedirs(tf.io.gfile.join(top, "a", "b"))
     tf.io.gfile.makedirs(top + "/a/b")
@@ -73,7 +73,7 @@ def test_patterns_give_paths_in_order(tmp_path: Path) -> None:
     assert tf.io.matching_files(f"{tmp_path}/none").shape == (0,)
 
 
-def test_copying_and_renaming_replace_only_if_told_to(tmp_path: Path) -> None:
+def test_copying_and_renaming_overwrite_only_on_request(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_text("old")
     tf.io.gfile.copy(old, new)
@@ -88,7 +88,7 @@ def test_copying_and_renaming_replace_only_if_told_to(tmp_path: Path) -> None:
     assert not tf.io.gfile.exists(old)
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_files_are_not_found_errors(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     for function in (tf.io.gfile.remove, tf.io.gfile.rmtree, tf.io.gfile.listdir, tf.io.gfile.stat):
         with pytest.raises(tf.errors.NotFoundError, match="nowhere"):

@@ -215,7 +215,7 @@ def test_an_address_that_is_not_local_cannot_be_written() -> None:
         tf.io.TFRecordWriter("gs://bucket/x.tfrecord")
 
 
-def test_names_that_are_not_there_are_said() -> None:
+def test_missing_names_raise_with_advice() -> None:
     with pytest.raises(AttributeError, match=r"tf\.io\.decode_proto"):
         tf.io.decode_proto  # noqa: B018
 

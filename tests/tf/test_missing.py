@@ -67,17 +67,17 @@ def test_what_python_asks_modules_for_is_an_ordinary_attribute_error() -> None:
         _ = module.__path__
 
 
-def test_nothing_in_the_table_is_there() -> None:
-    there = [name for name in MISSING_NAMES if _is_there(name)]
-    assert not there, "take them out of _missing_names.py"
+def test_no_name_of_the_table_exists() -> None:
+    existing = [name for name in MISSING_NAMES if _exists(name)]
+    assert not existing, "take them out of _missing_names.py"
 
 
-def test_what_the_sentences_recommend_is_there() -> None:
+def test_recommended_names_exist() -> None:
     wrong = {}
     for name, sentence in (MISSING_NAMES | MISSING_PACKAGES | NEED_OTHER_PACKAGES).items():
         assert sentence.endswith("."), sentence
         recommended = [each for each in NAMES.findall(sentence) if each != "tf.contrib"]
-        wrong[name] = [each for each in recommended if not _is_there(each)]
+        wrong[name] = [each for each in recommended if not _exists(each)]
     assert not {name: names for name, names in wrong.items() if names}
 
 
@@ -93,7 +93,7 @@ def test_what_needs_more_than_keras_fails(tmp_path: Path) -> None:
             resolve(name)(*values)
 
 
-def _is_there(name: str) -> bool:
+def _exists(name: str) -> bool:
     try:
         return refusal_reason(resolve(name)) is None
     except MissingNameError:

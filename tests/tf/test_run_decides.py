@@ -36,16 +36,16 @@ def run(request: pytest.FixtureRequest, strategy: tf.distribute.MirroredStrategy
 
 def test_each_replica_decides_for_itself(run: Run, batch: Any) -> None:
     def step(x: Any) -> Any:
-        turns = tf.constant(0)
-        while tf.cast(turns, tf.float32) < tf.reduce_max(x):
-            turns += 1
+        iterations = tf.constant(0)
+        while tf.cast(iterations, tf.float32) < tf.reduce_max(x):
+            iterations += 1
         if tf.reduce_sum(x) > 3.0:
-            return x * 10.0, turns
-        return x - 1.0, turns
+            return x * 10.0, iterations
+        return x - 1.0, iterations
 
-    values, turns = run(step, (batch,))
+    values, iterations = run(step, (batch,))
     assert [value.tolist() for value in values.values] == [[0.0, 0.0], [30.0, 40.0]]
-    assert [int(value) for value in turns.values] == [1, 4]
+    assert [int(value) for value in iterations.values] == [1, 4]
 
 
 def test_a_function_for_all_replicas_decides(run: Run, batch: Any) -> None:

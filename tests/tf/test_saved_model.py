@@ -105,7 +105,7 @@ def test_a_signature_says_what_it_takes(folder: str, args: Any, kwargs: Any, rea
         tf.saved_model.load(folder).signatures["serving_default"](*args, **kwargs)
 
 
-def test_variables_are_there_and_can_be_assigned(model: Any, folder: str) -> None:
+def test_variables_are_loaded_and_can_be_assigned(model: Any, folder: str) -> None:
     loaded = tf.saved_model.load(folder)
     assert [tuple(v.shape) for v in loaded.trainable_variables] == [tuple(v.shape) for v in model.trainable_variables]
     assert len(loaded.variables) == len(model.weights)
@@ -199,7 +199,7 @@ def test_assignments_take_effect(module_folder: str) -> None:
     assert int(loaded.inner["counter"]) == before + 3
 
 
-def test_arguments_of_another_kind_are_said(module_folder: str) -> None:
+def test_arguments_that_it_was_not_saved_for_are_named(module_folder: str) -> None:
     loaded = tf.saved_model.load(module_folder)
     with pytest.raises(ValueError, match=r"(?s)shape \(3,\).*It was saved for.*shape=\(2,\)"):
         loaded.power(tf.constant([1.0, 2.0, 3.0]))
@@ -334,7 +334,7 @@ def test_objects_that_hold_each_other_and_shared_variables_stay_so(tmp_path: Pat
     assert [tuple(weight.shape) for weight in loaded.layer.weights] == [(2, 1), (1,)]
 
 
-def test_the_program_of_a_model_is_there_once_for_all_platforms(folder: str) -> None:
+def test_the_program_of_a_model_is_stored_once_for_all_platforms(folder: str) -> None:
     state = json.loads(Path(folder, "state.json").read_text())
     ((program,),) = [function["programs"] for function in state["functions"]]
     serialized = bytearray(load(folder).arrays[program["array"]].tobytes())
@@ -363,7 +363,7 @@ def test_an_address_that_is_not_local_is_named(model: Any) -> None:
         tf.saved_model.load("gs://bucket/model")
 
 
-def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_saved_is_an_error(tmp_path: Path) -> None:
     class Printing(tf.Module):
         @tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])
         def loud(self, x: Any) -> Any:
@@ -410,7 +410,7 @@ def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "thing").exists()
 
 
-def test_what_is_no_saved_model_is_said(folder: str, tmp_path: Path) -> None:
+def test_folders_that_are_not_saved_models_are_named(folder: str, tmp_path: Path) -> None:
     assert tf.saved_model.contains_saved_model(folder)
     assert not tf.saved_model.contains_saved_model(tmp_path)
     with pytest.raises(OSError, match="there is no such folder"):

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(270)]
 DEADLINE = 240
 
 # Left to the full tests, since other scripts do most of what they do.
-LIKE_OTHERS = (
+COVERED_BY_OTHER_SCRIPTS = (
     "custom_training.py",
     "guide_tpu.py",
     "keras_fit.py",
@@ -71,7 +71,7 @@ NAMES = (
 
 @pytest.fixture(scope="module")
 def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a stand-in for Fashion-MNIST, which the repository does not have: rows of MNIST."""
+    """A folder with MNIST in place of Fashion-MNIST, which the repository does not include."""
     folder = tmp_path_factory.mktemp("datasets")
     with np.load(DATASETS / "mnist.npz") as mnist:
         rows = {name: mnist[name][: 8000 if name.endswith("train") else 1000] for name in mnist.files}
@@ -86,12 +86,12 @@ def test_every_script_is_run() -> None:
 def cases() -> Iterator[Any]:
     for script in NAMES:
         for replicas in (1, 2, 4):
-            quick = replicas == 2 and script not in LIKE_OTHERS
+            quick = replicas == 2 and script not in COVERED_BY_OTHER_SCRIPTS
             yield pytest.param(script, replicas, marks=[] if quick else pytest.mark.full)
 
 
 @pytest.mark.parametrize(("script", "replicas"), list(cases()))
-def test_a_script_runs_as_it_is(script: str, replicas: int, tmp_path: Path, datasets: Path) -> None:
+def test_a_script_runs_unchanged(script: str, replicas: int, tmp_path: Path, datasets: Path) -> None:
     outside = ("UNISONO_CPU_DEVICES", "NPROC", "TF_CONFIG", "KERAS_BACKEND")
     environment = {name: value for name, value in os.environ.items() if name not in outside}
     environment["UNISONO_DATASETS"] = str(datasets)

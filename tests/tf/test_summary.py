@@ -59,14 +59,14 @@ def test_histograms_are_those_of_tensorflow(tmp_path: Path, writer: Any) -> None
         tf.summary.histogram("equal", tf.constant([2.0, 2.0]), buckets=3)
         tf.summary.histogram("empty", np.zeros(0, "float32"), buckets=3)
         tf.summary.histogram("thirty", tf.Variable(np.arange(60.0)))
-        tf.summary.histogram("holes", np.array([0.0, np.nan, 1.0, np.inf]), buckets=2)
+        tf.summary.histogram("not finite", np.array([0.0, np.nan, 1.0, np.inf]), buckets=2)
     found = _tensors(tmp_path)
     assert np.allclose(found["h"], [[1, 5 / 3, 1], [5 / 3, 7 / 3, 1], [7 / 3, 3, 1]])
     assert found["equal"].tolist() == [[2, 2, 0], [2, 2, 0], [2, 2, 2]]
     assert found["empty"].tolist() == [[0, 0, 0]] * 3
     assert found["thirty"].shape == (30, 3)
     assert found["thirty"][:, 2].tolist() == [2] * 30
-    assert found["holes"].tolist() == [[0, 0.5, 1], [0.5, 1, 1]]
+    assert found["not finite"].tolist() == [[0, 0.5, 1], [0.5, 1, 1]]
 
 
 def test_pictures_are_png_files(tmp_path: Path, writer: Any) -> None:
@@ -98,7 +98,7 @@ def test_without_a_writer_nothing_is_written() -> None:
     assert not tf.summary.should_record_summaries()
 
 
-def test_summaries_are_recorded_if_asked(tmp_path: Path, writer: Any) -> None:
+def test_summaries_are_recorded_if_the_condition_is_true(tmp_path: Path, writer: Any) -> None:
     with writer.as_default(step=0):
         assert tf.summary.should_record_summaries()
         with tf.summary.record_if(False):
@@ -250,7 +250,7 @@ def test_a_real_tensorboard_reads_the_files(tmp_path: Path, writer: Any) -> None
 
 
 @pytest.mark.slow
-def test_a_trace_leaves_a_profile_where_it_is_told_to(tmp_path: Path) -> None:
+def test_a_trace_writes_a_profile_to_the_given_folder(tmp_path: Path) -> None:
     tf.summary.trace_on(graph=True, profiler=True)
     with pytest.raises(RuntimeError, match="already active"):
         tf.summary.trace_on()

@@ -28,7 +28,7 @@ def test_a_tensor_becomes_a_message_and_comes_back(value: Any, options: Any, dty
     assert isinstance(message, tensor_pb2.TensorProto)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.asarray(value))
-    found[...] = 0  # nobody else's
+    found[...] = 0  # it is a copy
 
 
 def test_text_comes_back_as_bytes() -> None:
@@ -45,7 +45,7 @@ def test_a_shape_may_be_given() -> None:
         tf.make_tensor_proto([1, 2], shape=[2, 1], verify_shape=True)
 
 
-def test_a_message_without_a_known_dtype_is_refused() -> None:
+def test_a_message_without_a_known_dtype_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"make_ndarray: .*dtype"):
         tf.make_ndarray(tensor_pb2.TensorProto())
 

@@ -72,7 +72,7 @@ def test_checkpoints_keep_models_modules_and_numbers(tmp_path: Path) -> None:
     assert tf.train.latest_checkpoint(str(tmp_path)) == path
 
 
-def test_a_manager_keeps_the_newest_and_goes_on(tmp_path: Path) -> None:
+def test_a_manager_keeps_the_newest_checkpoints_and_resumes(tmp_path: Path) -> None:
     step = tf.Variable(0)
     checkpoint = tf.train.Checkpoint(step=step)
     manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=2)
@@ -114,7 +114,7 @@ def test_the_guides_partial_restore(saved_net: tuple[Net, str]) -> None:
     assert kernel.numpy().tolist() == saved_net[0].l1.kernel.numpy().tolist()
 
 
-def test_restoring_raises_nothing_and_the_result_can_be_asked(saved_net: tuple[Net, str]) -> None:
+def test_restoring_raises_nothing_and_the_status_can_be_checked(saved_net: tuple[Net, str]) -> None:
     step, other = tf.Variable(0), tf.Variable(1.0)
     status = tf.train.Checkpoint(step=step, other=other).restore(saved_net[1])
     assert (step.numpy(), other.numpy()) == (3, 1.0)
@@ -147,7 +147,7 @@ def test_a_value_of_another_shape_is_an_error_at_once(saved_net: tuple[Net, str]
         tf.train.Checkpoint(step=tf.Variable([0, 0])).restore(saved_net[1])
 
 
-def test_a_manager_shows_no_more_than_it_was_told_to_keep_after_a_restart(tmp_path: Path) -> None:
+def test_a_manager_lists_at_most_max_to_keep_checkpoints_after_a_restart(tmp_path: Path) -> None:
     def made() -> tf.train.CheckpointManager:
         return tf.train.CheckpointManager(tf.train.Checkpoint(step=tf.Variable(0)), str(tmp_path), max_to_keep=2)
 
@@ -161,7 +161,7 @@ def test_a_manager_shows_no_more_than_it_was_told_to_keep_after_a_restart(tmp_pa
     assert [Path(each).name for each in again.checkpoints] == ["ckpt-4", "ckpt-5"]
 
 
-def test_the_folder_of_a_manager_is_there_before_and_at_each_save(tmp_path: Path) -> None:
+def test_the_folder_of_a_manager_exists_before_and_after_each_save(tmp_path: Path) -> None:
     folder = tmp_path / "worker" / "1"
     manager = tf.train.CheckpointManager(tf.train.Checkpoint(step=tf.Variable(0)), str(folder), max_to_keep=1)
     assert isinstance(manager, CheckpointManager)
@@ -269,7 +269,7 @@ def test_clusters_become_messages_and_come_back() -> None:
     assert server.cluster.job[1].tasks[1] == "b:2"
 
 
-def test_what_graphs_needed_is_refused() -> None:
+def test_names_of_graphs_raise() -> None:
     with pytest.raises(NotImplementedError, match=r"threading\.Event"):
         tf.train.Coordinator()
     with pytest.raises(NotImplementedError, match="load_checkpoint"):

@@ -1,4 +1,4 @@
-"""Variables of which a part is assigned: slices, rows and places."""
+"""Assigning parts of variables: slices, rows and elements."""
 
 import gc
 
@@ -33,19 +33,19 @@ def test_slices_of_several_dims_are_assigned() -> None:
 
 
 def test_a_variable_can_be_an_index() -> None:
-    v, place = tf.Variable([1.0, 2.0]), tf.Variable(1)
-    v[place].assign(5.0)
-    assert (v[place].numpy(), v.numpy().tolist()) == (5.0, [1.0, 5.0])
+    v, index = tf.Variable([1.0, 2.0]), tf.Variable(1)
+    v[index].assign(5.0)
+    assert (v[index].numpy(), v.numpy().tolist()) == (5.0, [1.0, 5.0])
 
 
 def test_slices_are_assigned_in_functions() -> None:
     v = tf.Variable([1.0, 2.0, 3.0])
 
     @tf.function
-    def move(place: tf.Tensor) -> tf.Tensor:
-        v[place].assign(10.0)
-        v[place + 1].assign_add(v[place])
-        return v[place + 1]
+    def move(index: tf.Tensor) -> tf.Tensor:
+        v[index].assign(10.0)
+        v[index + 1].assign_add(v[index])
+        return v[index + 1]
 
     assert move(tf.constant(0)).numpy() == 12.0
     assert move(tf.constant(1)).numpy() == 13.0
@@ -96,7 +96,7 @@ def test_replicas_agree_on_a_part_as_on_the_whole(
     assert [value.tolist() for value in v.values] == [[*expected[:2], 7.0]] * 2
 
 
-def test_replicas_that_cannot_agree_are_refused(strategy: tf.distribute.MirroredStrategy) -> None:
+def test_replicas_that_cannot_agree_are_an_error(strategy: tf.distribute.MirroredStrategy) -> None:
     with strategy.scope():
         v = tf.Variable([1.0, 2.0])
     with pytest.raises(ValueError, match="aggregation="):
@@ -123,14 +123,14 @@ def test_rows_are_scattered() -> None:
 
 def test_places_are_scattered() -> None:
     m = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
-    places = [[0, 1], [1, 0]]
-    m.scatter_nd_update(places, [5.0, 6.0])
-    m.scatter_nd_add(places, [1.0, 1.0])
+    indices = [[0, 1], [1, 0]]
+    m.scatter_nd_update(indices, [5.0, 6.0])
+    m.scatter_nd_add(indices, [1.0, 1.0])
     m.scatter_nd_sub([[0, 0]], [1.0])
     m.scatter_nd_max([[0, 0]], [3.0])
     m.scatter_nd_min([[1]], [[9.0, 0.0]])
     assert m.numpy().tolist() == [[3.0, 6.0], [7.0, 0.0]]
-    assert m.gather_nd(places).numpy().tolist() == [6.0, 7.0]
+    assert m.gather_nd(indices).numpy().tolist() == [6.0, 7.0]
 
 
 def test_indexed_slices_become_a_tensor_if_their_shape_is_known() -> None:

@@ -308,7 +308,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any) -> Any:
     inner = len(block)
     batch = array.shape[0] // int(np.prod(block))
     parts = array.reshape(*block, batch, *array.shape[1:])
-    order = [inner, *(place for dim in range(inner) for place in (inner + 1 + dim, dim))]
+    order = [inner, *(axis for dim in range(inner) for axis in (inner + 1 + dim, dim))]
     moved = parts.transpose([*order, *range(2 * inner + 1, parts.ndim)])
     full = [dim * size for dim, size in zip(array.shape[1:], block, strict=False)]
     merged = moved.reshape(batch, *full, *array.shape[1 + inner :])

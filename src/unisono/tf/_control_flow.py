@@ -286,7 +286,7 @@ def _call_body(body: Any, state: list[Any]) -> list[Any]:
 
 
 def _to_tensors(value: Any) -> Any:
-    """Converts every leaf to a tensor; None, TensorArrays and text in a traced function stay as they are."""
+    """Converts every leaf to a tensor; None, TensorArrays and text in a traced function are unchanged."""
     return nest.map_structure(_to_tensor, value)
 
 

@@ -26,7 +26,7 @@ is needed before the call: Tout=tf.TensorSpec({found}, {dtype})."""
 def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None) -> Any:
     """Calls ``func`` with NumPy arrays, and converts what it returns to tensors.
 
-    Inside a compiled function it is called every time the function runs, and ``Tout`` says what it returns: a dtype
+    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
     for a single number, a `tf.TensorSpec` for an array, or a list of these. It has no gradient.
 
     Args:
@@ -46,7 +46,7 @@ def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool
 def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None) -> Any:
     """Calls ``func`` with concrete tensors, and converts what it returns to tensors.
 
-    Inside a compiled function it is called every time the function runs, and ``Tout`` says what it returns: a dtype
+    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
     for a single number, a `tf.TensorSpec` for an array, or a list of these.
 
     Args:
@@ -86,7 +86,7 @@ def _check_results(name: str, returned: Any, specs: list[Any], is_sequence: bool
         return []
     results = list(returned) if is_sequence and isinstance(returned, list | tuple) else [returned]
     if len(results) != len(specs):
-        raise ValueError(f"{name}: the function returned {len(results)} results. Expected {len(specs)}, as Tout says.")
+        raise ValueError(f"{name}: the function returned {len(results)} results. Expected {len(specs)}, as in Tout.")
     return results
 
 

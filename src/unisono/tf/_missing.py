@@ -99,7 +99,7 @@ def _exported_names(module: ModuleType) -> list[str]:
 
 
 def _find_elsewhere(last: str) -> Iterator[str]:
-    """Other places in the namespace with this name, shortest first."""
+    """Other modules of the namespace with this name, shortest first."""
     for module in sorted(sys.modules, key=len):
         public = (module + ".").startswith(_PACKAGE + "tf.") and "._" not in module
         if public and last in vars(sys.modules[module]):

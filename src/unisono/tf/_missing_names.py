@@ -40,7 +40,7 @@ _PARAMETER_SERVERS: Final = (
     "`unisono run -n 4 script.py`."
 )
 _ALL_REDUCE: Final = "XLA chooses the all-reduce between devices; a custom implementation is never called."
-_TPU_TOPOLOGY: Final = "JAX finds the TPUs of the machine by itself; jax.devices() lists them with their coordinates."
+_TPU_TOPOLOGY: Final = "JAX finds the TPUs of the machine; jax.devices() lists them with their coordinates."
 _DTENSOR: Final = (
     "strategies such as tf.distribute.MirroredStrategy() decide how arrays are laid out; for custom layouts use "
     "jax.sharding and keras.distribution."
@@ -70,7 +70,7 @@ _COLLECTIVE_V1: Final = (
 _V2_SWITCH: Final = "only TensorFlow 2's behaviour is implemented; remove the line and write the script for it."
 _CONTROL_FLOW_SWITCH: Final = "there is only one control flow; remove the line."
 _EMBEDDING: Final = "tables are ordinary variables; use tf.keras.layers.Embedding, which works under every strategy."
-_PROTOS: Final = "there are no graphs and no protocol buffers of graphs; tf.saved_model.save saves a compiled function."
+_PROTOS: Final = "there are no graphs and no protocol buffers of graphs; use tf.saved_model.save."
 _SEQUENCES: Final = "use tf.train.SequenceExample.FromString in tf.numpy_function, or store Examples."
 _PILLOW: Final = "convert the files to JPEG or PNG, or read them with Pillow in tf.numpy_function."
 _PROTOBUF: Final = "use the package protobuf in tf.numpy_function."
@@ -304,7 +304,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.data.experimental.SqlDataset": "read rows with Python's sqlite3 in tf.data.Dataset.from_generator.",
     "tf.data.experimental.distributed_save": "use tf.data.Dataset.save.",
     "tf.data.experimental.from_variant": _VARIANTS,
-    "tf.data.experimental.get_model_proto": "dataset.explain() says what runs where.",
+    "tf.data.experimental.get_model_proto": "dataset.explain() describes what runs where.",
     "tf.data.experimental.group_by_reducer": "use tf.data.Dataset.group_by_window, or tf.data.Dataset.reduce.",
     "tf.data.experimental.index_table_from_dataset": "use tf.keras.layers.StringLookup(vocabulary=...).",
     "tf.data.experimental.make_saveable_from_iterator": "pass the iterator itself to tf.train.Checkpoint.",
@@ -324,7 +324,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.experimental.StructuredTensor": _RAGGED,
     "tf.io.RaggedFeature": _RAGGED,
     "tf.io.SparseFeature": "use tf.io.VarLenFeature for the indices and for the values.",
-    "tf.io.decode_gif": "use tf.io.decode_image, which gives the first frame.",
+    "tf.io.decode_gif": "use tf.io.decode_image, which returns the first frame.",
     "tf.io.decode_json_example": _PROTOBUF,
     "tf.io.decode_jxl": _PILLOW,
     "tf.io.decode_proto": _PROTOBUF,

@@ -96,7 +96,7 @@ def wrap_host_result(value: Any) -> Any:
 
 
 def array_module(*values: Any) -> Any:
-    """`numpy` for NumPy arrays (text), `jax.numpy` for others."""
+    """`numpy` for NumPy arrays (text), `jax.numpy` for other values."""
     return np if any(isinstance(value, np.ndarray) for value in values) else jnp
 
 

@@ -35,8 +35,8 @@ def print(
         inputs: tensors, and anything else.
         output_stream: sys.stdout, sys.stderr, or "file://" and a path to append to.
         summarize: how many numbers from each end of a dim.
-        sep: what is between the values.
-        end: what is after the last one.
+        sep: the separator of the values.
+        end: the text after the last value.
         name: accepted, without effect.
     """
     if isinstance(output_stream, str) and not output_stream.startswith("file://"):

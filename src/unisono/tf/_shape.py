@@ -28,10 +28,10 @@ class TensorShape(tuple[int | None, ...]):
     def __new__(cls, dims: Iterable[int | None] | int | None = ()) -> Self:
         if isinstance(dims, int):
             dims = (dims,)
-        made = super().__new__(cls, () if dims is None else map(_size, dims))
+        shape = super().__new__(cls, () if dims is None else map(_size, dims))
         if dims is None or not getattr(dims, "_known", True):
-            made._known = False
-        return made
+            shape._known = False
+        return shape
 
     @classmethod
     def from_sizes(cls, sizes: tuple[int, ...]) -> Self:

@@ -114,7 +114,7 @@ def test_a_schedule_may_return_a_tensor_of_one_number(model: Any, rate: Any) -> 
     assert history["learning_rate"] == pytest.approx([0.1 * np.exp(-0.1), 0.1 * np.exp(-0.2)], rel=1e-5)
 
 
-def test_a_schedule_that_returns_several_numbers_is_refused(model: Any) -> None:
+def test_a_schedule_that_returns_several_numbers_is_an_error(model: Any) -> None:
     with pytest.raises(ValueError, match="should be a float"):
         fit(model, tf.keras.callbacks.LearningRateScheduler(lambda epoch: tf.constant([0.1, 0.2])))
 

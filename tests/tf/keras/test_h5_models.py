@@ -1,4 +1,4 @@
-"""`load_model("x.h5")`: a model that goes on where it was, as in Keras 2."""
+"""`load_model("x.h5")`: the model resumes training where it was, as in Keras 2."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_file_may_be_without_the_optimizer(tmp_path: Path) -> None:
     assert model.compiled
 
 
-def test_nobody_is_told_to_use_another_format(file: str, tmp_path: Path) -> None:
+def test_no_warning_recommends_another_format(file: str, tmp_path: Path) -> None:
     said: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]

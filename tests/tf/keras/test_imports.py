@@ -1,4 +1,4 @@
-"""Every way to import, and what is not available."""
+"""Every way to import, and missing names."""
 
 import importlib
 import sys
@@ -64,7 +64,7 @@ def test_a_star_gives_all_names() -> None:
     assert "annotations" not in names
 
 
-def test_a_name_that_is_not_there_says_so() -> None:
+def test_a_missing_name_raises_with_similar_names() -> None:
     with pytest.raises(AttributeError, match=r"tf\.keras\.layers\.Danse is not available.*Dense"):
         tf.keras.layers.Danse  # noqa: B018
     with pytest.raises(ImportError, match=r"tf\.keras\.layers\.Danse is not available"):

@@ -31,7 +31,7 @@ def test_short_names_are_functions() -> None:
     assert tf.keras.metrics.mae is keras.metrics.mean_absolute_error
 
 
-def test_reset_states_begins_anew() -> None:
+def test_reset_states_clears_the_metric() -> None:
     mean = tf.keras.metrics.Mean()
     assert mean([1.0, 3.0]).numpy() == pytest.approx(2.0)
     mean.reset_states()

@@ -121,7 +121,7 @@ def test_a_model_of_no_strategy_trains_on_a_dataset() -> None:
 
 
 @pytest.mark.parametrize("replicas", [0, 2])
-def test_a_dataset_may_be_made_by_a_function(replicas: int) -> None:
+def test_a_dataset_may_be_created_by_a_function(replicas: int) -> None:
     def dataset_fn(context: Any) -> Any:
         return tf.data.Dataset.from_tensor_slices((X, Y)).batch(context.get_per_replica_batch_size(6)).repeat()
 
@@ -278,7 +278,7 @@ def test_reset_states_of_a_model_reaches_the_layers_inside() -> None:
 
 
 @pytest.mark.parametrize("replicas", [0, 1, 2])
-def test_the_state_of_a_recurrent_layer_goes_on_in_steps(replicas: int) -> None:
+def test_the_state_of_a_recurrent_layer_carries_over_between_steps(replicas: int) -> None:
     devices = [f"cpu:{number}" for number in range(replicas)]
     with MirroredStrategy(devices).scope() if replicas else contextlib.nullcontext():
         recurrent = tf.keras.layers.LSTM(2, stateful=True, batch_input_shape=(2, 3, 1))

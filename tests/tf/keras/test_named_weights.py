@@ -38,7 +38,7 @@ def test_fit_takes_them_from_arrays_and_datasets(model: Any) -> None:
     assert of_dataset == pytest.approx(of_arrays)
 
 
-def test_names_that_are_no_outputs_are_refused(model: Any) -> None:
+def test_names_that_are_not_outputs_are_an_error(model: Any) -> None:
     rows = tf.data.Dataset.from_tensor_slices((X, Y, {"a": WEIGHTS["a"], "c": WEIGHTS["b"]})).batch(4)
     with pytest.raises(ValueError, match=r"keys \['a', 'c'\], and the outputs of the model are \['a', 'b'\]"):
         model.evaluate(rows, verbose=0)

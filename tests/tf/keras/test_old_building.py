@@ -93,7 +93,7 @@ def test_a_model_that_cannot_be_called_says_why() -> None:
 
 
 @pytest.mark.parametrize("name", ["w.weights.h5", "w.h5"])
-def test_weights_are_loaded_after_build_and_refused_before(built: Any, tmp_path: Path, name: str) -> None:
+def test_weights_are_loaded_after_build_and_are_an_error_before(built: Any, tmp_path: Path, name: str) -> None:
     built.save_weights(tmp_path / name)
     with pytest.raises(ValueError, match=r"has layers without variables \(dense"):
         Sub().load_weights(tmp_path / name)

@@ -10,18 +10,18 @@ import unisono.tf as tf
 X = np.ones((2, 3), "float32")
 
 
-class Told(tf.keras.layers.Layer):
+class RecordingLayer(tf.keras.layers.Layer):
     """Notes what it was called with."""
 
     supports_masking = True
 
     def call(self, x: Any, training: Any = None, mask: Any = None, scale: Any = 1.0) -> Any:
-        self.told = training, mask, scale
+        self.received = training, mask, scale
         return x * scale
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "expected"),
     [
         ((True,), (True, None, 1.0)),
         ((None,), (None, None, 1.0)),
@@ -29,17 +29,17 @@ class Told(tf.keras.layers.Layer):
         ((None, None, 3), (None, None, 3)),
     ],
 )
-def test_what_is_no_tensor_may_come_by_position(args: Any, told: Any) -> None:
-    layer = Told()
+def test_arguments_that_are_not_tensors_may_be_positional(args: Any, expected: Any) -> None:
+    layer = RecordingLayer()
     layer(X, *args)
-    assert layer.told == told
+    assert layer.received == expected
 
 
 def test_a_mask_behind_training_is_the_mask() -> None:
-    layer = Told()
+    layer = RecordingLayer()
     layer(X, True, tf.constant([True, False]))
-    assert layer.told[0] is True
-    assert np.asarray(layer.told[1]).tolist() == [True, False]
+    assert layer.received[0] is True
+    assert np.asarray(layer.received[1]).tolist() == [True, False]
 
 
 def test_keras_own_layers_and_models_take_training_by_position() -> None:
@@ -49,9 +49,9 @@ def test_keras_own_layers_and_models_take_training_by_position() -> None:
     model = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(inputs))
     np.testing.assert_allclose(model(X, False), X, rtol=1e-2)
     np.testing.assert_allclose(model(X, True), 0 * X)
-    told = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(inputs, False))
-    copy = tf.keras.Model.from_config(told.get_config())
-    for each in (told, copy):
+    model = tf.keras.Model(inputs, tf.keras.layers.BatchNormalization()(inputs, False))
+    copy = tf.keras.Model.from_config(model.get_config())
+    for each in (model, copy):
         np.testing.assert_allclose(each(X, True), X, rtol=1e-2)
 
 
@@ -64,7 +64,7 @@ def test_tensors_stay_where_they_are() -> None:
     assert float(Both()(X, 3 * X).numpy()[0, 0]) == 2.0
 
 
-def test_an_argument_without_a_name_is_refused_as_before() -> None:
+def test_an_unknown_positional_argument_is_still_an_error() -> None:
     class Rest(tf.keras.layers.Layer):
         def call(self, x: Any, *rest: Any) -> Any:
             return x

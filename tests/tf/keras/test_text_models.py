@@ -184,7 +184,7 @@ def test_a_step_of_ones_own_gets_what_the_host_has_made() -> None:
     assert losses[-1] < losses[0]
 
 
-def test_a_model_that_reads_text_in_its_own_call_is_called_eagerly_and_refused_by_fit() -> None:
+def test_a_model_that_reads_text_in_its_own_call_is_called_eagerly_and_rejected_by_fit() -> None:
     class Reads(keras.Model):
         def __init__(self) -> None:
             super().__init__()
@@ -245,6 +245,6 @@ def test_columns_of_pandas() -> None:
     assert sorted(history) == ["loss", "val_loss"]
 
 
-def test_batches_of_text_from_a_generator_are_refused(model: Any) -> None:
+def test_batches_of_text_from_a_generator_are_an_error(model: Any) -> None:
     with pytest.raises(TypeError, match="from arrays or a Dataset here, not from generator"):
         model.fit(((TEXTS, LABELS) for _ in range(1)), verbose=0)

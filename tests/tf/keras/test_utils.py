@@ -153,13 +153,13 @@ def test_windows_have_the_manners_of_tensors() -> None:
     assert next(iter(windows.map(lambda x: x * x.get_shape()[1])))[0].numpy().tolist() == [0.0, 3.0, 6.0]
 
 
-def test_other_formats_are_refused(reviews: Path) -> None:
+def test_other_formats_are_an_error(reviews: Path) -> None:
     with pytest.raises(ValueError, match="format is 'grain'"):
         tf.keras.utils.text_dataset_from_directory(reviews, format="grain")
     with pytest.raises(ValueError, match="max_length is 0"):
         tf.keras.utils.text_dataset_from_directory(reviews, max_length=0)
 
 
-def test_sounds_of_a_folder_are_refused_where_the_name_is_read() -> None:
+def test_audio_of_a_folder_raises_when_the_name_is_read() -> None:
     with pytest.raises(AttributeError, match="audio_dataset_from_directory is not available: list the files"):
         _ = tf.keras.utils.audio_dataset_from_directory

@@ -43,7 +43,7 @@ class LogicalDevice(NamedTuple):
 class _VisibleGpus:
     indices: list[int] = field(default_factory=list)
     num_physical: int | None = None
-    """How many GPUs there were before the choice; None if no choice was made."""
+    """The number of GPUs of the machine; None before `set_visible_devices` has been called."""
 
 
 _visible: Final = _VisibleGpus()

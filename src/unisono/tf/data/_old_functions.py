@@ -145,4 +145,4 @@ def ignore_errors(log_warning: bool = False) -> Transformation:
 
 
 def enable_debug_mode() -> None:
-    """Does nothing: functions that cannot be compiled run in Python anyway, and `dataset.explain()` says which."""
+    """Does nothing: functions that cannot be compiled run in Python anyway, and `dataset.explain()` lists them."""

@@ -50,7 +50,7 @@ def _install() -> None:
 def _converting(run: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps `run` so that `if` and `while` in the function may depend on tensors.
 
-    Also outside of tf.functions: on several replicas it is a compiled program there, too.
+    Also outside tf.functions, since on several replicas `run` is always a compiled program.
     """
 
     @functools.wraps(run)

@@ -111,7 +111,7 @@ class _Trace:
 
 
 def _lower(traced: _Trace, shapes: list[Any], name: str) -> Any:
-    """Lowers for all platforms; for the current one alone if an operation does not exist on the others."""
+    """Lowers for all platforms; for the current one alone if an operation does not exist elsewhere."""
     if traced.jaxpr.effects:
         raise ValueError(CALLS_PYTHON.format(name=name, reason=f"it has the effects {traced.jaxpr.effects}"))
     variables = [jax.ShapeDtypeStruct(tuple(each.shape), each.dtype) for each in traced.variables]

@@ -40,8 +40,8 @@ def encode_shape(shape: Any, mode: str, depth: int) -> tuple[int | None, ...]:
         return tuple(shape)
     if not shape:
         return (depth,)
-    kept = shape if mode == "one_hot" and shape[-1] != 1 else shape[:-1]
-    return (*kept, depth)
+    outer = shape if mode == "one_hot" and shape[-1] != 1 else shape[:-1]
+    return (*outer, depth)
 
 
 def to_rows(data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a layer of a functional model was told about training, and what it was not told."""
+"""An explicit `training` argument of a layer in a functional model, and its default."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ def _zeros(values: Any) -> bool:
 
 
 @pytest.mark.parametrize("replicas", [0, 2])
-def test_a_base_that_is_told_false_keeps_its_statistics_while_it_is_tuned(replicas: int) -> None:
+def test_a_base_called_with_training_false_keeps_its_statistics_in_fine_tuning(replicas: int) -> None:
     def made() -> tuple[Any, Any]:
         base = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.BatchNormalization()])
         inputs = tf.keras.Input((4,))
@@ -37,7 +37,7 @@ def test_a_base_that_is_told_false_keeps_its_statistics_while_it_is_tuned(replic
     assert not np.allclose(model.layers[-1].moving_mean.numpy(), 0.0)
 
 
-def test_dropout_that_is_told_true_stays_on_and_in_files(tmp_path: Path) -> None:
+def test_dropout_called_with_training_true_stays_active_also_after_loading(tmp_path: Path) -> None:
     inputs = tf.keras.Input((4,))
     model = tf.keras.Model(inputs, tf.keras.layers.Dropout(0.5)(inputs, training=True))
     model.save(tmp_path / "on.keras")
@@ -47,13 +47,13 @@ def test_dropout_that_is_told_true_stays_on_and_in_files(tmp_path: Path) -> None
 
 
 class Doubling(tf.keras.layers.Layer):
-    """Doubles in training. Its default is False, which is recorded as if it had been told so."""
+    """Doubles in training. Its default is False, which Keras records like an explicit argument."""
 
     def call(self, x: Any, training: bool = False) -> Any:
         return 2 * x if training else x
 
 
-def test_a_layer_that_was_told_nothing_does_as_the_model() -> None:
+def test_a_layer_without_the_argument_follows_the_model() -> None:
     inputs = tf.keras.Input((4,))
     model = tf.keras.Model(inputs, Doubling()(inputs))
     np.testing.assert_allclose(model(ROWS, training=True), 2 * ROWS)
