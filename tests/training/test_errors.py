@@ -83,7 +83,7 @@ def test_an_endless_dataset_needs_steps(make_model: Make, xy: XY) -> None:
 
 def test_targets_beside_a_dataset_are_refused(make_model: Make, xy: XY) -> None:
     dataset = unisono.data.Dataset.from_tensor_slices(xy).batch(8)
-    with pytest.raises(ValueError, match="holds its own y"):
+    with pytest.raises(ValueError, match="contains its y already"):
         make_model().fit(dataset, xy[1], verbose=0)
 
 

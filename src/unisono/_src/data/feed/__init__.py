@@ -1,4 +1,4 @@
-"""Batches in: anything a user passes to `fit` becomes a feed of windows over arrays on the devices."""
+"""Input of training: whatever a user passes to `fit` becomes a feed of chunks of steps on the devices."""
 
 from unisono._src.data.feed._batches import HostBatches
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk

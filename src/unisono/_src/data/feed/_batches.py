@@ -11,8 +11,8 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._execution import add_background_thread
 from unisono._src.data.plans import State
 
-TOO_SHORT = """The input is not the one of the run that goes on: it ended after {given} of the {number} batches
-that were used there. Go on with the same data, or begin a new run in another folder."""
+TOO_SHORT = """The input differs from that of the run that is being resumed: it ended after {given} of the {number}
+batches that were used before. Resume with the same data, or start a new run in another folder."""
 
 
 class HostBatches(abc.ABC):
@@ -31,11 +31,11 @@ class HostBatches(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Gives back threads, files and generators. Safe to call twice."""
+        """Releases threads, files and generators. Safe to call twice."""
 
 
 class PlanBatches(HostBatches):
-    """Computed by a thread while the devices train."""
+    """The batches of a dataset, computed by a thread while the devices train."""
 
     def __init__(self, dataset: Dataset, state: State = None) -> None:
         self._iteration = dataset.next_iteration() if state is None else state["iteration"]
@@ -53,8 +53,8 @@ class PlanBatches(HostBatches):
         self._elements.close()
 
 
-class ForeignBatches(HostBatches):
-    """Of an object that knows no places: to find one again, the batches before it are read and dropped."""
+class IteratorBatches(HostBatches):
+    """The batches of any iterator. It has no positions: to resume, the batches before one are read and dropped."""
 
     def __init__(self, begin: Callable[[], Iterator[Any]], state: State = None) -> None:
         self._batches, self._number = begin(), 0 if state is None else state

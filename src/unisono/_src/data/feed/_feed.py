@@ -1,7 +1,7 @@
 """The contract between input and training.
 
-A *feed* can be passed over again and again. A *pass* hands out *windows*: arrays that already lie on the devices,
-and which of the steps in them to run next. Training asks for at most so many steps at a time and never learns
+A *feed* can be read in several passes. A *pass* gives *chunks of steps*: arrays that are already on the devices,
+and which of the steps in them to run next. Training asks for a limited number of steps at a time and does not know
 whether the rows were gathered on the device, on the host, or by a user's generator.
 """
 
@@ -20,11 +20,11 @@ class StepChunk:
     """Steps ``start`` to ``start + count`` of what ``operands`` hold.
 
     Attributes:
-        operands: arrays on the devices; the same object for many windows.
-        reader: gives the batch of one step out of ``operands``, inside a compiled program.
+        operands: arrays on the devices; the same object for many chunks.
+        reader: reads the batch of one step from ``operands``, inside a compiled program.
         capacity: the number of steps that ``operands`` hold in all.
-        is_regular: whether this is the ordinary kind of batch, of which there are many. A loop is compiled for
-            those; an odd last batch runs by itself.
+        is_regular: whether its batches have the shape that most batches have. A loop is compiled for those; a
+            last batch of another size runs alone.
     """
 
     operands: Any
@@ -42,21 +42,21 @@ class DataPass(abc.ABC):
     def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         """The next steps, at least one and at most ``most``; None when the pass is over.
 
-        ``ahead`` is how many steps will be asked for in all before training pauses, None if that is not known.
-        A source is never read beyond it.
+        ``ahead`` is the number of steps that training will run before it pauses, None if that is not known.
+        The source is never read further than that.
         """
 
     @abc.abstractmethod
     def position(self) -> State:
-        """Where the pass stands: after the last window. What `open_feed` takes to go on from there."""
+        """The position after the last chunk: what `open_feed` needs to continue from there."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Gives back what the pass holds (a user's iterator, threads). Safe to call twice."""
+        """Releases what the pass holds (a user's iterator, threads). Safe to call twice."""
 
 
 class Feed(abc.ABC):
-    """Data that can be passed over."""
+    """Data that can be read in passes."""
 
     @property
     @abc.abstractmethod
@@ -66,12 +66,12 @@ class Feed(abc.ABC):
     @property
     @abc.abstractmethod
     def is_endless(self) -> bool:
-        """Whether passes are only windows of something without end, and follow each other silently."""
+        """Whether the data never ends: passes are then consecutive parts of it."""
 
     @property
     @abc.abstractmethod
     def batch_spec(self) -> Any:
-        """Shapes and dtypes of an ordinary batch as the step receives it."""
+        """Shapes and dtypes of a regular batch as the step receives it."""
 
     @property
     @abc.abstractmethod
@@ -81,17 +81,17 @@ class Feed(abc.ABC):
     @property
     @abc.abstractmethod
     def can_open_ahead(self) -> bool:
-        """Whether a pass may be opened, by another thread, while the one before it is being used."""
+        """Whether a pass may be opened by another thread while the previous one is being read."""
 
     @property
     @abc.abstractmethod
     def resume_caveat(self) -> str | None:
-        """Why a pass that is opened at a position may go on with other batches; None if it surely does not."""
+        """Why a pass that is opened at a position may give other batches than before; None if it cannot."""
 
     @property
     @abc.abstractmethod
     def differs_by_process(self) -> bool:
-        """Whether each process has data, and so places, of its own."""
+        """Whether each process has its own data, and so its own positions."""
 
     @property
     @abc.abstractmethod
@@ -104,8 +104,8 @@ class Feed(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Gives back what the feed holds besides its passes. Safe to call twice."""
+        """Releases what the feed holds besides its passes. Safe to call twice."""
 
     @abc.abstractmethod
     def release(self) -> None:
-        """The feed will not be used again, and no program that reads its windows is in flight any more."""
+        """Releases memory on the devices. The feed is not used again, and no running program reads its chunks."""

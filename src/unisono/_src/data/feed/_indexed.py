@@ -1,7 +1,7 @@
 """Data that can be addressed by row: arrays, and plans over arrays.
 
 The rows of a pass are known before it begins. If the arrays fit on the devices they are sent once, and a pass
-costs the transfer of its row numbers; else the rows of some batches at a time are gathered on the host.
+costs the transfer of its row numbers; otherwise the rows of some batches at a time are gathered on the host.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import jax
 import numpy as np
 
 from unisono._src.core import active_fit_facts
-from unisono._src.data.feed._capacity import batches_per_stack
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._order import NumberedRows, PassOrder
-from unisono._src.data.feed._readers import Reader, RowsReader, StackReader
+from unisono._src.data.feed._readers import Reader, RowsReader, StackReader, batches_per_stack
 from unisono._src.data.plans import PassRows, State, as_read_only, repeat_last_row
 from unisono._src.devices import Placement, ReleasableArrays, copies_fit, residency
 
@@ -28,14 +27,14 @@ class IndexedFeed(Feed):
 
     Args:
         arrays: the rows.
-        batch_size: the rows of an ordinary batch; of the only one, if a pass has one.
+        batch_size: the rows of a regular batch; of the only batch, if a pass has one.
         num_batches: batches in one pass, None if passes follow each other without end.
         order: gives the rows of the next pass.
         transform: runs on each batch inside the program.
         placement: the devices.
-        tables: for each leaf of the arrays, which column of the row numbers is its.
+        tables: for each leaf of the arrays, the column of the row numbers that addresses it.
         num_origins: columns of the identities that ``order`` gives; 0 if it gives none.
-        origin: what the data is, for the places of its passes.
+        origin: what the data is; part of the positions of its passes.
         position: where the first pass begins; None at its beginning.
     """
 
@@ -63,14 +62,14 @@ class IndexedFeed(Feed):
         self._origin = origin
         self._batches_before = 0 if position is None else position["batches"]
         # Rows gathered in the program and rows gathered before it make two programs, whose sums may differ in a bit.
-        self._resident = _lives_on_device(arrays, placement) if position is None else position["resident"]
+        self._resident = _should_be_resident(arrays, placement) if position is None else position["resident"]
         self._first_rows: NumberedRows | None = None
         self._copies: ReleasableArrays | None = None
         if self._resident:
-            # The order of the first pass is made while the data travels: some milliseconds each.
+            # The order of the first pass is computed while the data is sent: some milliseconds each.
             with ThreadPoolExecutor(1, thread_name_prefix="unisono-first-pass") as thread:
                 first_rows = thread.submit(order.next)
-                self._copies = placement.place_releasable(jax.tree.map(_whole, arrays))
+                self._copies = placement.place_releasable(jax.tree.map(_as_array, arrays))
             self._arrays = self._copies.arrays
             facts = active_fit_facts()
             if facts is not None:
@@ -123,12 +122,18 @@ class IndexedFeed(Feed):
         number, rows = first or self._order.next()
         before, self._batches_before = self._batches_before, 0
         batches = _Batches(rows, self._batch_size, before)
-        where = {"origin": self._origin, "resident": self._resident, "number": list(number)}
+        pass_position = {"origin": self._origin, "resident": self._resident, "number": list(number)}
         if self._resident:
             reader = RowsReader(self._transform, self._tables)
-            return _ResidentPass(self._arrays, batches, where, reader, self._placement)
+            return _ResidentPass(self._arrays, batches, pass_position, reader, self._placement)
         return _HostPass(
-            self._arrays, self._tables, batches, where, self._batch_size, StackReader(self._transform), self._placement
+            self._arrays,
+            self._tables,
+            batches,
+            pass_position,
+            self._batch_size,
+            StackReader(self._transform),
+            self._placement,
         )
 
     def close(self) -> None:
@@ -141,61 +146,61 @@ class IndexedFeed(Feed):
 
 
 class _Batches:
-    """The batches of a pass in order, in runs of ordinary ones and single odd ones."""
+    """The batches of a pass in order, in runs of regular ones and single irregular ones."""
 
     def __init__(self, pass_rows: PassRows, batch_size: int, position: int):
         self.pass_rows = pass_rows
         self.rows, self.offsets = pass_rows.batches.rows, pass_rows.batches.offsets
         self.sizes = np.diff(self.offsets)
-        self.ordinary = self.sizes == batch_size
+        self.regular = self.sizes == batch_size
         self.position = position
 
     def next_run(self, most: int) -> tuple[int, int, bool] | None:
-        """(first batch, how many, whether ordinary) of the next run; None at the end."""
+        """(first batch, how many, whether regular) of the next run; None at the end."""
         first = self.position
         if first == len(self.sizes):
             return None
-        if not self.ordinary[first]:
+        if not self.regular[first]:
             count = 1
         else:
-            odd = np.flatnonzero(~self.ordinary[first : first + most])
-            count = int(odd[0]) if len(odd) else min(most, len(self.sizes) - first)
+            irregular = np.flatnonzero(~self.regular[first : first + most])
+            count = int(irregular[0]) if len(irregular) else min(most, len(self.sizes) - first)
         self.position += count
-        return first, count, bool(self.ordinary[first])
+        return first, count, bool(self.regular[first])
 
-    def rows_of(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
+    def read_rows(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
         """Row numbers and identities of equally large batches, one line each."""
         which = slice(self.offsets[first], self.offsets[first + count])
-        return _lines(self.rows[which], count), _identity(self.pass_rows, which, count)
+        return _lines(self.rows[which], count), _identity_lines(self.pass_rows, which, count)
 
 
 class _ResidentPass(DataPass):
-    def __init__(self, data: Any, batches: _Batches, where: State, reader: Reader, placement: Placement):
+    def __init__(self, data: Any, batches: _Batches, pass_position: State, reader: Reader, placement: Placement):
         self._data, self._reader, self._placement = data, reader, placement
-        self._batches, self._where = batches, where
-        ordinary, rows = batches.ordinary, batches.pass_rows
-        # A table of row numbers with one line for each ordinary batch; which line is whose.
-        kept = np.repeat(ordinary, self._batches.sizes)
-        num_lines = int(ordinary.sum())
+        self._batches, self._pass_position = batches, pass_position
+        regular, rows = batches.regular, batches.pass_rows
+        # A table of row numbers with one line for each regular batch, and the line of each batch.
+        kept = np.repeat(regular, self._batches.sizes)
+        num_lines = int(regular.sum())
         lines = _lines(rows.batches.rows[kept], num_lines)
-        table = (lines, _identity(rows, kept, num_lines))
+        table = (lines, _identity_lines(rows, kept, num_lines))
         self._table = placement.place_rows(table, row_dim=1) if num_lines else None
-        self._line = np.cumsum(ordinary) - 1
+        self._line = np.cumsum(regular) - 1
 
     def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         run = self._batches.next_run(most)
         if run is None:
             return None
-        first, count, ordinary = run
-        if ordinary:
+        first, count, regular = run
+        if regular:
             table, start = self._table, int(self._line[first])
         else:
-            table, start = self._placement.place_rows(self._batches.rows_of(first, 1), row_dim=1), 0
-        assert table is not None, "an ordinary batch has a line in the table"
-        return StepChunk((self._data, *table), self._reader, start, count, table[0].shape[0], ordinary)
+            table, start = self._placement.place_rows(self._batches.read_rows(first, 1), row_dim=1), 0
+        assert table is not None, "an regular batch has a line in the table"
+        return StepChunk((self._data, *table), self._reader, start, count, table[0].shape[0], regular)
 
     def position(self) -> State:
-        return {**self._where, "batches": self._batches.position}
+        return {**self._pass_position, "batches": self._batches.position}
 
     def close(self) -> None:
         pass
@@ -207,13 +212,13 @@ class _HostPass(DataPass):
         data: Any,
         tables: tuple[int, ...] | None,
         batches: _Batches,
-        where: State,
+        pass_position: State,
         batch_size: int,
         reader: Reader,
         placement: Placement,
     ):
         self._data, self._tables, self._reader, self._placement = data, tables, reader, placement
-        self._batches, self._where = batches, where
+        self._batches, self._pass_position = batches, pass_position
         self._capacity = batches_per_stack(jax.tree.map(_row_spec(batch_size), data))
         self._stack: Any = None
         self._used = self._held = 0
@@ -223,20 +228,20 @@ class _HostPass(DataPass):
             run = self._batches.next_run(self._capacity)
             if run is None:
                 return None
-            first, count, ordinary = run
-            rows, identity = self._batches.rows_of(first, count)
-            if ordinary and count < self._capacity:
-                # The stack keeps its shape, so that one program serves it; the lines added here are never read.
+            first, count, regular = run
+            rows, identity = self._batches.read_rows(first, count)
+            if regular and count < self._capacity:
+                # The stack keeps its shape, so that one program is enough; the lines added here are never read.
                 rows, identity = jax.tree.map(lambda lines: repeat_last_row(lines, self._capacity), (rows, identity))
-            self._stack = (self._placed(rows), self._placement.place_rows(identity, row_dim=1))
-            self._used, self._held, self._is_regular = 0, count, ordinary
+            self._stack = (self._place(rows), self._placement.place_rows(identity, row_dim=1))
+            self._used, self._held, self._is_regular = 0, count, regular
         start, count = self._used, min(most, self._held - self._used)
         self._used += count
         capacity = self._capacity if self._is_regular else 1
         return StepChunk(self._stack, self._reader, start, count, capacity, self._is_regular)
 
-    def _placed(self, rows: np.ndarray[Any, Any]) -> Any:
-        """These rows of the data on the devices; of several processes each reads those of its own devices only."""
+    def _place(self, rows: np.ndarray[Any, Any]) -> Any:
+        """Sends these rows of the data to the devices. A process reads only the rows of its own devices."""
         leaves, tree = jax.tree.flatten(self._data)
         tables = self._tables
         columns = [rows] * len(leaves) if tables is None else [rows[..., table] for table in tables]
@@ -250,7 +255,7 @@ class _HostPass(DataPass):
         return jax.tree.unflatten(tree, placed)
 
     def position(self) -> State:
-        return {**self._where, "batches": self._batches.position - (self._held - self._used)}
+        return {**self._pass_position, "batches": self._batches.position - (self._held - self._used)}
 
     def close(self) -> None:
         self._stack = None
@@ -260,8 +265,8 @@ def _read(leaf: Any, rows: np.ndarray[Any, Any], at: tuple[slice, ...]) -> Any:
     return leaf[rows[at]]
 
 
-def _identity(rows: PassRows, which: Any, num_lines: int) -> Any:
-    """(epochs, places) of some rows, in so many lines; None if nobody draws."""
+def _identity_lines(rows: PassRows, which: Any, num_lines: int) -> Any:
+    """(epochs, positions) of some rows, in `num_lines` lines; None if no map draws random numbers."""
     if rows.identities is None:
         return None
     both = (rows.identities.epochs, rows.identities.positions)
@@ -273,12 +278,12 @@ def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
     return rows.reshape(count, -1, *rows.shape[1:]) if count else rows
 
 
-def _whole(array: Any) -> Any:
-    """Something that has rows as an array."""
+def _as_array(array: Any) -> Any:
+    """Anything that has rows, as an array."""
     return array if hasattr(array, "addressable_shards") else np.asarray(array)
 
 
-def _lives_on_device(arrays: Any, placement: Placement) -> bool:
+def _should_be_resident(arrays: Any, placement: Placement) -> bool:
     where = residency()
     if where != "auto":
         return where == "device"

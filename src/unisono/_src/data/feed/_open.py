@@ -1,4 +1,4 @@
-"""From what a user passes to a feed."""
+"""Makes a feed of whatever a user passes to `fit`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, trace_indexed_maps
-from unisono._src.data.feed._batches import ForeignBatches, PlanBatches
+from unisono._src.data.feed._batches import IteratorBatches, PlanBatches
 from unisono._src.data.feed._feed import Feed
 from unisono._src.data.feed._indexed import IndexedFeed
 from unisono._src.data.feed._order import PassOrder
@@ -60,15 +60,15 @@ def open_feed(
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept. ``batch_size`` is the global batch.
 
-    With a ``position`` the first pass begins there, in the order of the run that it comes from.
+    With a ``position`` the first pass begins there, in the order of the run that the position comes from.
     """
     _check_batch_size(batch_size)
-    exchanged = getattr(x, "exchanged_batches", None)
-    if exchanged is not None:
+    gathered = getattr(x, "gathered_batches", None)
+    if gathered is not None:
         origin = {"kind": "batches of several workers", "data": repr(x)}
         _check_origin(position, origin)
         return StreamFeed(
-            exchanged,
+            gathered,
             num_batches=None,
             is_restartable=True,
             is_endless=False,
@@ -83,7 +83,7 @@ def open_feed(
         x = x.with_agreed_seeds() if placement.spans_processes else x
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
             if value is not None:
-                raise ValueError(f"A Dataset holds its own {name}: leave `{name}` out of the call.")
+                raise ValueError(f"A Dataset contains its {name} already: leave `{name}` out of the call.")
         return _dataset_feed(x, tuple((class_weight or {}).items()), placement, position)
     source = adapt(
         x,
@@ -99,7 +99,7 @@ def open_feed(
     origin = {"kind": "batches", "data": type(x).__name__}
     _check_origin(position, origin)
     return StreamFeed(
-        functools.partial(ForeignBatches, source.batches),
+        functools.partial(IteratorBatches, source.batches),
         num_batches=source.num_batches,
         is_restartable=source.restartable,
         is_endless=False,
@@ -114,7 +114,7 @@ def open_feed(
 def single_batch_feed(batch: Any, placement: Placement) -> Feed:
     """A feed with exactly this batch, for the `_on_batch` methods."""
     return StreamFeed(
-        functools.partial(ForeignBatches, lambda: iter([batch])),
+        functools.partial(IteratorBatches, lambda: iter([batch])),
         num_batches=1,
         is_restartable=True,
         is_endless=False,
@@ -129,17 +129,17 @@ def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Fe
     operations: tuple[Operation, ...] = (Batch(source.batch_size),)
     if source.shuffle is True:
         operations = (Shuffle(source.num_rows), *operations)
-    # The plan is about row numbers; the arrays go beside it, for in a plan a list of arrays would be one array.
-    of_rows = Plan(Range(range(source.num_rows)), operations)
+    # The plan is about row numbers; the arrays are kept beside it, since a list of arrays in a plan is one array.
+    row_plan = Plan(Range(range(source.num_rows)), operations)
     rows = [f"{array.dtype}{list(array.shape[1:])}" for array in flatten(source.arrays) if array is not None]
-    origin: dict[str, Any] = {"kind": "arrays", "data": str(of_rows), "rows": rows, "shuffle": source.shuffle}
+    origin: dict[str, Any] = {"kind": "arrays", "data": str(row_plan), "rows": rows, "shuffle": source.shuffle}
     _check_origin(position, origin)
     if position is None:
-        origin["seeds"] = broadcast_seeds_from_chief(of_rows.seeds)
+        origin["seeds"] = broadcast_seeds_from_chief(row_plan.seeds)
         origin["within"] = int(broadcast_from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
     else:
         origin = position["origin"]
-    found = index_plan(of_rows.with_seeds(origin["seeds"]))
+    found = index_plan(row_plan.with_seeds(origin["seeds"]))
     assert found is not None, "a plan of one shuffle and one batch is indexed"
     plan, _ = found
     first = None if position is None else position["number"]
@@ -147,7 +147,7 @@ def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Fe
         plan,
         itertools.count(0 if first is None else first[0] + 1).__next__,
         draws=False,
-        shuffled_within=origin["within"],
+        seed_within_batches=origin["within"],
         first=first,
     )
     return _indexed_feed(plan, source.arrays, order, None, placement, origin, position)
@@ -167,7 +167,7 @@ def _dataset_feed(
     origin |= {"seeds": list(dataset.plan.seeds), "by_row": dataset.execution.num_by_row}
     execution = dataset.execution
     plan = execution.beginning
-    if plan is not None and execution.complete and plan.batch is not None and _fits_a_step(plan):
+    if plan is not None and execution.complete and plan.batch is not None and _fits_into_step(plan):
         traces = trace_indexed_maps(plan)
         if all(isinstance(each, Traced) for each in traces):
             transform = Transform.of(plan, traces, class_weight)  # type: ignore[arg-type]
@@ -217,19 +217,19 @@ def _indexed_feed(
 
 
 def _check_origin(position: State, origin: dict[str, Any]) -> None:
-    """Refuses the position of another input."""
+    """Raises an error if the position is one of another input."""
     if position is not None and {name: position["origin"].get(name) for name in origin} != origin:
         theirs, ours = ({name: each.get(name) for name in origin} for each in (position["origin"], origin))
         raise ValueError(OTHER_DATA.format(theirs=theirs, ours=ours))
 
 
-def _fits_a_step(plan: IndexedPlan) -> bool:
-    """Whether its arrays are ones that a compiled step can hold."""
+def _fits_into_step(plan: IndexedPlan) -> bool:
+    """Whether a compiled step can hold its arrays."""
     return all(np.dtype(array.dtype).kind not in NON_JAX_KINDS for array in flatten(plan.arrays))
 
 
 def _gives_single_rows(plan: Plan) -> bool:
-    """Whether it is known that elements are not batches: rows of arrays, or lines, that nothing puts together."""
+    """Whether it is known that elements are not batches: rows of arrays, or lines, that no operation stacks."""
     if any(operation.makes_batches is not False for operation in plan.operations):
         return False
     return plan.source.gives_single_rows and plan.source.cardinality != 1

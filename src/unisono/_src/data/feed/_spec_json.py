@@ -1,4 +1,4 @@
-"""Shapes and dtypes of a batch as JSON, for places."""
+"""Shapes and dtypes of a batch as JSON, for positions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def spec_to_json(spec: Any) -> Any:
     return {"shape": list(spec.shape), "dtype": spec.dtype.name}
 
 
-def spec_from_json(said: Any) -> Any:
-    """The nest again."""
-    match said:
+def spec_from_json(encoded: Any) -> Any:
+    """The spec that `spec_to_json` was given."""
+    match encoded:
         case None:
             return None
         case {"dict": names}:
@@ -33,4 +33,4 @@ def spec_from_json(said: Any) -> Any:
             return tuple(spec_from_json(each) for each in nests)
         case {"list": nests}:
             return [spec_from_json(each) for each in nests]
-    return jax.ShapeDtypeStruct(tuple(said["shape"]), jnp.dtype(said["dtype"]))
+    return jax.ShapeDtypeStruct(tuple(encoded["shape"]), jnp.dtype(encoded["dtype"]))

@@ -1,4 +1,4 @@
-"""Data that comes batch by batch: generators, PyDatasets, torch and grain loaders, plans that cannot be indexed."""
+"""Data that arrives batch by batch: generators, PyDatasets, torch and grain loaders, plans that cannot be indexed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import jax
 import numpy as np
 
 from unisono._src.data.feed._batches import TOO_SHORT, HostBatches
-from unisono._src.data.feed._capacity import batches_per_stack
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
-from unisono._src.data.feed._readers import StackReader
+from unisono._src.data.feed._readers import StackReader, batches_per_stack
 from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_host, processes
 
-UNLIKE = """The workers do not have the same input to go on with: {found}, or batches of different shapes.
+DIFFERENT_INPUT = """The workers have different input: {found}, or batches of different shapes.
 Every worker has to give the same global batches, of which each trains on its part. For input that differs from worker
 to worker, use strategy.distribute_datasets_from_function."""
 
-# A stack is sent when it is full, or when a slow source has kept the devices waiting this long.
+# A stack is sent when it is full, or when a slow source has delayed the devices this long.
 _PATIENCE_SECONDS: Final = 0.05
 
 
@@ -32,16 +31,16 @@ class StreamFeed(Feed):
     """A feed over an iterator of host batches.
 
     Args:
-        batches: begins a pass; at a position that its batches gave, if one is passed.
-        num_batches: batches in a pass if the source knows.
+        batches: begins a pass; at a position that an earlier pass gave, if one is passed.
+        num_batches: batches in a pass, if that is known.
         is_restartable: whether ``batches`` can be called again.
         is_endless: whether it is known that a pass never ends.
         transform: runs on each batch inside the program.
         placement: the devices.
-        origin: what the data is, for the places of its passes.
+        origin: what the data is; part of the positions of its passes.
         position: where the first pass begins; None at its beginning.
         resume_caveat: why a pass that is opened at a position may give other batches than before; None if it cannot.
-        differs_by_process: whether each process has places of its own.
+        differs_by_process: whether each process has its own positions.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class StreamFeed(Feed):
         # The first batch says what all of them look like, so the first pass begins now.
         self._origin, self._resume_caveat, self._differs_by_process = origin, resume_caveat, differs_by_process
         self._first_pass: _StreamPass | None = self._new_pass(position)
-        spec = self._first_pass.ordinary
+        spec = self._first_pass.regular_spec
         if spec is None:
             self._first_pass.close()
             raise ValueError("The input has no batches: it ended before the first one. Pass data that has some.")
@@ -91,7 +90,7 @@ class StreamFeed(Feed):
 
     @property
     def can_open_ahead(self) -> bool:
-        return False  # it would call the user's code out of turn
+        return False  # the user's code would be called too early
 
     @property
     def resume_caveat(self) -> str | None:
@@ -132,26 +131,26 @@ class _StreamPass(DataPass):
     ):
         self._batches = batches(None if position is None else position["base"])
         self._origin, self._reader, self._placement = origin, reader, placement
-        self._ordinary = None if position is None else spec_from_json(position["ordinary"])
+        self._regular_spec = None if position is None else spec_from_json(position["ordinary"])
         for number in range(0 if position is None else position["skip"]):
             if next(self._batches, None) is None:
                 raise ValueError(TOO_SHORT.format(given=number, number=position["skip"]))
-        # A position is that before the stack of now, and how many batches to leave out behind it.
-        self._base, self._behind_base = self._batches.get_state(), 0
+        # A position is the state before the current stack, and the number of batches to skip after it.
+        self._base, self._num_after_base = self._batches.get_state(), 0
         self._ahead: Any = None
         self._stack: Any = None
         self._used = self._held = self._capacity = 0
         self._is_regular = False
 
     @property
-    def ordinary(self) -> Any:
-        """Shapes and dtypes of an ordinary batch, of which the first is one; None if there is none."""
-        if self._ordinary is None and self.peek() is not None:
-            self._ordinary = jax.tree.map(_spec_of, self._ahead)
-        return self._ordinary
+    def regular_spec(self) -> Any:
+        """Shapes and dtypes of a regular batch, taken from the first one; None if there is no batch."""
+        if self._regular_spec is None and self.peek() is not None:
+            self._regular_spec = jax.tree.map(_spec_of, self._ahead)
+        return self._regular_spec
 
     def peek(self) -> Any:
-        """The next batch, which stays next; None at the end."""
+        """The next batch without consuming it; None at the end."""
         if self._ahead is None:
             self._ahead = next(self._batches, None)
         return self._ahead
@@ -164,8 +163,8 @@ class _StreamPass(DataPass):
         return StepChunk((self._stack, None), self._reader, start, count, self._capacity, self._is_regular)
 
     def position(self) -> State:
-        skip = self._behind_base + self._used
-        return {"origin": self._origin, "base": self._base, "skip": skip, "ordinary": spec_to_json(self.ordinary)}
+        skip = self._num_after_base + self._used
+        return {"origin": self._origin, "base": self._base, "skip": skip, "ordinary": spec_to_json(self.regular_spec)}
 
     def close(self) -> None:
         self._stack = self._ahead = None
@@ -173,22 +172,22 @@ class _StreamPass(DataPass):
 
     def _fill(self, ahead: int | None) -> bool:
         """Stacks the next batches of equal shape, at most ``ahead``."""
-        self._behind_base += self._held
+        self._num_after_base += self._held
         self._used = self._held = 0
         if self._ahead is None:
-            self._base, self._behind_base = self._batches.get_state(), 0
+            self._base, self._num_after_base = self._batches.get_state(), 0
         first = self.peek()
         if first is None:
             if self._placement.spans_processes:
-                _check_alike(0, None)
+                _check_same_input(0, None)
             return False
         spec = jax.tree.map(_spec_of, first)
-        self._is_regular = jax.tree.leaves(spec) == jax.tree.leaves(self.ordinary)
+        self._is_regular = jax.tree.leaves(spec) == jax.tree.leaves(self.regular_spec)
         self._capacity = batches_per_stack(spec) if self._is_regular else 1
         stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
-        # Several processes have to send equally many, so none of them looks at its clock.
-        together = self._placement.spans_processes
-        held, deadline = 0, math.inf if together else time.monotonic() + _PATIENCE_SECONDS
+        # Several processes have to send equally many, so none of them uses a deadline.
+        spans_processes = self._placement.spans_processes
+        held, deadline = 0, math.inf if spans_processes else time.monotonic() + _PATIENCE_SECONDS
         most = self._capacity if ahead is None else min(ahead, self._capacity)
         while held < most and (held == 0 or time.monotonic() < deadline):
             batch = self.peek()
@@ -197,21 +196,21 @@ class _StreamPass(DataPass):
             for line, leaf in zip(jax.tree.leaves(stack), jax.tree.leaves(batch), strict=True):
                 line[held] = leaf
             held, self._ahead = held + 1, None
-        if together:
-            _check_alike(held, spec)
+        if spans_processes:
+            _check_same_input(held, spec)
         self._stack = self._placement.place_rows(stack, row_dim=1)
         self._held = held
         return True
 
 
-def _check_alike(held: int, spec: Any) -> None:
-    """Raises, on all processes, if they do not have the same batches to offer."""
+def _check_same_input(held: int, spec: Any) -> None:
+    """Raises on all processes if their numbers or shapes of batches differ."""
     seen = zlib.crc32(repr(jax.tree.map(lambda leaf: (leaf.shape, str(leaf.dtype)), spec)).encode())
-    every = all_gather_host(np.array([held, seen], np.int64))
-    if (every != every[0]).any():
+    gathered = all_gather_host(np.array([held, seen], np.int64))
+    if (gathered != gathered[0]).any():
         names = processes().names
-        found = ", ".join(f"{name} has {line[0]} batches" for name, line in zip(names, every, strict=True))
-        raise ValueError(UNLIKE.format(found=found))
+        found = ", ".join(f"{name} has {line[0]} batches" for name, line in zip(names, gathered, strict=True))
+        raise ValueError(DIFFERENT_INPUT.format(found=found))
 
 
 def _spec_of(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -32,7 +32,7 @@ class Transform:
 
     @property
     def draws(self) -> bool:
-        """Whether a map draws random numbers, so that it must be told which rows these are."""
+        """Whether a map draws random numbers, so that it needs the identities of rows."""
         return any(each.seed is not None for each in (*self.element_maps, *self.batch_maps))
 
     def __bool__(self) -> bool:
@@ -40,7 +40,7 @@ class Transform:
 
     def __call__(self, batch: Any, identity: Identity = None) -> Any:
         batch = vectorise(self.element_maps, self.batch_maps)(batch, identity)
-        return _weighted(batch, self.class_weight) if self.class_weight else batch
+        return _add_sample_weight(batch, self.class_weight) if self.class_weight else batch
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TransformMap:
     origin: int
 
 
-def _weighted(batch: Any, weights: tuple[tuple[int, float], ...]) -> Any:
+def _add_sample_weight(batch: Any, weights: tuple[tuple[int, float], ...]) -> Any:
     """Adds sample weights to (x, y) by the class in y: integers, or one-hot rows."""
     if not isinstance(batch, tuple) or len(batch) != 2:
         found = "(x, y, sample_weight) already" if isinstance(batch, tuple) and len(batch) == 3 else "no targets"
@@ -64,7 +64,7 @@ def _weighted(batch: Any, weights: tuple[tuple[int, float], ...]) -> Any:
     label = y
     if y.ndim > 1:
         label = jnp.argmax(y, axis=-1) if y.shape[-1] != 1 else jnp.squeeze(y, axis=-1)
-    if jnp.issubdtype(label.dtype, jnp.floating):  # JAX does not round truth values
+    if jnp.issubdtype(label.dtype, jnp.floating):  # JAX does not round booleans
         label = jnp.round(label)
     label = label.astype("int32")
     weight = jnp.ones(label.shape, "float32")

@@ -4,24 +4,31 @@ from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._array_slices import ArraySlices
 from unisono._src.data.plans._assert_cardinality import AssertCardinality
 from unisono._src.data.plans._batch import Batch, ConcatenateBatches
-from unisono._src.data.plans._bucket import Buckets
+from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
-from unisono._src.data.plans._choose import ChosenElements, RandomChoices, sample_plans
+from unisono._src.data.plans._choices import ChosenElements, RandomChoices, sample_plans
+from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
 from unisono._src.data.plans._concatenate import Concatenate
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter
-from unisono._src.data.plans._endless import Counter, RandomNumbers
+from unisono._src.data.plans._element_list import ElementList
+from unisono._src.data.plans._endless_sources import Counter, RandomNumbers
 from unisono._src.data.plans._enumerate import Enumerate
 from unisono._src.data.plans._file_cache import FileCache
-from unisono._src.data.plans._files import FileSource, FixedLengthRecords, TextLines, TFRecords, file_names, find_files
+from unisono._src.data.plans._file_sources import (
+    FileSource,
+    FixedLengthRecords,
+    TextLines,
+    TFRecords,
+    file_names,
+    find_files,
+)
 from unisono._src.data.plans._filter import Filter, TakeWhile
 from unisono._src.data.plans._generator import GeneratedElements, Signature
-from unisono._src.data.plans._group import GroupByWindow
+from unisono._src.data.plans._group_by_window import GroupByWindow
 from unisono._src.data.plans._identity import Draw, RandomDraws, current_identity, next_draw, set_identity
 from unisono._src.data.plans._indexed import Identities, IndexedPlan, PassRows, index_plan
 from unisono._src.data.plans._inspection import Inspection, SpecUnknownError
 from unisono._src.data.plans._interleave import Interleave
-from unisono._src.data.plans._listed import ElementList
-from unisono._src.data.plans._loaded import SavedElements
 from unisono._src.data.plans._map import Map, as_arrays
 from unisono._src.data.plans._nest import (
     Nest,
@@ -46,7 +53,6 @@ from unisono._src.data.plans._operation import (
 )
 from unisono._src.data.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono._src.data.plans._padded_batch import PaddedBatch
-from unisono._src.data.plans._parallel import ComputeAhead, num_host_threads
 from unisono._src.data.plans._pass_batches import PassBatches, repeat_last_row
 from unisono._src.data.plans._passes import StatelessElements, map_deferred
 from unisono._src.data.plans._plan import Plan, iterate
@@ -55,6 +61,7 @@ from unisono._src.data.plans._range import Range
 from unisono._src.data.plans._repeat import Repeat
 from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
+from unisono._src.data.plans._saved_elements import SavedElements
 from unisono._src.data.plans._scan import Scan, check_state_type
 from unisono._src.data.plans._shard import Shard
 from unisono._src.data.plans._shuffle import Shuffle

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unisono._src.data.plans._arguments import check_function, function_name, whole_number
+from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,

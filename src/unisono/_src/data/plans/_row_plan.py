@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from unisono._src.data.plans._arguments import function_name
-from unisono._src.data.plans._branch import BranchMap
+from unisono._src.data.plans._branch_map import BranchMap
 from unisono._src.data.plans._nest import Nest, flatten
 from unisono._src.data.plans._operation import Path
 from unisono._src.data.plans._row_order import Origin, RowOrder, RowStep, Selection, SelectRows

@@ -22,7 +22,7 @@ from unisono._src.data.plans._operation import (
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import permutation, random_words
 from unisono._src.data.plans._seeds import draw_seed
-from unisono._src.data.plans._tracked import Tracked
+from unisono._src.data.plans._tracked_input import TrackedInput
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._row_plan import RowPlan
@@ -69,7 +69,7 @@ class Shuffle(Operation):
             order = self._permutation(upstream.num_shuffles, len(elements), path)
             return NumberedElements(len(elements), lambda position: elements[order[position]], source)
         words = random_words(self._seed, upstream.num_shuffles, self._pass(path))
-        return _BufferedElements(Tracked(upstream.open(path)), self.buffer_size, words)
+        return _BufferedElements(TrackedInput(upstream.open(path)), self.buffer_size, words)
 
     @property
     def num_shuffles(self) -> int:
@@ -112,7 +112,7 @@ class Shuffle(Operation):
 class _BufferedElements(Elements):
     """Elements drawn one at a time from a buffer that is kept full."""
 
-    def __init__(self, upstream: Tracked, size: int, words: np.random.Philox) -> None:
+    def __init__(self, upstream: TrackedInput, size: int, words: np.random.Philox) -> None:
         self._upstream, self._size, self._words = upstream, size, words
         self._buffer: list[tuple[int, Deferred]] = []
 

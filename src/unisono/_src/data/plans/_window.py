@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._spec import DatasetSpec, map_specs
-from unisono._src.data.plans._tracked import Tracked
+from unisono._src.data.plans._tracked_input import TrackedInput
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._source import Source
@@ -56,7 +56,7 @@ class Window(Operation):
         return max(0, (upstream - (self.size - 1) * self.stride - 1) // self.shift + 1)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _WindowElements(Tracked(upstream.open(path)), self)
+        return _WindowElements(TrackedInput(upstream.open(path)), self)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return map_specs(DatasetSpec, spec)
@@ -68,7 +68,7 @@ class Window(Operation):
 
 
 class _WindowElements(Elements):
-    def __init__(self, upstream: Tracked, window: Window) -> None:
+    def __init__(self, upstream: TrackedInput, window: Window) -> None:
         self._upstream, self._window = upstream, window
         self._held: list[tuple[int, Deferred]] = []  # from the first element of the next window on
         self._start = 0  # the number of that element

@@ -15,7 +15,7 @@ _INTERVAL = 64
 """Elements between two positions that are remembered. The state of an input may cost more than an element."""
 
 
-class Tracked:
+class TrackedInput:
     """Numbers the elements of an input."""
 
     def __init__(self, upstream: Elements) -> None:

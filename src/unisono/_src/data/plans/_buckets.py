@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from unisono._src.data.plans._arguments import check_function, whole_number
 from unisono._src.data.plans._batch import Batch
-from unisono._src.data.plans._group import GroupByWindow
+from unisono._src.data.plans._group_by_window import GroupByWindow
 from unisono._src.data.plans._nest import Nest, apply
 from unisono._src.data.plans._padded_batch import PaddedBatch
 

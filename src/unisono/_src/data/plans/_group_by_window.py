@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono._src.data.plans._arguments import check_function, function_name
+from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._listed import ElementList
 from unisono._src.data.plans._nest import Nest, apply
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -24,7 +24,7 @@ from unisono._src.data.plans._operation import (
     Upstream,
 )
 from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
-from unisono._src.data.plans._tracked import Tracked
+from unisono._src.data.plans._tracked_input import TrackedInput
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._plan import Plan
@@ -61,7 +61,7 @@ class GroupByWindow(Operation):
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _GroupElements(Tracked(upstream.open(path)), path, self)
+        return _GroupElements(TrackedInput(upstream.open(path)), path, self)
 
     @property
     def makes_batches(self) -> None:
@@ -110,7 +110,7 @@ class _OpenGroup:
 
 
 class _GroupElements(Elements):
-    def __init__(self, upstream: Tracked, path: Path, operation: GroupByWindow) -> None:
+    def __init__(self, upstream: TrackedInput, path: Path, operation: GroupByWindow) -> None:
         self._upstream, self._path, self._operation = upstream, path, operation
         self._groups: dict[int, list[tuple[int, Deferred]]] = {}
         self._open: _OpenGroup | None = None
