@@ -236,7 +236,7 @@ OPERATIONS = {
     "join": OperationCase(lambda _: ConcatenateBatches(2), "join(2)", before=(Batch(2),)),
     "padded_batch": OperationCase(lambda _: PaddedBatch(3), "padded_batch(3)", before=(Map(pad_ones, seed=1),)),
     "padded_batch to a shape": OperationCase(
-        lambda _: PaddedBatch(2, (4,), 7, drop_remainder=True),
+        lambda _: PaddedBatch(2, drop_remainder=True, padded_shapes=(4,), padding_values=7),
         "padded_batch(2, drop_remainder=True)",
         before=(Map(pad_ones, seed=1),),
     ),
@@ -256,13 +256,13 @@ OPERATIONS = {
         recomputes=7,
     ),
     "bucket_by_sequence_length": OperationCase(
-        lambda _: Buckets(length=len, boundaries=(1, 2), batch_sizes=(2, 3, 2)).grouping(nested, False),
+        lambda _: Buckets(length=len, boundaries=(1, 2), batch_sizes=(2, 3, 2)).make_operation(nested, False),
         "bucket_by_sequence_length([1, 2], [2, 3, 2])",
         before=(Map(pad_ones, seed=1),),
         recomputes=7,
     ),
     "bucket exactly": OperationCase(
-        lambda _: Buckets(length=len, boundaries=(1,), batch_sizes=(2, 2)).grouping(nested, True),
+        lambda _: Buckets(length=len, boundaries=(1,), batch_sizes=(2, 2)).make_operation(nested, True),
         "bucket_by_sequence_length([1], [2, 2])",
         before=(Map(pad_ones, seed=1),),
         recomputes=4,
