@@ -55,9 +55,10 @@ def _members(cls: type) -> Iterator[str]:
         definer = next((base for base in cls.__mro__ if name in vars(base)), None)
         if name.startswith("_") or definer is None or not definer.__module__.startswith("unisono"):
             continue
-        if definer is not cls and definer in _public_classes():
-            continue
         member = inspect.getattr_static(cls, name)
+        public_bases = [base for base in cls.__mro__[1:] if base in _public_classes()]
+        if any(inspect.getattr_static(base, name, None) is member for base in public_bases):
+            continue
         if isinstance(member, property) or not callable(getattr(cls, name)):
             yield name
         else:

@@ -221,7 +221,7 @@ class GradientTape:
             )
         return pack_gradients(found, sources, unconnected, tuple(target.shape))
 
-    def compute_batch_jacobian(
+    def batch_jacobian(
         self,
         target: Any,
         source: Any,
