@@ -16,7 +16,7 @@ EIGHT = {"UNISONO_FAKE_TPU": "8"}
 
 @pytest.fixture
 def tpu_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tpu, "_why_not", lambda environ: None)
+    monkeypatch.setattr(_tpu, "_why_no_tpu", lambda environ: None)
 
 
 def test_without_a_tpu_making_a_resolver_is_a_value_error_that_says_what_to_do() -> None:
@@ -76,9 +76,9 @@ def test_a_tpu_that_jax_cannot_find_after_all_is_the_same_error() -> None:
 
 
 def test_why_there_is_no_tpu_is_found_without_starting_jax(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _tpu._why_not({"JAX_PLATFORMS": "cpu"}) == "JAX_PLATFORMS=cpu leaves them out"
-    assert str(_tpu._why_not({})).startswith("libtpu is not installed")
+    assert _tpu._why_no_tpu({"JAX_PLATFORMS": "cpu"}) == "JAX_PLATFORMS=cpu excludes TPUs"
+    assert str(_tpu._why_no_tpu({})).startswith("libtpu is not installed")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    assert str(_tpu._why_not({"JAX_PLATFORMS": "tpu,cpu"}, tmp_path)).startswith("this machine has no device")
+    assert str(_tpu._why_no_tpu({"JAX_PLATFORMS": "tpu,cpu"}, tmp_path)).startswith("this machine has no device")
     (tmp_path / "accel0").touch()
-    assert _tpu._why_not({}, tmp_path) is None
+    assert _tpu._why_no_tpu({}, tmp_path) is None

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> Strategy:
-    monkeypatch.setattr(Placement, "packs_sums", True)
+    monkeypatch.setattr(Placement, "needs_merged_sums", True)
     return mirrored(2)
 
 

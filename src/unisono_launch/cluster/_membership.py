@@ -44,6 +44,9 @@ class Membership:
     """This one's number among the processes of its machine, by which they divide its devices …"""
     local_size: int = 1
     """… and how many they are."""
+    takes_gpu_of_local_rank: bool = False
+    """Whether the launcher starts a process for each GPU, shows all GPUs of the machine to each of them, and leaves it
+    to the process to take the GPU number `local_rank`. False where the visible GPUs are divided already."""
     source: str
     """From which variables, or from which resolver, this is known."""
 

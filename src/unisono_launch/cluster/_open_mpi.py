@@ -82,6 +82,7 @@ def _membership(environ: Mapping[str, str]) -> Membership:
         names=name_workers(size, coordinator),
         local_rank=read_whole_number(environ, "OMPI_COMM_WORLD_LOCAL_RANK", default=0),
         local_size=local_size,
+        takes_gpu_of_local_rank=True,
         source="OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE",
     )
 

@@ -62,5 +62,6 @@ def _membership(environ: Mapping[str, str]) -> Membership:
         names=name_workers(size, coordinator),
         local_rank=read_whole_number(environ, "LOCAL_RANK", default=0),
         local_size=read_whole_number(environ, "LOCAL_WORLD_SIZE", least=1, default=1),
+        takes_gpu_of_local_rank=True,
         source="RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT",
     )

@@ -1,9 +1,8 @@
-"""Strategies: which devices train together."""
+"""Strategies: which devices train together, and what a script does with them."""
 
 from unisono._src.core import OutOfRangeError
 from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec
 from unisono._src.strategy._autoshard import reads_per_worker_data
-from unisono._src.strategy._central_storage import CentralStorageStrategy
 from unisono._src.strategy._communication import (
     CommunicationImplementation,
     CommunicationOptions,
@@ -24,12 +23,14 @@ from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._distributed_iterator import DistributedIterator
 from unisono._src.strategy._extended import StrategyExtended
 from unisono._src.strategy._input_context import InputContext, ValueContext
-from unisono._src.strategy._input_options import InputOptions, InputReplicationMode
-from unisono._src.strategy._mirrored import MirroredStrategy
-from unisono._src.strategy._multi_worker import MultiWorkerMirroredStrategy
-from unisono._src.strategy._one_device import OneDeviceStrategy
-from unisono._src.strategy._reduce_op import ReduceOp
+from unisono._src.strategy._options import InputOptions, InputReplicationMode, RunOptions
+from unisono._src.strategy._reduce import ReduceOp
 from unisono._src.strategy._replica_context import ReplicaContext
-from unisono._src.strategy._run_options import RunOptions
+from unisono._src.strategy._strategies import (
+    CentralStorageStrategy,
+    MirroredStrategy,
+    MultiWorkerMirroredStrategy,
+    OneDeviceStrategy,
+)
 from unisono._src.strategy._strategy import Strategy
 from unisono._src.strategy._tpu import TPUStrategy

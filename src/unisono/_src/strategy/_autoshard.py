@@ -1,7 +1,7 @@
-"""How workers share a dataset, as its options say.
+"""How workers share a dataset, as its auto_shard_policy says.
 
-DATA, and AUTO: each worker keeps its part of every global batch. The order of the data is then the same for any
-number of workers, which is why AUTO is not FILE here where TensorFlow would take that. FILE: each reads some of the
+DATA and AUTO: each worker takes its part of every global batch. The order of the data is then the same for any
+number of workers, which is why AUTO is not FILE here where TensorFlow would choose FILE. FILE: each reads some of the
 files. OFF: each reads all of the data, and has its own part of a step.
 """
 
@@ -27,7 +27,7 @@ replicas. Use AutoShardPolicy.DATA, or another batch size."""
 
 
 def reads_per_worker_data(dataset: Dataset) -> bool:
-    """Whether each worker reads data of its own, rather than its part of batches that all of them know."""
+    """Whether each worker reads its own data, rather than its part of global batches that all workers read."""
     policy = dataset.options().experimental_distribute.auto_shard_policy
     return policy in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
 
@@ -39,12 +39,12 @@ def worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas
     if size % num_replicas:
         raise ValueError(NOT_DIVISIBLE.format(policy=policy.name, size=size, replicas=num_replicas))
     if policy is AutoShardPolicy.FILE:
-        dataset = dataset.from_plan(_with_files_of(dataset.plan, dataset, worker, num_workers))
+        dataset = dataset.from_plan(_with_files_of_worker(dataset.plan, dataset, worker, num_workers))
     return dataset.rebatch(size // num_replicas)
 
 
 def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
-    """Of an ordinary batch: the last one may be smaller, so that shapes do not tell."""
+    """The size of a full batch: the last one may be smaller, so that it cannot be read from shapes."""
     for operation in reversed(dataset.plan.operations):
         size: Any = getattr(operation, "batch_size", None)
         if isinstance(size, int):
@@ -56,16 +56,16 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
     return int(first.shape[0])
 
 
-def _with_files_of(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
+def _with_files_of_worker(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
     source = plan.source
     if isinstance(source, FileSource):
-        number = len(source.paths)
+        num_files = len(source.paths)
         part: Any = dataclasses.replace(source, paths=source.paths[worker::num_workers])
     elif isinstance(source, ArraySlices) and all(array.dtype.kind in "OUS" for array in flatten(source.arrays)):
-        number = source.num_rows  # the names of files
+        num_files = source.num_rows  # the rows are names of files
         part = ArraySlices(map_leaves(lambda names: names[worker::num_workers], source.arrays))
     else:
         raise ValueError(NO_FILES.format(dataset=dataset))
-    if number < num_workers:
-        raise ValueError(TOO_FEW.format(files=number, workers=num_workers))
+    if num_files < num_workers:
+        raise ValueError(TOO_FEW.format(files=num_files, workers=num_workers))
     return dataclasses.replace(plan, source=part)

@@ -1,4 +1,4 @@
-"""What one replica's loss has to be divided by."""
+"""Scales the losses of one replica so that their sum over replicas is the average over the global batch."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from unisono._src.strategy import get_replica_context
 
-ACROSS = """`{name}` was called where code runs once for all replicas. Call it inside the function that `strategy.run`
-calls on each: there it knows by how many to divide."""
+CROSS_REPLICA = """`{name}` was called where code runs once for all replicas. Call it inside the function that
+`strategy.run` calls on each: there the number of replicas to divide by is known."""
 
 NO_ROWS = """compute_average_loss: expected a loss for each row of the batch, got a single number.
 Make the loss with reduction="none"; a number that is averaged already cannot be averaged again."""
 
 
 def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
-    """The sum of the losses of this replica's rows, divided by the size of the global batch: the sum of that over
+    """The sum of the losses of this replica's rows, divided by the size of the global batch, so that the sum over
     replicas is the average.
 
     >>> import unisono
@@ -27,11 +27,11 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
     Args:
         per_example_loss: a loss for each row.
         sample_weight: a weight for each row.
-        global_batch_size: by what to divide. If None, the rows here times the replicas.
+        global_batch_size: the divisor. If None, the rows of this replica times the number of replicas.
     """
     replica = get_replica_context()
     if replica is None:
-        raise RuntimeError(ACROSS.format(name="compute_average_loss"))
+        raise RuntimeError(CROSS_REPLICA.format(name="compute_average_loss"))
     loss = jnp.asarray(per_example_loss)
     if loss.ndim == 0:
         raise ValueError(NO_ROWS)
@@ -41,14 +41,14 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
         loss = loss * jnp.reshape(weight, weight.shape + (1,) * (loss.ndim - weight.ndim))
     if global_batch_size is None:
         global_batch_size = replica.num_replicas_in_sync * loss.shape[0]
-    size = _checked(global_batch_size)
+    size = _check_batch_size(global_batch_size)
     total = jnp.sum(loss)
-    # A batch without rows has no average; its part in the sum is 0.
+    # A batch without rows has no average; it contributes 0 to the sum.
     return jnp.where(size == 0, jnp.zeros_like(total), total / jnp.maximum(size, 1).astype(total.dtype))
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
-    """The sum of regularisation losses divided by the number of replicas: each of them adds the same.
+    """The sum of regularisation losses divided by the number of replicas, each of which adds the same.
 
     >>> import unisono
     >>> float(unisono.nn.scale_regularization_loss(np.array([1.0, 2.0])))
@@ -56,11 +56,11 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     """
     replica = get_replica_context()
     if replica is None:
-        raise RuntimeError(ACROSS.format(name="scale_regularization_loss"))
+        raise RuntimeError(CROSS_REPLICA.format(name="scale_regularization_loss"))
     return jnp.sum(jnp.asarray(regularization_loss)) / replica.num_replicas_in_sync
 
 
-def _checked(size: Any) -> Any:
+def _check_batch_size(size: Any) -> Any:
     array = jnp.asarray(size)
     if array.ndim or not jnp.issubdtype(array.dtype, jnp.integer):
         raise TypeError(f"global_batch_size is a whole number; got {size!r}.")

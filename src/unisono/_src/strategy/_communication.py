@@ -1,4 +1,4 @@
-"""How values travel between devices. XLA decides; what users may say about it is accepted here."""
+"""tf.distribute's options for communication between devices. Accepted, mostly without effect: XLA decides."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import jax
 
 from unisono._src.processes import processes
 from unisono._src.replicas.values import DistributedValues
-from unisono._src.strategy._reduce_op import ReduceOp
+from unisono._src.strategy._reduce import ReduceOp
 
-OWN_ALGORITHM = """cross_device_ops={given!r}: XLA sums over devices, inside of the compiled step, and an algorithm of
-your own would never be called. Leave the argument out, or pass one of tf.distribute's: NcclAllReduce(), say."""
+CUSTOM_ALGORITHM = """cross_device_ops={given!r}: XLA sums over devices inside the compiled step, so that a custom
+algorithm would never be called. Leave the argument out, or pass one of tf.distribute's, such as NcclAllReduce()."""
 
-ONE_PROCESS = """CrossDeviceOps.reduce knows the values of one process only, and there are several.
+ONE_PROCESS = """CrossDeviceOps.reduce has the values of one process only, and there are {number} processes.
 Write strategy.reduce(reduce_op, value, axis=None)."""
 
-NO_HOOKS = "XLA sums over devices, inside of the compiled step: an algorithm of your own would never be called."
+NEVER_CALLED = "XLA sums over devices inside the compiled step: a custom algorithm would never be called."
 
 
 class CommunicationImplementation(enum.Enum):
-    """Accepted, and of no effect: NCCL between GPUs, gloo between CPUs, ICI between TPUs."""
+    """Accepted, without effect: NCCL between GPUs, gloo between CPUs, ICI between TPUs."""
 
     AUTO = "AUTO"
     RING = "RING"
@@ -33,7 +33,7 @@ class CommunicationImplementation(enum.Enum):
 
 @dataclass(frozen=True)
 class CommunicationOptions:
-    """What tf.distribute lets one say about collectives.
+    """tf.distribute's options for collectives.
 
     Args:
         bytes_per_pack: accepted, without effect: XLA combines what belongs together.
@@ -51,7 +51,7 @@ class CommunicationOptions:
 
 
 class CrossDeviceOps:
-    """Accepted by strategies for the sake of scripts that pass one. XLA chooses how to sum."""
+    """Accepted by strategies, for scripts that pass one. XLA chooses how to sum."""
 
     def __init__(self, num_packs: int = 1) -> None:
         self.num_packs = num_packs
@@ -60,11 +60,11 @@ class CrossDeviceOps:
         """The sum or mean of a value of all replicas, on the device of the first."""
         del destinations, options
         if processes().count > 1:
-            raise NotImplementedError(ONE_PROCESS)
+            raise NotImplementedError(ONE_PROCESS.format(number=processes().count))
         if not isinstance(per_replica_value, DistributedValues):
             return per_replica_value
-        first, *others = per_replica_value.values
-        total = reduce(lambda one, other: one + jax.device_put(other, one.sharding), others, jax.numpy.asarray(first))
+        first, *rest = per_replica_value.values
+        total = reduce(lambda sum, value: sum + jax.device_put(value, sum.sharding), rest, jax.numpy.asarray(first))
         return total if ReduceOp.of(reduce_op) is ReduceOp.SUM else total / len(per_replica_value.values)
 
     def batch_reduce(
@@ -80,18 +80,18 @@ class CrossDeviceOps:
 
     @staticmethod
     def reduce_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
-        raise NotImplementedError(NO_HOOKS)
+        """Not supported. XLA sums over devices, and a custom algorithm would never be called."""
+        raise NotImplementedError(NEVER_CALLED)
 
     @staticmethod
     def batch_reduce_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
-        raise NotImplementedError(NO_HOOKS)
+        """Not supported. XLA sums over devices, and a custom algorithm would never be called."""
+        raise NotImplementedError(NEVER_CALLED)
 
     @staticmethod
     def broadcast_implementation(*args: Any, **kwargs: Any) -> Any:
-        """Not supported. XLA sums over devices, so that nobody would call an algorithm of your own."""
-        raise NotImplementedError(NO_HOOKS)
+        """Not supported. XLA sums over devices, and a custom algorithm would never be called."""
+        raise NotImplementedError(NEVER_CALLED)
 
 
 class NcclAllReduce(CrossDeviceOps):
@@ -111,7 +111,7 @@ class ReductionToOneDevice(CrossDeviceOps):
 
 
 def check_cross_device_ops(given: object) -> None:
-    """Refuses an algorithm of the user's, which nobody would call."""
+    """Refuses a custom algorithm, which would never be called."""
     known = (CrossDeviceOps, NcclAllReduce, HierarchicalCopyAllReduce, ReductionToOneDevice)
     if given is not None and type(given) not in known:
-        raise NotImplementedError(OWN_ALGORITHM.format(given=given))
+        raise NotImplementedError(CUSTOM_ALGORITHM.format(given=given))

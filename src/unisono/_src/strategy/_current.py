@@ -1,4 +1,4 @@
-"""Which strategy is in force here."""
+"""Which strategy and which replica the calling code runs under."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono._src.strategy._strategy import Strategy
 
 
 class _DefaultStrategy(Strategy):
-    """What :func:`get_strategy` gives outside of every scope: one replica, and models stay Keras's own."""
+    """What :func:`get_strategy` returns outside of every scope: one replica, and models stay plain Keras models."""
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Self]:
@@ -33,7 +33,7 @@ def _default_strategy() -> Strategy:
 
 
 def get_strategy() -> Strategy:
-    """The strategy whose scope this is; outside of every scope the default one, with one replica.
+    """The strategy whose scope is entered; outside of every scope the default one, with one replica.
 
     ```python
     global_batch_size = 64 * unisono.get_strategy().num_replicas_in_sync
@@ -43,7 +43,7 @@ def get_strategy() -> Strategy:
 
 
 def has_strategy() -> bool:
-    """Whether a strategy other than the default one is in force."""
+    """Whether a strategy other than the default one is current."""
     return context.current_strategy() is not None
 
 
@@ -55,7 +55,7 @@ def in_cross_replica_context() -> bool:
 def get_replica_context() -> ReplicaContext | None:
     """The replica that runs this code; None where it runs once for all of them, in the scope of a strategy.
 
-    Outside of every scope there is one replica, which is alone.
+    Outside of every scope there is a single replica.
 
     >>> import unisono
     >>> unisono.get_replica_context().num_replicas_in_sync
@@ -68,7 +68,7 @@ def get_replica_context() -> ReplicaContext | None:
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
-    """Puts ``strategy`` in force for the whole process without a ``with`` block; None undoes it.
+    """Makes ``strategy`` current for the whole process without a ``with`` block; None undoes it.
 
     ```python
     unisono.experimental_set_strategy(unisono.MirroredStrategy())

@@ -1,4 +1,4 @@
-"""From what users pass to distributed datasets and values."""
+"""Makes distributed datasets and values from what users pass to a strategy."""
 
 from __future__ import annotations
 
@@ -9,28 +9,26 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.data.plans import flatten
 from unisono._src.devices import Placement
 from unisono._src.processes import processes
-from unisono._src.strategy._agreement import Agreement
 from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
-from unisono._src.strategy._deal import Deal
 from unisono._src.strategy._distributed_dataset import DistributedDataset
+from unisono._src.strategy._distribution import AssignBatches, Distribution, SplitRows
 from unisono._src.strategy._input_context import InputContext, ValueContext
-from unisono._src.strategy._input_options import InputOptions, checked
-from unisono._src.strategy._replicas import Replicas
-from unisono._src.strategy._split_rows import SplitRows
-from unisono._src.strategy._step import Step
+from unisono._src.strategy._options import InputOptions, check_input_options
+from unisono._src.strategy._process_steps import ProcessSteps
+from unisono._src.strategy._replica_inputs import ReplicaInputs
 
-_SPLIT = "experimental_distribute_dataset"
-_DEAL = "distribute_datasets_from_function"
+_FROM_DATASET = "experimental_distribute_dataset"
+_FROM_FUNCTION = "distribute_datasets_from_function"
 
 
 def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions | None) -> DistributedDataset:
     """Global batches, their rows split over the replicas."""
-    options = checked(options, _SPLIT)
+    options = check_input_options(options, _FROM_DATASET)
     if isinstance(dataset, DistributedDataset):
-        raise TypeError(f"{_SPLIT}: this dataset is distributed already: {dataset}. Use it as it is.")
+        raise TypeError(f"{_FROM_DATASET}: this dataset is distributed already: {dataset}. Use it as it is.")
     if not isinstance(dataset, Dataset):
         raise TypeError(
-            f"{_SPLIT}: expected a unisono.data.Dataset, got {type(dataset).__name__}. Of arrays, write "
+            f"{_FROM_DATASET}: expected a unisono.data.Dataset, got {type(dataset).__name__}. Of arrays, write "
             f"Dataset.from_tensor_slices((x, y)).batch(global_batch_size); of a generator, Dataset.from_generator(...)."
         )
     if placement.spans_processes:
@@ -38,54 +36,57 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
         if reads_per_worker_data(dataset):
             everyone = processes()
             part = worker_dataset(dataset, everyone.index, everyone.count, placement.num_replicas)
-            return _dealt(placement, part, options)
-    return _distributed(dataset, SplitRows(_replicas(placement, options)), options)
+            return _assign_batches(placement, part, options)
+    return _distribute(dataset, SplitRows(_replica_inputs(placement, options)), options)
 
 
 def distribute_from_function(placement: Placement, dataset_fn: Any, options: InputOptions | None) -> DistributedDataset:
-    """Batches of one replica, dealt to the replicas in turn."""
-    options = checked(options, _DEAL)
+    """Batches of one replica, assigned to the replicas one after the other."""
+    options = check_input_options(options, _FROM_FUNCTION)
     if not callable(dataset_fn):
         raise TypeError(
-            f"{_DEAL}: expected a function of an InputContext that returns a Dataset, got "
-            f"{type(dataset_fn).__name__}. A dataset that there is already goes to {_SPLIT}(dataset)."
+            f"{_FROM_FUNCTION}: expected a function of an InputContext that returns a Dataset, got "
+            f"{type(dataset_fn).__name__}. Pass an existing dataset to {_FROM_DATASET}(dataset)."
         )
     everyone = processes()
     pipelines, pipeline = (everyone.count, everyone.index) if placement.spans_processes else (1, 0)
     dataset = dataset_fn(InputContext(pipelines, pipeline, placement.num_replicas))
     if not isinstance(dataset, Dataset):
         raise TypeError(
-            f"{_DEAL}: the function must return a unisono.data.Dataset, but it returned {type(dataset).__name__}."
+            f"{_FROM_FUNCTION}: the function must return a unisono.data.Dataset, but it returned "
+            f"{type(dataset).__name__}."
         )
-    return _dealt(placement, dataset, options)
+    return _assign_batches(placement, dataset, options)
 
 
-def _dealt(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
-    step = Deal(_replicas(placement, options), lambda: _has_fixed_shapes(dataset))
-    agreement = Agreement(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
-    return _distributed(dataset, step, options, agreement)
+def _assign_batches(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
+    distribution = AssignBatches(_replica_inputs(placement, options), lambda: _has_fixed_shapes(dataset))
+    process_steps = (
+        ProcessSteps(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
+    )
+    return _distribute(dataset, distribution, options, process_steps)
 
 
 def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
     """What a function returns for each replica, on its device."""
     number = placement.num_replicas
-    return Replicas(placement).give([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
+    return ReplicaInputs(placement).send([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
 
 
-def _replicas(placement: Placement, options: InputOptions) -> Replicas:
-    return Replicas(placement, on_host=options.experimental_fetch_to_device is False)
+def _replica_inputs(placement: Placement, options: InputOptions) -> ReplicaInputs:
+    return ReplicaInputs(placement, on_host=options.experimental_fetch_to_device is False)
 
 
-def _distributed(
-    dataset: Dataset, step: Step, options: InputOptions, agreement: Agreement | None = None
+def _distribute(
+    dataset: Dataset, distribution: Distribution, options: InputOptions, process_steps: ProcessSteps | None = None
 ) -> DistributedDataset:
-    # What cannot be distributed is refused here, as far as that is known before anything of the user's has run.
+    # What cannot be distributed is refused here, as far as that is known before any of the user's functions has run.
     known = dataset.known_element_spec
     if known is not None:
-        step.spec(known)
+        distribution.spec(known)
     on_host = options.experimental_fetch_to_device is False
     num_ahead = 0 if on_host else options.experimental_per_replica_buffer_size
-    return DistributedDataset(dataset, step, num_ahead, agreement)
+    return DistributedDataset(dataset, distribution, num_ahead, process_steps)
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:

@@ -9,28 +9,28 @@ from unisono._src.data.dataset import Dataset, DatasetIterator
 from unisono._src.data.feed import HostBatches
 from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
-from unisono._src.strategy._agreement import Agreement
 from unisono._src.strategy._distributed_iterator import DistributedIterator
-from unisono._src.strategy._step import Step
+from unisono._src.strategy._distribution import Distribution
+from unisono._src.strategy._process_steps import ProcessSteps
 
 
 class GatheredBatches(HostBatches):
-    """All rows of all processes, step by step, until every process has come to the end of its data."""
+    """All rows of all processes, step by step, until every process is at the end of its data."""
 
-    def __init__(self, steps: DatasetIterator, agreement: Agreement) -> None:
-        self._steps, self._agreement = steps, agreement
+    def __init__(self, local_steps: DatasetIterator, process_steps: ProcessSteps) -> None:
+        self._local_steps, self._process_steps = local_steps, process_steps
 
     def __next__(self) -> Nest:
-        batch = self._agreement.batch(next(self._steps, None))
+        batch = self._process_steps.combine_as_batch(next(self._local_steps, None))
         if batch is None:
             raise StopIteration
         return batch
 
     def get_state(self) -> State:
-        return self._steps.get_state()
+        return self._local_steps.get_state()
 
     def close(self) -> None:
-        self._steps.close()
+        self._local_steps.close()
 
 
 class DistributedDataset:
@@ -46,40 +46,43 @@ class DistributedDataset:
     [[0, 1, 2, 3], [4]]
     """
 
-    def __init__(self, dataset: Dataset, step: Step, num_ahead: int, agreement: Agreement | None = None) -> None:
-        self._dataset, self._step, self._num_ahead, self._agreement = dataset, step, num_ahead, agreement
+    def __init__(
+        self, dataset: Dataset, distribution: Distribution, num_ahead: int, process_steps: ProcessSteps | None = None
+    ) -> None:
+        self._dataset, self._distribution, self._num_ahead = dataset, distribution, num_ahead
+        self._process_steps = process_steps
 
     def __iter__(self) -> DistributedIterator:
         report_data_pull()
-        return DistributedIterator(self, self._dataset, self._plan, self._agreement)
+        return DistributedIterator(self, self._dataset, self._plan, self._process_steps)
 
     @property
     def global_batches(self) -> Dataset:
         """The same steps, each as one batch of all replicas: what `fit` trains on."""
-        return self._step.global_batches(self._dataset)
+        return self._distribution.global_batches(self._dataset)
 
     @property
     def gathered_batches(self) -> Callable[[State], GatheredBatches] | None:
-        """A pass over the same, where every process has data of its own: none of them could make them alone.
+        """A pass over the same batches where every process reads its own data, so that no process has a whole batch.
 
-        It begins at the place that is passed, of an earlier such pass; with None at the beginning of the next one.
+        It begins at the position that is passed, from an earlier pass; with None at the beginning of the next one.
         """
-        agreement = self._agreement
-        if agreement is None:
+        process_steps = self._process_steps
+        if process_steps is None:
             return None
 
         def begin(state: State) -> GatheredBatches:
             iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
             if state is not None:
                 iterator.set_state(state)
-            return GatheredBatches(iterator, agreement)
+            return GatheredBatches(iterator, process_steps)
 
         return begin
 
     @property
     def element_spec(self) -> Nest:
         """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
-        return self._dataset.convert_spec(self._step.spec(self._dataset.inferred_element_spec))
+        return self._dataset.convert_spec(self._distribution.spec(self._dataset.inferred_element_spec))
 
     @property
     def cardinality(self) -> int:
@@ -109,9 +112,9 @@ class DistributedDataset:
         return True  # `if dataset:` asks whether there is one
 
     def __repr__(self) -> str:
-        return f"<DistributedDataset: {self._dataset.plan} -> {self._step}>"
+        return f"<DistributedDataset: {self._dataset.plan} -> {self._distribution}>"
 
     def _plan(self, dataset: Dataset) -> Plan:
-        plan = dataset.execution.plan.then(self._step)
+        plan = dataset.execution.plan.then(self._distribution)
         # The thread computes one more than those that wait: it begins when a step is handed out.
         return plan.then(ComputeAhead(1, self._num_ahead + 1)) if self._num_ahead else plan

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Self
 from unisono._src.core import out_of_range_error
 from unisono._src.data.dataset import Dataset, DatasetIterator, Optional
 from unisono._src.data.plans import Nest, Plan, State
-from unisono._src.strategy._agreement import Agreement
+from unisono._src.strategy._process_steps import ProcessSteps
 
 if TYPE_CHECKING:
     from unisono._src.strategy._distributed_dataset import DistributedDataset
 
 
 class DistributedIterator:
-    """The steps of one pass, and a place in it that can be kept and found again.
+    """The steps of one pass, and a position in it that can be saved and restored.
 
     >>> import unisono
     >>> dataset = unisono.data.Dataset.range(6).batch(2)
@@ -33,19 +33,19 @@ class DistributedIterator:
         self,
         source: DistributedDataset,
         dataset: Dataset,
-        plan_of: Callable[[Dataset], Plan],
-        agreement: Agreement | None,
+        make_plan: Callable[[Dataset], Plan],
+        process_steps: ProcessSteps | None,
     ) -> None:
-        self._source, self._dataset, self._agreement = source, dataset, agreement
-        self._iterator = DatasetIterator(dataset, plan_of, dataset.next_iteration())
+        self._source, self._dataset, self._process_steps = source, dataset, process_steps
+        self._iterator = DatasetIterator(dataset, make_plan, dataset.next_iteration())
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Nest:
-        if self._agreement is None:
+        if self._process_steps is None:
             return next(self._iterator)
-        step = self._agreement.step(next(self._iterator, None))
+        step = self._process_steps.combine(next(self._iterator, None))
         if step is None:
             raise StopIteration
         return step
@@ -70,18 +70,18 @@ class DistributedIterator:
         return self._source.element_spec
 
     def get_state(self) -> State:
-        """The place after the last step: pass it to `json.dumps`, keep it, give it to `set_state`.
+        """The position after the last step, as JSON data: store it, and pass it to `set_state` later.
 
-        It knows no replicas. Steps of `experimental_distribute_dataset` go on from it on any number of them.
+        It does not depend on replicas: steps of `experimental_distribute_dataset` resume from it on any number of them.
         """
         return self._iterator.get_state()
 
     def set_state(self, state: State) -> None:
-        """Goes to where `get_state` was called, of this iterator or of one in another run of the same lines."""
+        """Continues where `get_state` was called, on this iterator or on one in another run of the same code."""
         self._iterator.set_state(state)
 
     def close(self) -> None:
-        """Ends the pass: files and threads are given back. Happens by itself at the end of the data."""
+        """Ends the pass: closes files and stops threads. Happens by itself at the end of the data."""
         self._iterator.close()
 
     def __enter__(self) -> Self:

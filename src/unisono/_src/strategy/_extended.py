@@ -1,4 +1,4 @@
-"""tf.distribute's second level: devices by name, and what libraries rather than users call."""
+"""`strategy.extended`: tf.distribute's lower-level methods, which libraries call rather than users."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from unisono._src.devices import Placement, device_name
 from unisono._src.replicas import context
 from unisono._src.replicas.context import HasPlacement
 from unisono._src.replicas.values import DistributedValues
-from unisono._src.strategy._of_replica import OfReplica
-from unisono._src.strategy._reduce import local_results, reduce
+from unisono._src.strategy._reduce import MergeCallValue, local_results, reduce
 from unisono._src.strategy._run import run
 
-NOT_ACROSS = """`extended.{method}` is called where code runs once for all replicas: in a scope, or in a
-`merge_call` of the replica context."""
+IN_REPLICA = """`extended.{method}` was called inside a function that `run` calls on each replica. Call it where code
+runs once for all replicas: in a scope, or in a `merge_call` of the replica context."""
 
 
 class StrategyExtended:
-    """What `strategy.extended` gives."""
+    """The value of `strategy.extended`."""
 
     def __init__(self, strategy: HasPlacement, placement: Placement):
         self._strategy, self._placement = strategy, placement
@@ -39,7 +38,7 @@ class StrategyExtended:
 
     @property
     def experimental_require_static_shapes(self) -> bool:
-        """True: a program is compiled for the shapes it gets."""
+        """True: a program is compiled for the shapes of its arguments."""
         return True
 
     def variable_created_in_scope(self, v: Any) -> bool:
@@ -48,7 +47,7 @@ class StrategyExtended:
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
-        """Variables made inside live where that one does: on all devices of the strategy, as in its scope."""
+        """Variables made inside are on the devices of that one: on all devices of the strategy, as in its scope."""
         if not self.variable_created_in_scope(colocate_with_variable):
             raise ValueError(f"{colocate_with_variable!r} was not made in the scope of {self._strategy!r}.")
         with context.enter_strategy(self._strategy):
@@ -61,7 +60,7 @@ class StrategyExtended:
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """`strategy.reduce` over replicas only. The result is on every device, so wherever ``destinations`` are."""
         del destinations, options
-        _check_across("reduce_to")
+        _check_cross_replica("reduce_to")
         return reduce(self._placement, reduce_op, value, None)
 
     def batch_reduce_to(
@@ -80,24 +79,25 @@ class StrategyExtended:
     ) -> Any:
         """Calls `fn(var, *args, **kwargs)`, which assigns to it.
 
-        A mirrored variable is one object on all devices, so it is called once; PerReplica arguments, which would differ
-        from device to device, are an error: reduce them first. For a variable with parts it is called for each.
+        A mirrored variable is one object on all devices, so `fn` is called once; PerReplica arguments, which would
+        differ from device to device, are an error: reduce them first. For a variable with a value per replica
+        (`on_read`) it is called for each replica.
 
         Args:
             var: a variable of this strategy.
             fn: the function.
-            args: what it is called with.
-            kwargs: what it is called with by name.
+            args: its positional arguments after ``var``.
+            kwargs: its keyword arguments.
             group: False gives a result for each replica instead of one for all.
         """
-        _check_across("update")
+        _check_cross_replica("update")
         if keras_hooks.is_on_read(var):
             return run(self._strategy, fn, (var, *args), kwargs or {})
         for leaf in jax.tree.leaves((args, kwargs)):
-            if isinstance(leaf, DistributedValues) and not isinstance(leaf, OfReplica):
+            if isinstance(leaf, DistributedValues) and not isinstance(leaf, MergeCallValue):
                 raise ValueError(
-                    "extended.update: an argument has a value of its own for each replica, and the variable has one "
-                    "for all. Reduce it first: strategy.reduce(op, value, axis=None)."
+                    "extended.update: an argument has a value per replica, and the variable has one value for all "
+                    "replicas. Reduce it first: strategy.reduce(op, value, axis=None)."
                 )
         result = fn(var, *args, **(kwargs or {}))
         return result if group else (result,) * self._placement.num_replicas
@@ -106,6 +106,6 @@ class StrategyExtended:
         return local_results(value, len(self._placement.local_devices))
 
 
-def _check_across(method: str) -> None:
+def _check_cross_replica(method: str) -> None:
     if context.current_replica() is not None:
-        raise RuntimeError(NOT_ACROSS.format(method=method))
+        raise RuntimeError(IN_REPLICA.format(method=method))

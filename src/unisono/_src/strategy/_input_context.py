@@ -1,4 +1,4 @@
-"""What functions that make input are told about where they run."""
+"""The arguments of functions that make input: which worker or replica they run for."""
 
 from __future__ import annotations
 

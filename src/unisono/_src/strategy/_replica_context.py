@@ -1,4 +1,4 @@
-"""What a function that `run` calls can know of the others."""
+"""`ReplicaContext`: what a function that `run` calls can know of its replica and exchange with the other replicas."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import keras
 from unisono._src.replicas import context
 from unisono._src.replicas.context import MergeCall, Replica
 from unisono._src.replicas.values import DistributedValues
-from unisono._src.strategy._of_replica import OfReplica
-from unisono._src.strategy._reduce_op import ReduceOp
+from unisono._src.strategy._reduce import MergeCallValue, ReduceOp
 from unisono._src.strategy._strategy import Strategy
 
 
@@ -37,7 +36,7 @@ class ReplicaContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas run it; 1 for a batch that does not divide, which one replica sees whole."""
+        """How many replicas run it; 1 for a batch that does not divide, which one replica processes whole."""
         return self._replica.num_replicas
 
     @property
@@ -47,7 +46,7 @@ class ReplicaContext:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices of the strategy: which of them this is, is known when the program runs."""
+        """The devices of the strategy: which one this replica runs on is known only when the program runs."""
         return self.strategy.extended.worker_devices
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
@@ -57,13 +56,13 @@ class ReplicaContext:
         return reduce(jax.tree.map(_array, value))
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
-        """The values of all replicas one after the other along ``axis``; the same on each. Differentiable."""
+        """The values of all replicas concatenated along ``axis``; the same on each. Differentiable."""
         del options
         leaves = jax.tree.map(_array, value)
         for leaf in jax.tree.leaves(leaves):
             if leaf.ndim == 0:
                 raise ValueError(
-                    "all_gather joins arrays along one of their dimensions; a number has none. "
+                    "all_gather concatenates arrays along one of their dimensions; a number has none. "
                     "Give it one first, with keras.ops.expand_dims(value, 0)."
                 )
         return self._replica.gather(leaves, axis)
@@ -71,18 +70,18 @@ class ReplicaContext:
     def merge_call(self, merge_fn: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
         """Calls `merge_fn(strategy, *args, **kwargs)` once for all replicas, with their values as PerReplica.
 
-        What it returns goes back to each: a PerReplica gives each its own.
+        Its result is returned on each replica; of a PerReplica, each replica gets its own value.
         """
-        args, kwargs = jax.tree.map(self._of_all, (args, kwargs or {}))
+        args, kwargs = jax.tree.map(self._as_merge_call_value, (args, kwargs or {}))
         with context.run_as(MergeCall(self._replica)):
             result = merge_fn(self.strategy, *args, **kwargs)
-        return jax.tree.map(self._of_one, result)
+        return jax.tree.map(self._own_value, result)
 
-    def _of_all(self, leaf: Any) -> Any:
-        return OfReplica(leaf, self._replica) if isinstance(leaf, jax.Array) and self._replica.axis else leaf
+    def _as_merge_call_value(self, leaf: Any) -> Any:
+        return MergeCallValue(leaf, self._replica) if isinstance(leaf, jax.Array) and self._replica.axis else leaf
 
-    def _of_one(self, leaf: Any) -> Any:
-        if isinstance(leaf, OfReplica):
+    def _own_value(self, leaf: Any) -> Any:
+        if isinstance(leaf, MergeCallValue):
             return leaf.own
         if isinstance(leaf, DistributedValues):
             return jnp.take(jnp.stack(leaf.values), self._replica.index, axis=0)

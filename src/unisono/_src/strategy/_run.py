@@ -1,7 +1,7 @@
 """`strategy.run`: the same function on every replica, as one program over all devices.
 
 The function is traced once, for one replica, by `jax.shard_map`. Replicas of one program have values of equal shape, so
-a batch whose rows do not divide runs as one replica that sees all rows, on every device: the sums are those of the
+a batch whose rows do not divide runs as one replica that processes all rows, on every device: the sums are those of the
 whole batch, whatever the user divides them by.
 """
 
@@ -17,17 +17,16 @@ import numpy as np
 from jax.sharding import PartitionSpec
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.replicas.context import HasPlacement, Replica
 from unisono._src.replicas.values import PerReplica, Sharded, Unsplit, as_program_input, flatten_with_none
-from unisono._src.strategy._of_replica import OfReplica
+from unisono._src.strategy._reduce import MergeCallValue
 from unisono._src.tracing import functions, tape
 
 ALREADY_INSIDE = """`run` was called inside a function that already runs on one replica.
 Call it where code runs once for all replicas; what every replica should do, simply call."""
 
-TAPE_OUTSIDE = """A GradientTape is recording around `strategy.run`, where it sees nothing of what the replicas do.
+TAPE_OUTSIDE = """A GradientTape is recording around `strategy.run`, where it records nothing of what the replicas do.
 Put it inside the function:
     def step(x):
         with unisono.GradientTape() as tape:
@@ -36,33 +35,33 @@ Put it inside the function:
 IN_A_BRANCH = """`run` was called inside a branch of `cond`. Choose inside the function that it runs instead:
     strategy.run(lambda x: keras.ops.cond(condition, ...), args=(x,))"""
 
-NOT_FOR_ALL = """The rows of this batch do not divide by the {number} replicas, so it runs as one replica that sees all
-rows. But another argument has a number of its own for each replica, of which there is no one for all.
+DIFFERENT_NUMBERS = """The rows of this batch do not divide by the {number} replicas, so it runs as one replica that
+processes all rows. But another argument is a number that differs between the replicas.
 Use batches that divide: dataset.batch(size, drop_remainder=True)."""
 
 
 def run(strategy: HasPlacement, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Runs ``function`` on all replicas; PerReplica arguments give each its own value."""
+    """Runs ``function`` on all replicas; of PerReplica arguments each replica gets its own value."""
     if context.current_replica() is not None:
         raise RuntimeError(ALREADY_INSIDE)
-    merged = context.merging_replica()
-    if merged is not None:
-        return _run_in_merge(merged, function, args, kwargs)
+    merging = context.merging_replica()
+    if merging is not None:
+        return _run_in_merge_call(merging, function, args, kwargs)
     with context.enter_strategy(strategy):
         if strategy.placement.num_replicas == 1:
-            return _run_alone(strategy, function, args, kwargs)
+            return _run_as_single_replica(strategy, function, args, kwargs)
         if tape.is_any_tape_recording():
             raise RuntimeError(TAPE_OUTSIDE)
         if keras_hooks.enclosing_state_scope() is not None:
             return _run_traced(strategy, function, args, kwargs)
-        compiled = _compiled(strategy, function)
+        compiled = _get_compiled(strategy, function)
         if compiled is not None:
             return compiled(args, kwargs)
         return _run_once(strategy, function, args, kwargs)
 
 
-def _compiled(strategy: HasPlacement, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """`run` of a function that may be compiled: one that is meant to be, or a piece of one that turns on the host."""
+def _get_compiled(strategy: HasPlacement, function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """`run` of a `unisono.function`, or of a function called in a Python loop on the host: compiled, and cached."""
     if functions.functions_run_eagerly():
         return None
 
@@ -70,14 +69,14 @@ def _compiled(strategy: HasPlacement, function: Callable[..., Any]) -> Callable[
         return functions.Function(lambda args, kwargs: _run_traced(strategy, function, args, kwargs))
 
     if isinstance(function, functions.Function):
-        return function.derived(strategy, make)
+        return function.get_derived(strategy, make)
     return functions.get_or_make_in_host_loop(function, make)
 
 
 def _run_once(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Outside of functions: traced anew, since Python may do something else this time, and compiled if it really does.
+    """Outside of functions: traced again, since Python may do something else this time, and compiled only if it does.
 
-    Operation by operation there are no programs over several devices: JAX would compile each of them every time.
+    JAX runs no single operation over several devices without compiling it: one by one they would be compiled each time.
     """
 
     def once(args: Any, kwargs: Any) -> Any:
@@ -87,15 +86,15 @@ def _run_once(strategy: HasPlacement, function: Callable[..., Any], args: Any, k
     return functions.ConcreteFunction(once, arguments).call_once(arguments.arrays)
 
 
-def _run_in_merge(replica: Replica, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Back from a `merge_call` to the replicas, all of which came there together."""
-    args, kwargs = jax.tree.map(lambda leaf: leaf.own if isinstance(leaf, OfReplica) else leaf, (args, kwargs))
+def _run_in_merge_call(replica: Replica, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Inside a `merge_call`: runs on the replicas again, all of which take part in it."""
+    args, kwargs = jax.tree.map(lambda leaf: leaf.own if isinstance(leaf, MergeCallValue) else leaf, (args, kwargs))
     with context.run_as(replica):
         result = function(*args, **kwargs)
-    return jax.tree.map(lambda leaf: OfReplica(_result(leaf), replica), result)
+    return jax.tree.map(lambda leaf: MergeCallValue(_as_result(leaf), replica), result)
 
 
-def _run_alone(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run_as_single_replica(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     with context.run_as(Replica(strategy, axis=None)):
         return function(*args, **kwargs)
 
@@ -103,23 +102,27 @@ def _run_alone(strategy: HasPlacement, function: Callable[..., Any], args: Any, 
 def _run_traced(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     placement = strategy.placement
     leaves, tree = flatten_with_none((args, kwargs))
-    held = [as_program_input(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
-    uneven = next((leaf for leaf in held if isinstance(leaf, Unsplit)), None)
-    if uneven is None:
-        return _run_on_each(strategy, lambda leaves: _called(function, tree, leaves), held)
-    _scope().placement = placement
-    result = _run_alone(strategy, lambda: _called(function, tree, [_for_all(leaf) for leaf in held]), (), {})
+    inputs = [as_program_input(leaf, placement) if isinstance(leaf, PerReplica) else leaf for leaf in leaves]
+    unsplit = next((leaf for leaf in inputs if isinstance(leaf, Unsplit)), None)
+    if unsplit is None:
+        return _run_on_replicas(strategy, lambda leaves: _call(function, tree, leaves), inputs)
+    _capture_scope().placement = placement
+    batch = [_whole_argument(leaf) for leaf in inputs]
+    result = _run_as_single_replica(strategy, lambda: _call(function, tree, batch), (), {})
     return jax.tree.map(
-        lambda leaf: PerReplica.holding(Unsplit(_result(leaf), uneven.shares, placement, is_batch=False)), result
+        lambda leaf: PerReplica.from_storage(Unsplit(_as_result(leaf), unsplit.row_counts, placement, is_batch=False)),
+        result,
     )
 
 
-def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], held: list[Any]) -> Any:
+def _run_on_replicas(strategy: HasPlacement, function: Callable[[list[Any]], Any], inputs: list[Any]) -> Any:
     placement = strategy.placement
-    outer = _scope()
+    outer = _capture_scope()
     outer.placement = placement
-    parted = keras_hooks.on_read_variables(strategy)
-    traced = _OneReplica(strategy, function, held, parted, outer)
+    on_read = keras_hooks.on_read_variables(strategy)
+    traced = _ReplicaProgram(strategy, function, inputs, on_read, outer)
+    # `same` also for variables whose layout is sharded: a replica computes with the whole value, and XLA gathers it
+    # before and shards it after.
     each, same = PartitionSpec(placement.axis), PartitionSpec()
     program = jax.shard_map(
         jax_hooks.merge_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
@@ -128,137 +131,135 @@ def _run_on_each(strategy: HasPlacement, function: Callable[[list[Any]], Any], h
         out_specs=(each, same, each, same),
         check_vma=False,
     )
-    rows = [leaf.array for leaf in held if isinstance(leaf, Sharded)]
-    arrays, mirrored, parts, totals = program(rows, [outer.raw(variable) for variable in parted])
-    for variable, value in zip(traced.mirrored, mirrored, strict=True):
-        outer.set_raw(variable, value)
-    for variable, value, whole in zip(traced.parted, parts, totals.of_parts, strict=True):
-        outer.set_raw(variable, value, whole)
-    return traced.result(arrays, totals.of_results)
+    rows = [leaf.array for leaf in inputs if isinstance(leaf, Sharded)]
+    arrays, mirrored, per_replica, sums = program(rows, [outer.stored_value(variable) for variable in on_read])
+    for variable, value in zip(traced.written_mirrored, mirrored, strict=True):
+        outer.set_stored_value(variable, value)
+    for variable, value, aggregated in zip(traced.written_on_read, per_replica, sums.of_variables, strict=True):
+        outer.set_stored_value(variable, value, aggregated)
+    return traced.make_result(arrays, sums.of_results)
 
 
-def _scope() -> functions.CaptureScope:
+def _capture_scope() -> functions.CaptureScope:
     scope = keras_hooks.enclosing_state_scope()
     if isinstance(scope, functions.NestedScope) and scope.may_run_on_host:
-        scope.data_pulled()  # a program over all replicas in a loop of Python's: that loop can turn on the host
+        scope.data_pulled()  # a program over all replicas in a loop of the user's: that loop can run on the host
     if not isinstance(scope, functions.CaptureScope):
         raise RuntimeError(IN_A_BRANCH)
     return scope
 
 
-class _Totals(NamedTuple):
-    """What replicas that are far from each other sum at once, before anybody asks: sums on the way cost nothing more.
+class _EarlySums(NamedTuple):
+    """What replicas of different processes sum in the step itself, before it is read: merged with the step's other
+    sums these cost nothing more.
 
     Attributes:
-        of_results: the sums of the results, None for those that are not one number, or are of half precision.
-        of_parts: the wholes of the variables with parts, None for those that are no sums.
+        of_results: the sums of the results, None for those that are not one number, or have half precision.
+        of_variables: the aggregated values of the on-read variables, None for those whose aggregation is not a sum.
     """
 
     of_results: list[Any]
-    of_parts: list[Any]
+    of_variables: list[Any]
 
 
-class _OneReplica:
+class _ReplicaProgram:
     """The program of one replica, and what is known of it once it is traced."""
 
     def __init__(
         self,
         strategy: HasPlacement,
         function: Callable[[list[Any]], Any],
-        held: list[Any],
-        parted: list[Any],
+        inputs: list[Any],
+        on_read: list[Any],
         outer: functions.CaptureScope,
     ) -> None:
-        self._strategy, self._function, self._held, self._with_parts = strategy, function, held, parted
+        self._strategy, self._function, self._inputs, self._on_read = strategy, function, inputs, on_read
         self._outer = outer
-        self.mirrored: list[Any] = []
-        """The variables that it writes, one value for all replicas."""
-        self.parted: list[Any] = []
-        """The variables of which it writes its part."""
+        self.written_mirrored: list[Any] = []
+        """The variables that it writes with one value for all replicas."""
+        self.written_on_read: list[Any] = []
+        """The variables of which it writes this replica's value."""
         self._leaves: list[Any] = []
         self._tree: Any = None
 
-    def __call__(self, rows: list[Any], parts: list[Any]) -> tuple[list[Any], list[Any], list[Any], _Totals]:
-        following = iter(rows)
-        leaves = [_of_one(leaf, following) for leaf in self._held]
+    def __call__(self, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any], list[Any], _EarlySums]:
+        remaining_rows = iter(rows)
+        leaves = [_replica_argument(leaf, remaining_rows) for leaf in self._inputs]
         replica = Replica(self._strategy, self._strategy.placement.axis)
-        own = {id(variable): part[0] for variable, part in zip(self._with_parts, parts, strict=True)}
+        own = {id(variable): state[0] for variable, state in zip(self._on_read, states, strict=True)}
         scope = functions.ReplicaScope(replica, self._outer, own, jax_hooks.current_trace())
         with context.run_as(replica), scope:
             result = self._function(leaves)
-            self._leaves, self._tree = flatten_with_none(jax.tree.map(_result, result))
+            self._leaves, self._tree = flatten_with_none(jax.tree.map(_as_result, result))
         self._outer.used.update(scope.used)
         written = scope.written.values()
-        self.mirrored = [variable for variable in written if not keras_hooks.is_on_read(variable)]
-        self.parted = [variable for variable in written if keras_hooks.is_on_read(variable)]
+        self.written_mirrored = [variable for variable in written if not keras_hooks.is_on_read(variable)]
+        self.written_on_read = [variable for variable in written if keras_hooks.is_on_read(variable)]
         results = [leaf for leaf in self._leaves if isinstance(leaf, jax.Array)]
-        own_parts = [scope.read(variable) for variable in self.parted]
+        own_values = [scope.read(variable) for variable in self.written_on_read]
         return (
             [leaf if leaf.ndim else leaf[None] for leaf in results],
-            [scope.read(variable) for variable in self.mirrored],
-            [part[None] for part in own_parts],
-            self._totals(replica, results, own_parts),
+            [scope.read(variable) for variable in self.written_mirrored],
+            [value[None] for value in own_values],
+            self._early_sums(replica, results, own_values),
         )
 
-    def _totals(self, replica: Replica, results: list[Any], parts: list[Any]) -> _Totals:
+    def _early_sums(self, replica: Replica, results: list[Any], own_values: list[Any]) -> _EarlySums:
         if not self._strategy.placement.needs_merged_sums:
-            return _Totals([None] * len(results), [None] * len(parts))
-        summed = [variable.aggregation == "sum" for variable in self.parted]
+            return _EarlySums([None] * len(results), [None] * len(own_values))
+        is_sum = [variable.aggregation == "sum" for variable in self.written_on_read]
         return replica.sum(  # type: ignore[no-any-return]
-            _Totals(
-                [leaf if _is_number(leaf) else None for leaf in results],
-                [part if is_sum else None for part, is_sum in zip(parts, summed, strict=True)],
+            _EarlySums(
+                [leaf if _is_summable_number(leaf) else None for leaf in results],
+                [value if summed else None for value, summed in zip(own_values, is_sum, strict=True)],
             )
         )
 
-    def result(self, arrays: list[Any], totals: list[Any]) -> Any:
-        """What `run` returns, of what the program of all replicas did."""
-        placement, following = self._strategy.placement, zip(arrays, totals, strict=True)
-        leaves = [
-            _rows(*next(following), leaf.ndim == 0, placement)
-            if isinstance(leaf, jax.Array)
-            else None
-            if leaf is None
-            else PerReplica([leaf] * placement.num_replicas)
-            for leaf in self._leaves
-        ]
-        return jax.tree.unflatten(self._tree, leaves)
+    def make_result(self, arrays: list[Any], sums: list[Any]) -> Any:
+        """What `run` returns, from what the program over all replicas returned."""
+        placement, remaining = self._strategy.placement, zip(arrays, sums, strict=True)
+
+        def make_leaf(leaf: Any) -> Any:
+            if leaf is None:
+                return None
+            if not isinstance(leaf, jax.Array):
+                return PerReplica([leaf] * placement.num_replicas)
+            array, total = next(remaining)
+            return PerReplica.from_storage(Sharded(array, leaf.ndim == 0, placement, total))
+
+        return jax.tree.unflatten(self._tree, [make_leaf(leaf) for leaf in self._leaves])
 
 
-def _rows(array: Any, total: Any, scalars: bool, placement: Placement) -> PerReplica:
-    return PerReplica.holding(Sharded(array, scalars, placement, total))
-
-
-def _is_number(leaf: Any) -> bool:
+def _is_summable_number(leaf: Any) -> bool:
     return leaf.ndim == 0 and leaf.dtype.itemsize >= 4 and jnp.issubdtype(leaf.dtype, jnp.number)
 
 
-def _called(function: Callable[..., Any], tree: Any, leaves: list[Any]) -> Any:
+def _call(function: Callable[..., Any], tree: Any, leaves: list[Any]) -> Any:
     args, kwargs = jax.tree.unflatten(tree, leaves)
     return function(*args, **kwargs)
 
 
-def _of_one(leaf: Any, following: Iterator[Any]) -> Any:
-    """The argument of one replica."""
+def _replica_argument(leaf: Any, remaining_rows: Iterator[Any]) -> Any:
+    """The argument of one replica among several."""
     if not isinstance(leaf, Sharded):
         return leaf
-    rows = next(following)
-    return rows[0] if leaf.scalars else rows
+    rows = next(remaining_rows)
+    return rows[0] if leaf.is_scalar else rows
 
 
-def _for_all(leaf: Any) -> Any:
-    """The argument of one replica that does the work of all."""
+def _whole_argument(leaf: Any) -> Any:
+    """The argument of a single replica that does the work of all."""
     if isinstance(leaf, Unsplit):
         return leaf.value
     if not isinstance(leaf, Sharded):
         return leaf
-    if leaf.scalars:
-        raise ValueError(NOT_FOR_ALL.format(number=leaf.number))
+    if leaf.is_scalar:
+        raise ValueError(DIFFERENT_NUMBERS.format(number=leaf.num_replicas))
     return leaf.array
 
 
-def _result(leaf: Any) -> Any:
-    """Variables give their values, Python numbers become arrays; strings and the like stay."""
+def _as_result(leaf: Any) -> Any:
+    """The values of variables, arrays of Python numbers; strings and other objects as they are."""
     if isinstance(leaf, keras.Variable):
         return leaf.value
     return jnp.asarray(leaf) if isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic) else leaf

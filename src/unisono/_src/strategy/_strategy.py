@@ -1,4 +1,4 @@
-"""What all strategies have in common: everything but the choice of devices."""
+"""`Strategy`: everything that strategies share; subclasses only choose the devices."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from unisono._src.strategy._distribute import distribute_dataset, distribute_fro
 from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._extended import StrategyExtended
 from unisono._src.strategy._input_context import InputContext, ValueContext
-from unisono._src.strategy._input_options import InputOptions
+from unisono._src.strategy._options import InputOptions, RunOptions
 from unisono._src.strategy._reduce import gather, local_results, reduce
 from unisono._src.strategy._run import run
-from unisono._src.strategy._run_options import RunOptions
 
 
 class Strategy:
@@ -37,13 +36,13 @@ class Strategy:
 
     @property
     def placement(self) -> Placement:
-        """Where variables and batches of this strategy live."""
+        """The devices of this strategy, and how variables and batches are stored on them."""
         return self._placement
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas share a global batch. Where one replica sees all of a batch it is 1: in the step of `fit`,
-        and in `run` on a batch that does not divide."""
+        """How many replicas share a global batch. Where one replica processes all of a batch it is 1: in the step of
+        `fit`, and in `run` on a batch that does not divide."""
         replica = context.current_replica()
         if replica is not None and replica.strategy is self:
             return replica.num_replicas
@@ -51,12 +50,12 @@ class Strategy:
 
     @property
     def extended(self) -> StrategyExtended:
-        """tf.distribute's second level: the names of the devices."""
+        """tf.distribute's lower-level methods, and the names of the devices."""
         return self._extended
 
     @property
     def cluster_resolver(self) -> Any:
-        """Who takes part; None for a strategy that lives in one process."""
+        """The cluster that this strategy runs on; None for a strategy of one process."""
         return None
 
     @contextlib.contextmanager
@@ -88,7 +87,7 @@ class Strategy:
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Dataset], options: InputOptions | None = None
     ) -> DistributedDataset:
-        """Deals the elements of `dataset_fn(context)`, batches of one replica, to the replicas in turn.
+        """Assigns the elements of `dataset_fn(context)`, batches of one replica, to the replicas one after the other.
 
         >>> import unisono
         >>> def batches(context):
@@ -111,10 +110,10 @@ class Strategy:
         return distribute_values(self._placement, value_fn)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: RunOptions | None = None) -> Any:
-        """Calls `fn(*args, **kwargs)` on every replica. PerReplica arguments give each its own value, others are the
-        same for all; what is returned is PerReplica, leaf by leaf, or with one replica what `fn` returned.
+        """Calls `fn(*args, **kwargs)` on every replica. Of PerReplica arguments each replica gets its own value, all
+        other arguments are the same for all. Returns a nest of PerReplica, or with one replica what `fn` returned.
 
-        Call it in a `unisono.function`: outside of one it is traced anew every time.
+        Call it in a `unisono.function`: outside of one it is traced again every time.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0"])
@@ -122,9 +121,9 @@ class Strategy:
         2
 
         Args:
-            fn: what one replica does: a forward pass, a gradient, an optimizer's `apply_gradients`.
+            fn: the function of one replica: a forward pass, a gradient, an optimizer's `apply_gradients`.
             args: its arguments.
-            kwargs: its arguments by name.
+            kwargs: its keyword arguments.
             options: accepted, without effect.
         """
         del options
@@ -142,11 +141,11 @@ class Strategy:
         return reduce(self._placement, reduce_op, value, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas one after the other along ``axis``, whatever size each has there."""
+        """The values of all replicas concatenated along ``axis``, along which their sizes may differ."""
         return gather(self._placement, value, axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The value of each replica of this process, as a tuple; of what is not PerReplica, a tuple of one.
+        """The value of each replica of this process, as a tuple; for a value that is not PerReplica, a tuple of one.
 
         >>> import unisono
         >>> unisono.MirroredStrategy(["cpu:0"]).experimental_local_results(3)

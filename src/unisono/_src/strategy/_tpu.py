@@ -1,4 +1,4 @@
-"""All TPU cores."""
+"""`TPUStrategy`: one replica on each TPU core."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from unisono._src.devices import Placement
-from unisono._src.strategy._joining import join_cluster
+from unisono._src.strategy._strategies import join_cluster
 from unisono._src.strategy._strategy import Strategy
 from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver
 
 NO_ASSIGNMENT = """experimental_device_assignment: a replica is one TPU core here, in JAX's order; a model that is split
 over several cores is not supported. Leave the argument out."""
 
-
-NO_SPLITTING = """{method}: a replica is one TPU core here, the logical device 0; {asked} is not there.
+NO_SPLITTING = """{method}: a replica is one TPU core here, the logical device 0; {asked} is not supported.
 Inside JAX code, jax.lax.with_sharding_constraint splits an array over devices."""
 
 
@@ -26,10 +25,10 @@ class TPUStrategy(Strategy):
     strategy = unisono.TPUStrategy(resolver)
     ```
 
-    Without a TPU that is a ValueError, "no TPU: …"; with `UNISONO_FAKE_TPU=8` 8 CPU devices stand for TPU cores.
+    Without a TPU that is a ValueError, "no TPU: …"; with `UNISONO_FAKE_TPU=8` 8 CPU devices act as TPU cores.
 
     Args:
-        tpu_cluster_resolver: where the TPUs are; None finds them.
+        tpu_cluster_resolver: finds the TPUs; None makes one.
         experimental_device_assignment: must be None.
         experimental_spmd_xla_partitioning: accepted, without effect.
     """
@@ -49,7 +48,7 @@ class TPUStrategy(Strategy):
 
     @property
     def cluster_resolver(self) -> Any:
-        """Where the TPUs are."""
+        """The resolver that found the TPUs."""
         return self._resolver
 
     def experimental_assign_to_logical_device(self, tensor: Any, logical_device_id: int) -> Any:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _PORT: Final = 8470  # TensorFlow's, shown and not used
 
 NO_TPU = """no TPU: {reason}.
-On a machine with TPUs, install JAX for them: pip install 'unisono[tpu]', and run the script there, not from afar.
+On a machine with TPUs, install JAX for them: pip install 'unisono[tpu]', and run the script on that machine.
 Without a TPU, UNISONO_FAKE_TPU=8 in the environment runs the same code on 8 CPU devices, and
-unisono.MirroredStrategy() trains on the GPUs or CPUs that there are."""
+unisono.MirroredStrategy() trains on the GPUs or CPUs of this machine."""
 
 
 class TPUSystemMetadata(NamedTuple):
@@ -40,10 +40,10 @@ class TPUSystemMetadata(NamedTuple):
 class TPUClusterResolver(ClusterResolver):
     """Finds TPUs, or raises `ValueError` ("no TPU: …") when it is made.
 
-    That is the error which notebooks wait for to fall back on something else; nothing is started to find out. The
-    script runs on the machine that has the TPUs (in a pod: on each), so the arguments that led TensorFlow to TPUs
-    elsewhere (`zone`, `project` and those behind) have no meaning; they are accepted. `UNISONO_FAKE_TPU=8` lets 8 CPU
-    devices stand for TPU cores.
+    Notebooks catch that error to fall back on other devices; JAX is not started to find out. The script runs on the
+    machine that has the TPUs (in a pod: on each), so the arguments by which TensorFlow finds TPUs elsewhere (`zone`,
+    `project` and the following ones) are accepted, without effect. With `UNISONO_FAKE_TPU=8`, 8 CPU devices act as TPU
+    cores.
 
     ```python
     resolver = unisono.cluster_resolver.TPUClusterResolver.connect()
@@ -69,7 +69,7 @@ class TPUClusterResolver(ClusterResolver):
         self._environ = environ
         self._tpu = tpu
         self._num_fake = fake_tpu_cores(environ)
-        reason = None if self._num_fake else _why_not(environ)
+        reason = None if self._num_fake else _why_no_tpu(environ)
         if reason:
             raise ValueError(NO_TPU.format(reason=reason))
         self._pod = None
@@ -81,14 +81,14 @@ class TPUClusterResolver(ClusterResolver):
 
     @staticmethod
     def connect(tpu: str | None = None, zone: str | None = None, project: str | None = None) -> TPUClusterResolver:
-        """A resolver whose TPUs JAX has been seen to have; in a pod that has to wait until its machines have joined."""
+        """A resolver whose TPUs JAX has found; in a pod that has to wait until its machines have joined."""
         resolver = TPUClusterResolver(tpu, zone, project)
         if resolver._pod is None:
             resolver.devices()
         return resolver
 
     def devices(self) -> list[jax.Device]:
-        """All TPU cores of the job; on this machine, unless the machines of a pod have joined. Starts JAX."""
+        """All TPU cores of the job; those of this machine until the machines of a pod have joined. Starts JAX."""
         if self._num_fake:
             from unisono._src.devices import resolve_devices
 
@@ -149,11 +149,11 @@ class TPUClusterResolver(ClusterResolver):
 
     @staticmethod
     def set_tpu_topology(*args: Any, **kwargs: Any) -> None:
-        """Not supported. JAX knows how the TPUs are connected."""
-        raise NotImplementedError("set_tpu_topology: JAX knows how the TPUs are connected. Leave the call out.")
+        """Not supported. JAX finds the topology by itself."""
+        raise NotImplementedError("set_tpu_topology: JAX finds the topology by itself. Leave the call out.")
 
     def membership(self) -> Membership:
-        """This process's place among those that train together: alone, but in a pod."""
+        """This process among those that train together: a single process, except in a pod."""
         if self._pod is not None:
             return self._pod.membership()
         source = "UNISONO_FAKE_TPU" if self._num_fake else "the TPUs of this machine"
@@ -164,13 +164,13 @@ class TPUClusterResolver(ClusterResolver):
         return self._task_type or "worker"
 
 
-def _why_not(environ: Mapping[str, str], devices: Path = Path("/dev")) -> str | None:
-    """Why JAX will find no TPU, judged without starting it; None if it may."""
+def _why_no_tpu(environ: Mapping[str, str], devices: Path = Path("/dev")) -> str | None:
+    """Why JAX will find no TPU, without starting it; None if it may find one."""
     platforms = environ.get("JAX_PLATFORMS", "")
     if platforms and "tpu" not in platforms.split(","):
-        return f"JAX_PLATFORMS={platforms} leaves them out"
+        return f"JAX_PLATFORMS={platforms} excludes TPUs"
     if importlib.util.find_spec("libtpu") is None:
-        return "libtpu is not installed, without which JAX sees none"
+        return "libtpu is not installed, without which JAX finds none"
     if not any(devices.glob("accel[0-9]*")) and not any(devices.glob("vfio/[0-9]*")):
         return "this machine has no device /dev/accel* or /dev/vfio/*"
     return None

@@ -1,4 +1,4 @@
-"""Who am I: the strategy whose scope this thread is in, and the replica that it runs."""
+"""The current strategy and replica of a thread: the scope that is entered, and the replica whose code runs."""
 
 from unisono._src.replicas.context._replica import Replica
 from unisono._src.replicas.context._stack import (

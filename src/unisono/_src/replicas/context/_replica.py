@@ -1,4 +1,4 @@
-"""One replica among those that run the same function: who it is, and how it speaks with the others."""
+"""One replica among those that run the same function: its collectives, and whether its code may diverge."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from unisono._src.replicas.values import apply_packed
 if TYPE_CHECKING:
     from unisono._src.replicas.context._stack import HasPlacement
 
-DECIDED_ALONE = """Here all replicas have to come together, to sum gradients, or to reduce, gather or merge values. But
-it is inside of an `if`, a `cond` or a loop that each replica decides by itself: one that decides otherwise never comes,
-and the others would wait forever. Come together outside of it, and choose what goes in:
+IN_DIVERGENT_BRANCH = """Here all replicas have to take part: gradients are summed, or values reduced or gathered.
+But it is inside an `if`, a `cond` or a loop that each replica decides by itself: a replica that decides otherwise does
+not take part, and the rest would wait forever. Do it outside, and choose what goes in:
     gradients = [keras.ops.where(condition, gradient, 0.0) for gradient in gradients]
     optimizer.apply_gradients(zip(gradients, variables))
 If the condition is the same for all replicas, decide around `strategy.run`."""
 
 
 class Replica:
-    """What `strategy.run` puts in force around the user's function.
+    """The replica under which `strategy.run` calls the user's function.
 
     Args:
-        strategy: the one that runs it.
-        axis: the axis of the mesh along which the others are; None where one replica does the work of all.
+        strategy: the strategy that runs it.
+        axis: the mesh axis along which the replicas are; None where one replica does the work of all.
     """
 
     def __init__(self, strategy: HasPlacement, axis: str | None):
         self.strategy, self.axis = strategy, axis
-        self._alike = 0
-        self._alone = 0
+        self._same_value_depth = 0
+        self._divergent_depth = 0
 
     @property
     def num_replicas(self) -> int:
@@ -46,7 +46,7 @@ class Replica:
         return jnp.zeros((), "int32") if self.axis is None else jax.lax.axis_index(self.axis)
 
     def sum(self, nest: Any) -> Any:
-        """Over all replicas, leaf by leaf."""
+        """The sum over all replicas, leaf by leaf."""
         if self.axis is None:
             return nest
         self.check_all_replicas_arrive()
@@ -56,7 +56,7 @@ class Replica:
         return jax.lax.psum(nest, axis)
 
     def mean(self, nest: Any) -> Any:
-        """Over all replicas, leaf by leaf."""
+        """The mean over all replicas, leaf by leaf."""
         if self.axis is None:
             return nest
         self.check_all_replicas_arrive()
@@ -66,7 +66,7 @@ class Replica:
         return jax.lax.pmean(nest, axis)
 
     def take_from_first(self, nest: Any) -> Any:
-        """What the first replica has."""
+        """The value of the first replica."""
         if self.axis is None:
             return nest
         self.check_all_replicas_arrive()
@@ -74,7 +74,7 @@ class Replica:
         return jax.lax.psum(jax.tree.map(lambda x: jnp.where(is_first, x, jnp.zeros_like(x)), nest), self.axis)
 
     def gather(self, nest: Any, axis: int) -> Any:
-        """The leaves of all replicas, one after the other along ``axis``."""
+        """The leaves of all replicas concatenated along ``axis``."""
         if self.axis is None:
             return nest
         self.check_all_replicas_arrive()
@@ -89,39 +89,39 @@ class Replica:
 
     @property
     def assigns_same_values(self) -> bool:
-        """Whether what is assigned now is the same on all replicas: there is nothing to sum."""
+        """Whether what is assigned now is the same on all replicas: there is nothing to combine."""
         return self.axis is None or self.is_updating
 
     @property
     def is_updating(self) -> bool:
-        """Whether code runs that assigns the same on all replicas."""
-        return self._alike > 0
+        """Whether code runs inside :meth:`assigning_same_values`."""
+        return self._same_value_depth > 0
 
     @contextlib.contextmanager
     def assigning_same_values(self) -> Iterator[None]:
-        """For code that assigns the same on all replicas: an optimizer's, once gradients are summed."""
-        self._alike += 1
+        """Around code that assigns the same on all replicas: an optimizer's, once gradients are summed."""
+        self._same_value_depth += 1
         try:
             yield
         finally:
-            self._alike -= 1
+            self._same_value_depth -= 1
 
     @property
     def is_in_divergent_branch(self) -> bool:
-        """Whether code runs, or not, as the values of this one replica say."""
-        return self._alone > 0
+        """Whether it depends on values of this replica alone that the code runs."""
+        return self._divergent_depth > 0
 
     @contextlib.contextmanager
     def divergent_branch(self) -> Iterator[None]:
-        """For code that runs only if the values at hand say so. Where these are the same on all, no one is alone."""
-        alone = not self.assigns_same_values
-        self._alone += alone
+        """Around code that runs depending on values. Where these are the same on all replicas, it does not diverge."""
+        depth = int(not self.assigns_same_values)
+        self._divergent_depth += depth
         try:
             yield
         finally:
-            self._alone -= alone
+            self._divergent_depth -= depth
 
     def check_all_replicas_arrive(self) -> None:
-        """Before something that all replicas have to do: an error where one may do it without the others."""
+        """Before a collective: an error where some replicas may not reach it."""
         if self.is_in_divergent_branch:
-            raise RuntimeError(DECIDED_ALONE)
+            raise RuntimeError(IN_DIVERGENT_BRANCH)

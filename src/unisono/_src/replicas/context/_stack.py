@@ -1,6 +1,6 @@
-"""Who runs here: a strategy for all replicas together, or one replica of it. A stack for each thread.
+"""What code runs under: a strategy, for all replicas together, or one replica of it. A stack for each thread.
 
-A strategy is known here only by what lower layers ask of it: its placement.
+Of a strategy only its placement is used here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unisono._src.replicas.context._replica import Replica
 
 
 class HasPlacement(Protocol):
-    """Anything that says where values live; in practice a strategy."""
+    """Anything with a placement; in practice a strategy."""
 
     @property
     def placement(self) -> Placement: ...
@@ -24,7 +24,7 @@ class HasPlacement(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MergeCall:
-    """All replicas speak with one voice for the length of a `merge_call`, made by ``replica``."""
+    """The code of a `merge_call`, which runs once for all replicas; ``replica`` is the one whose code called it."""
 
     replica: Replica
 
@@ -47,13 +47,13 @@ def current_strategy() -> HasPlacement | None:
 
 
 def current_replica() -> Replica | None:
-    """The replica that runs here; None where code runs once for all of them."""
+    """The replica whose code runs; None where code runs once for all of them."""
     top = _stack.entries[-1] if _stack.entries else None
     return top if isinstance(top, Replica) else None
 
 
 def merging_replica() -> Replica | None:
-    """The replica that made the `merge_call` in which code runs now, or None."""
+    """The replica that called the `merge_call` in which code runs; None outside of one."""
     top = _stack.entries[-1] if _stack.entries else None
     return top.replica if isinstance(top, MergeCall) else None
 
@@ -61,42 +61,42 @@ def merging_replica() -> Replica | None:
 @contextlib.contextmanager
 def enter_strategy(strategy: HasPlacement) -> Iterator[None]:
     """Makes ``strategy`` current in this thread. Entering another one inside is an error."""
-    inside = current_strategy()
-    if inside is not None and inside is not strategy:
+    current = current_strategy()
+    if current is not None and current is not strategy:
         raise RuntimeError(
-            f"Cannot enter the scope of {strategy!r} inside the scope of {inside!r}. "
+            f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}. "
             "A model belongs to one strategy: leave the first scope before you enter the second."
         )
     if current_replica() is not None:
         raise RuntimeError(
             f"Cannot enter the scope of {strategy!r} inside a function that `run` calls on each replica. "
-            "Make variables before, or let layers make theirs when they are called: they belong to the strategy anyway."
+            "Make variables before, or let layers make theirs when they are called: these belong to the strategy."
         )
-    with _pushed(strategy):
+    with _push(strategy):
         yield
 
 
 @contextlib.contextmanager
-def run_as(one: Replica | MergeCall) -> Iterator[None]:
-    """What runs in this block runs on one replica, or on all as one."""
-    with _pushed(one):
+def run_as(replica: Replica | MergeCall) -> Iterator[None]:
+    """Code in this block runs on one replica, or in a `merge_call`."""
+    with _push(replica):
         yield
 
 
 @contextlib.contextmanager
 def outside_of_replicas() -> Iterator[None]:
-    """Inside a replica: what runs in this block runs once for all of them."""
+    """Inside a replica: code in this block runs once for all of them."""
     if not _stack.entries:
         yield
         return
-    with _pushed(current_strategy()):
+    with _push(current_strategy()):
         yield
 
 
 @contextlib.contextmanager
 def outside_of_strategies() -> Iterator[None]:
     """What is made in this block belongs to no strategy."""
-    with _pushed(None):
+    with _push(None):
         yield
 
 
@@ -111,7 +111,7 @@ def set_global_strategy(strategy: HasPlacement | None) -> None:
 
 
 @contextlib.contextmanager
-def _pushed(entry: HasPlacement | Replica | MergeCall | None) -> Iterator[None]:
+def _push(entry: HasPlacement | Replica | MergeCall | None) -> Iterator[None]:
     _stack.entries.append(entry)
     try:
         yield

@@ -1,16 +1,20 @@
-"""One value for each replica, as one leaf of a nest; and what such a leaf looks like."""
+"""`PerReplica`, one value for each replica as one leaf of a nested structure; its spec, and how it is made."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from unisono._src.replicas.values._held import Separate, Storage
+import jax
+
+from unisono._src.data.plans import Nest, flatten, unflatten
+from unisono._src.devices import Placement
+from unisono._src.replicas.values._storage import Separate, Storage
 
 
 class DistributedValues(ABC):
-    """What a strategy holds in several places at once."""
+    """A value of a strategy that may differ between its replicas."""
 
     @property
     @abstractmethod
@@ -19,7 +23,7 @@ class DistributedValues(ABC):
 
 
 class PerReplica(DistributedValues):
-    """A value of its own for each replica: its rows of a batch, or what it computed.
+    """A separate value for each replica: its rows of a batch, or what it computed.
 
     >>> PerReplica(["a", "b"])
     PerReplica:{
@@ -30,26 +34,26 @@ class PerReplica(DistributedValues):
     ('a', 'b')
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_storage",)
 
     def __init__(self, values: Iterable[Any]) -> None:
-        self._held: Storage = Separate(tuple(values))
+        self._storage: Storage = Separate(tuple(values))
 
     @classmethod
-    def holding(cls, held: Storage) -> PerReplica:
-        """The same with values that are held in another way."""
+    def from_storage(cls, storage: Storage) -> PerReplica:
+        """A PerReplica whose values are stored in this way."""
         made = cls(())
-        made._held = held
+        made._storage = storage
         return made
 
     @property
-    def held(self) -> Storage:
-        """How the values are held: for those who compute with them."""
-        return self._held
+    def storage(self) -> Storage:
+        """How the values are stored, for code that computes with them."""
+        return self._storage
 
     @property
     def values(self) -> tuple[Any, ...]:
-        return self._held.values
+        return self._storage.values
 
     def __repr__(self) -> str:
         lines = ",\n".join(f"  {replica}: {value!r}" for replica, value in enumerate(self.values))
@@ -57,7 +61,7 @@ class PerReplica(DistributedValues):
 
 
 class PerReplicaSpec:
-    """What each replica's value looks like: the `element_spec` of a PerReplica.
+    """The spec of each replica's value: the `element_spec` of a PerReplica.
 
     >>> PerReplicaSpec("rows", "rows")
     PerReplicaSpec('rows', 'rows')
@@ -81,3 +85,32 @@ class PerReplicaSpec:
 
     def __repr__(self) -> str:
         return f"PerReplicaSpec({', '.join(map(repr, self._specs))})"
+
+
+def regroup(nests: Sequence[Nest], placement: Placement | None = None) -> Nest:
+    """One nest whose leaves are PerReplica, from one nest for each replica. A single nest is returned as it is.
+
+    The nests have equal structure. A leaf that is None on every replica stays None. ``placement`` has the devices of
+    the replicas.
+
+    >>> regroup([{"x": 1, "y": None}, {"x": 2, "y": None}])
+    {'x': PerReplica:{
+      0: 1,
+      1: 2
+    }, 'y': None}
+    >>> regroup([{"x": 1}])
+    {'x': 1}
+    """
+    if len(nests) == 1:
+        return nests[0]
+    columns = zip(*map(flatten, nests), strict=True)
+    leaves = [
+        None if all(leaf is None for leaf in column) else PerReplica.from_storage(Separate(column, placement))
+        for column in columns
+    ]
+    return unflatten(nests[0], leaves)
+
+
+def flatten_with_none(nest: Any) -> tuple[list[Any], Any]:
+    """The leaves of ``nest`` as JAX flattens it, but with None as a leaf, and the tree for `jax.tree.unflatten`."""
+    return jax.tree.flatten(nest, is_leaf=lambda leaf: leaf is None)

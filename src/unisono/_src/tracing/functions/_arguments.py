@@ -1,4 +1,4 @@
-"""What a function is called with: the arrays that go into the program, and the rest, which is part of it."""
+"""The arguments of a function: the arrays that go into the program, and the rest, which is part of the program."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from unisono._src.replicas.values import (
     flatten_with_none,
     is_host_only,
 )
-from unisono._src.tracing.functions._slots import ARRAY, Constant, emptied, filled
+from unisono._src.tracing.functions._slots import ARRAY, Constant, fill_slot, remove_array
 
-_BY_VALUE = bool | int | float | complex | str | bytes | enum.Enum | np.dtype | type | TensorSpec | None
+_COMPARED_BY_VALUE = bool | int | float | complex | str | bytes | enum.Enum | np.dtype | type | TensorSpec | None
 
-MADE_BY_HAND = """This PerReplica does not say on which devices its replicas live. Call the function in the scope:
+UNKNOWN_DEVICES = """The devices of this PerReplica's replicas are not known. Call the function in the scope:
     with strategy.scope():
         function(per_replica)"""
 
 
 @dataclass(frozen=True, eq=False)
 class Arguments:
-    """The arguments of one call, taken apart.
+    """The flattened arguments of one call.
 
     Attributes:
-        key: equal for calls that one program can serve.
+        key: equal for calls that can use the same program.
         arrays: what the program is called with.
-        placement: where the replicas live whose values are among them.
+        placement: the devices of the replicas whose values are among them.
     """
 
     key: Hashable
@@ -50,19 +50,19 @@ class Arguments:
 
     @property
     def objects(self) -> list[Any]:
-        """Those that the key knows by their identity alone."""
+        """Those that the key identifies by `id` only."""
         constants = [slot.value for slot in self._slots if isinstance(slot, Constant)]
-        return [value for value in constants if not isinstance(value, _BY_VALUE)]
+        return [value for value in constants if not isinstance(value, _COMPARED_BY_VALUE)]
 
-    def with_arrays(self, arrays: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as the user wrote them, with these arrays in their places."""
-        following = iter(arrays)
-        args, kwargs = jax.tree.unflatten(self._tree, [filled(slot, following) for slot in self._slots])
+    def unflatten(self, arrays: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as the user passed them, with these arrays."""
+        remaining = iter(arrays)
+        args, kwargs = jax.tree.unflatten(self._tree, [fill_slot(slot, remaining) for slot in self._slots])
         return args, kwargs
 
 
 def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-    """From a call's arguments to :class:`Arguments`."""
+    """The flattened arguments of a call."""
     leaves, tree = flatten_with_none((args, kwargs))
     arrays: list[Any] = []
     keys: list[Hashable] = []
@@ -70,50 +70,55 @@ def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Argument
     placement: Placement | None = None
     for leaf in leaves:
         if isinstance(leaf, PerReplica):
-            placement = _placement_of(leaf)
-            kept, inside = _of_replicas(leaf, placement)
-            shapes = tuple((array.shape, array.dtype) for array in inside)
-            how = kept.scalars if isinstance(kept, Sharded) else kept.shares if isinstance(kept, Unsplit) else None
-            keys.append((PerReplica, shapes, type(kept), how, placement))
-            arrays += inside
-            slots.append(kept)
+            placement = _get_placement(leaf)
+            slot, leaf_arrays = _flatten_per_replica(leaf, placement)
+            shapes = tuple((array.shape, array.dtype) for array in leaf_arrays)
+            keys.append((PerReplica, shapes, type(slot), _storage_key(slot), placement))
+            arrays += leaf_arrays
+            slots.append(slot)
         elif isinstance(leaf, jax.Array | np.ndarray | np.generic) and not is_host_only(leaf.dtype):
             keys.append((jax.Array, leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)))
             arrays.append(leaf)
             slots.append(ARRAY)
         else:
-            keys.append((type(leaf), leaf) if isinstance(leaf, _BY_VALUE) else (object, id(leaf)))
+            keys.append((type(leaf), leaf) if isinstance(leaf, _COMPARED_BY_VALUE) else (object, id(leaf)))
             slots.append(Constant(leaf))
     return Arguments((tree, tuple(keys)), arrays, placement, tree, slots)
 
 
 def describe_arguments(key: Any) -> list[str]:
-    """What each leaf of a key stands for, in words for an error."""
+    """A description of each leaf of a key, for an error."""
     tree, leaves = key
     paths = jax.tree.flatten_with_path(jax.tree.unflatten(tree, list(range(len(leaves)))))[0]
-    return [f"{_name(path)}: {_in_words(leaf)}" for (path, _), leaf in zip(paths, leaves, strict=True)]
+    return [f"{_argument_name(path)}: {_describe_leaf(leaf)}" for (path, _), leaf in zip(paths, leaves, strict=True)]
 
 
-def _of_replicas(value: PerReplica, placement: Placement) -> tuple[Sharded | Unsplit | Separate, list[Any]]:
-    """How the values of replicas go into the program, and as which arrays."""
+def _flatten_per_replica(value: PerReplica, placement: Placement) -> tuple[Sharded | Unsplit | Separate, list[Any]]:
+    """The slot and the arrays of a value per replica."""
     if not fits_one_program(value):
-        # Nothing that replicas could compute with, but something that can be joined: each whole on every device.
-        whole = [jax.device_put(np.asarray(each), placement.replicated) for each in value.values]
-        return Separate((ARRAY,) * len(whole), placement), whole
-    slot, array = emptied(as_program_input(value, placement))
+        # Replicas cannot compute with these, but they can be concatenated: each goes whole to every device.
+        copies = [jax.device_put(np.asarray(each), placement.replicated) for each in value.values]
+        return Separate((ARRAY,) * len(copies), placement), copies
+    slot, array = remove_array(as_program_input(value, placement))
     return slot, [array]
 
 
-def _placement_of(value: PerReplica) -> Placement:
-    if value.held.placement is not None:
-        return value.held.placement
+def _storage_key(slot: Sharded | Unsplit | Separate) -> Hashable:
+    if isinstance(slot, Sharded):
+        return slot.is_scalar
+    return slot.row_counts if isinstance(slot, Unsplit) else None
+
+
+def _get_placement(value: PerReplica) -> Placement:
+    if value.storage.placement is not None:
+        return value.storage.placement
     strategy = context.current_strategy()
     if strategy is None:
-        raise ValueError(MADE_BY_HAND)
+        raise ValueError(UNKNOWN_DEVICES)
     return strategy.placement
 
 
-def _name(path: Any) -> str:
+def _argument_name(path: Any) -> str:
     which, *inner = path
     if not inner:
         return "arguments"
@@ -122,7 +127,7 @@ def _name(path: Any) -> str:
     return head + "".join(str(key) for key in rest)
 
 
-def _in_words(leaf: Any) -> str:
+def _describe_leaf(leaf: Any) -> str:
     kind = leaf[0]
     if kind is jax.Array:
         return f"an array of shape {leaf[1]} and dtype {leaf[2]}"

@@ -1,4 +1,4 @@
-"""A choice between two functions that may assign variables: what `keras.ops.cond` is inside a function."""
+"""A choice between two functions that may assign variables: `keras.ops.cond` inside a compiled function."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
 from unisono._src.tracing.functions._nested import NestedScope, OuterScope, divergent_branch, write_to_outer
 
-ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. The others may choose otherwise,
-and it would wait for them forever. Choose the value, and assign it outside:
+ASSIGNED_BY_SOME = """The variable {name!r} is assigned inside a `cond` by one replica. Other replicas may take the
+other branch, and it would wait for them forever. Choose the value, and assign it outside:
     variable.assign(keras.ops.where(condition, new, variable))"""
 
 
 class _BranchScope(NestedScope):
-    """What one branch reads and writes."""
+    """The variables that one branch reads and writes."""
 
     def aggregate(self, variable: Any, value: Any) -> Any:
         replica = context.current_replica()
@@ -27,12 +27,12 @@ class _BranchScope(NestedScope):
 
 
 class Branch:
-    """One branch, traced by itself, since what it writes has to be known before the choice is made.
+    """One branch, traced separately, since what it writes has to be known before `cond` is traced.
 
     Args:
         outer: the scope around the choice.
         function: the branch.
-        host_may_turn: see :class:`NestedScope`.
+        may_run_on_host: see :class:`NestedScope`.
 
     Attributes:
         result_avals: the shape and dtype of every array in the result.
@@ -42,13 +42,13 @@ class Branch:
     def __init__(self, outer: OuterScope, function: Callable[[], Any], *, may_run_on_host: bool = False) -> None:
         self.written: dict[int, Any] = {}
 
-        def traced() -> Any:
+        def trace() -> Any:
             with divergent_branch(), _BranchScope(outer, jax_hooks.current_trace(), may_run_on_host) as scope:
                 result = function()
             self.written = scope.written
             return result, [scope.read(variable) for variable in scope.written.values()]
 
-        self._jaxpr, shapes = jax.make_jaxpr(traced, return_shape=True)()
+        self._jaxpr, shapes = jax.make_jaxpr(trace, return_shape=True)()
         self._tree = jax.tree.structure(shapes)
         self.result_avals = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
 
@@ -66,19 +66,19 @@ def run_cond(
     branches: Sequence[Branch],
     finishes: Sequence[Callable[[Any], Any]] | None = None,
 ) -> Any:
-    """The result of the first branch if ``predicate`` holds, else of the second; its assignments take effect.
+    """The result of the first branch if ``predicate`` is true, else of the second; its assignments take effect.
 
-    ``finishes`` make of each branch's result what both have in common.
+    ``finishes`` convert the result of each branch to a structure that both have in common.
     """
     written = {key: variable for branch in branches for key, variable in branch.written.items()}
     before = [outer.read(variable) for variable in written.values()]
 
     def run(branch: Branch, finish: Callable[[Any], Any] | None) -> Callable[[], Any]:
-        def finished() -> Any:
+        def run_and_finish() -> Any:
             result, after = branch.run(list(written), before)
             return result if finish is None else finish(result), after
 
-        return finished
+        return run_and_finish
 
     runs = [run(*pair) for pair in zip(branches, finishes or (None, None), strict=True)]
     result, after = jax.lax.cond(predicate, *runs)
@@ -88,5 +88,5 @@ def run_cond(
 
 
 def cond(outer: keras_hooks.StateScope, predicate: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """`true_fn()` or `false_fn()`, whose assignments take effect in ``outer`` if their branch is the one taken."""
+    """`true_fn()` or `false_fn()`; the assignments of the branch taken have effect in ``outer``."""
     return run_cond(outer, predicate, [Branch(outer, true_fn), Branch(outer, false_fn)])

@@ -7,24 +7,24 @@ from typing import Any
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.devices import Placement
 from unisono._src.replicas import context, values
-from unisono._src.tracing.functions._host_loop import HostLoop
+from unisono._src.tracing.functions._host_loop import HostLoopNeeded
 
 ASSIGNED_INSIDE = """The variable {name!r} is assigned inside a part of the function that JAX traces by itself: the body
 of a scan, a while loop, a vmap, a checkpoint or an inner jit. Its value there never leaves that part.
 Return the value from the body and assign it outside; for a choice between two, keras.ops.cond takes assignments."""
 
-NO_AGGREGATION = """The variable {name!r} is trained, every replica assigns it a value of its own, and it has no way to
-make one of them. Make it with aggregation="sum", "mean" or "only_first_replica", or sum the value before:
+NO_AGGREGATION = """The variable {name!r} is trainable, every replica assigns it a different value, and it has no
+aggregation to combine them. Make it with aggregation="sum", "mean" or "only_first_replica", or sum the value before:
     value = unisono.get_replica_context().all_reduce("SUM", value)"""
 
 
 class CaptureScope(keras_hooks.StateScope):
-    """Gives variables values that stand for what they will have when the program runs.
+    """Gives variables placeholders for the values that they will have when the program runs.
 
     Attributes:
         used: the variables that were read or written, by identity.
-        written: those that were written, with the value that they have in the end.
-        new: those that were made.
+        written: those that were written.
+        created: those that were made.
         placement: the devices of the replicas that ran, if any did.
     """
 
@@ -32,14 +32,14 @@ class CaptureScope(keras_hooks.StateScope):
         super().__init__()
         self._trace = trace
         self._state: dict[int, Any] = {}
-        self._wholes: dict[int, Any] = {}
+        self._known_aggregates: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
         self.written: dict[int, Any] = {}
-        self.new: list[Any] = []
+        self.created: list[Any] = []
         self.placement: Placement | None = None
 
-    def raw(self, variable: Any) -> Any:
-        """The value as it is stored: of a variable with parts, all of them."""
+    def stored_value(self, variable: Any) -> Any:
+        """The value as it is stored: of an on-read variable the values of all replicas."""
         key = id(variable)
         if key not in self._state:
             # In the outermost trace, so that it is known in all inner ones: those of a scan, a branch, a replica.
@@ -48,42 +48,42 @@ class CaptureScope(keras_hooks.StateScope):
 
     def read(self, variable: Any) -> Any:
         self.used[id(variable)] = variable
-        raw = self.raw(variable)
+        stored = self.stored_value(variable)
         if not keras_hooks.is_on_read(variable):
-            return raw
-        known = self.known_whole(variable)
-        return values.aggregate(raw, variable.aggregation, variable.path) if known is None else known
+            return stored
+        known = self.known_aggregate(variable)
+        return values.aggregate(stored, variable.aggregation, variable.path) if known is None else known
 
-    def known_whole(self, variable: Any) -> Any:
-        """The whole of a variable with parts, where the program that wrote the parts has made it as well; else None."""
-        return self._wholes.get(id(variable))
+    def known_aggregate(self, variable: Any) -> Any:
+        """The aggregated value of an on-read variable, if the program that wrote it has computed it; else None."""
+        return self._known_aggregates.get(id(variable))
 
-    def set_raw(self, variable: Any, raw: Any, whole: Any = None) -> None:
-        """What :meth:`raw` gives from now on, and :meth:`known_whole`."""
+    def set_stored_value(self, variable: Any, stored: Any, aggregated: Any = None) -> None:
+        """Sets what :meth:`stored_value` and :meth:`known_aggregate` return from now on."""
         check_trace(self._trace, variable)
         key = id(variable)
         self.used[key] = self.written[key] = variable
-        self._state[key], self._wholes[key] = raw, whole
+        self._state[key], self._known_aggregates[key] = stored, aggregated
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
         check_aggregation(variable)
-        self.raw(variable)
+        self.stored_value(variable)
         if keras_hooks.is_on_read(variable):
             value = values.spread(value, variable.aggregation, keras_hooks.num_replica_values(variable))
-        self.set_raw(variable, value)
+        self.set_stored_value(variable, value)
 
     def variable_created(self, variable: Any) -> None:
-        self.new.append(variable)
+        self.created.append(variable)
 
     def data_pulled(self) -> None:
-        raise HostLoop
+        raise HostLoopNeeded
 
 
 def check_aggregation(variable: Any) -> None:
-    """Raises if replicas assign to a variable that does not say what to do with several values.
+    """Raises if replicas assign to a variable that has no aggregation for several values.
 
-    Also where one replica runs for all, because a batch does not divide: what fails must not fail now and then.
+    Also where one replica runs for all, because a batch does not divide: an error must not depend on the batch.
     """
     replica = context.current_replica()
     if (
@@ -98,6 +98,6 @@ def check_aggregation(variable: Any) -> None:
 
 
 def check_trace(expected: Any, variable: Any) -> None:
-    """Raises unless operations belong to the trace in which values of variables live."""
+    """Raises unless operations are recorded in the trace to which the values of variables belong."""
     if jax_hooks.trace_below_tapes(jax_hooks.current_trace()) is not expected:
         raise RuntimeError(ASSIGNED_INSIDE.format(name=variable.path))

@@ -1,4 +1,4 @@
-"""What JAX says when Python asks a traced value for its number, said in the words of the one who asked."""
+"""Turns JAX's errors about traced values into errors that say what to write instead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-NO_NUMBER_YET = """{function} is compiled: its values are computed later, so Python cannot look at them now.
+NO_NUMBER_YET = """{function} is compiled: its values are computed later, so Python cannot read them now.
 {reason}
 
 For a choice, write
@@ -17,24 +17,24 @@ For a choice, write
 for a loop
     keras.ops.while_loop(lambda i: i < n, body, [i]) instead of   while i < n: ...
     keras.ops.fori_loop(0, n, body, start)           instead of   for i in range(n): ...
-and return what you want to print or to turn into a Python number. To look at every value while you search for a
-mistake, call unisono.run_functions_eagerly(True)."""
+and return what you want to print or to convert to a Python number. To inspect every value while debugging, call
+unisono.run_functions_eagerly(True)."""
 
-KEPT_ELSEWHERE = """{function} uses a value outside of the part in which it was computed: a branch, the body of a loop,
-or another function that is compiled. Such a part is traced by itself, and its values leave it only as its results. This
-one was kept in an attribute, a list or a global name.
+LEAKED = """{function} uses a value outside of the part in which it was computed: a branch, the body of a loop,
+or another function that is compiled. Such a part is traced separately, and its values leave it only as its results.
+This one was stored in an attribute, a list or a global name.
 {reason}
 
 Return the value from that part, bind it to a name of the function in both branches, or assign it to a variable."""
 
 
 class TracedValueError(TypeError):
-    """Python wanted the number behind a value of a function that is being compiled."""
+    """Python code needs the number behind a traced value of a function that is being compiled."""
 
 
 @contextlib.contextmanager
-def explained(function: Callable[..., Any]) -> Iterator[None]:
-    """Turns JAX's errors about traced values into one that says what to write."""
+def explain_errors(function: Callable[..., Any]) -> Iterator[None]:
+    """Turns JAX's errors about traced values into a :class:`TracedValueError`."""
     try:
         yield
     except (
@@ -48,4 +48,4 @@ def explained(function: Callable[..., Any]) -> Iterator[None]:
     except jax.errors.UnexpectedTracerError as error:
         name = getattr(function, "__qualname__", repr(function))
         reason = next((line for line in str(error).splitlines() if "was created on line" in line), "")
-        raise TracedValueError(KEPT_ELSEWHERE.format(function=name, reason=reason.strip())) from error
+        raise TracedValueError(LEAKED.format(function=name, reason=reason.strip())) from error

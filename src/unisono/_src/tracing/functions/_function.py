@@ -1,4 +1,4 @@
-"""`function`: Python that is traced once for every kind of arguments, and compiled."""
+"""`function`: Python code that is traced once for every signature of arguments, and compiled."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
 from unisono._src.tracing.functions._arguments import Arguments, describe_arguments, flatten_arguments
 from unisono._src.tracing.functions._concrete import ConcreteFunction
-from unisono._src.tracing.functions._eagerly import functions_run_eagerly
-from unisono._src.tracing.functions._for_arguments import SpecializedFunction, has_specs
-from unisono._src.tracing.functions._host_loop import HostLoop, running_on_host
-from unisono._src.tracing.functions._signature import fitted
+from unisono._src.tracing.functions._host_loop import HostLoopNeeded, running_on_host
+from unisono._src.tracing.functions._signature import fit_to_signature
+from unisono._src.tracing.functions._specialized_function import SpecializedFunction, has_specs
 
 _MANY_TRACES: Final = 10
 
@@ -27,10 +26,33 @@ RETRACED = """{function} was traced for the {number}th time, and tracing and com
 New this time:
     {reason}
 Python values are part of the program: pass what changes as an array, np.float32(0.1) instead of 0.1. Shapes are part
-of it too: make batches of equal size with batch(n, drop_remainder=True), or pad. A function that is made anew in a loop
-is a new one every time: make it before the loop."""
+of it too: make batches of equal size with batch(n, drop_remainder=True), or pad. A function that is defined in a loop
+is a new one every time: define it before the loop."""
 
 _BOUND = "_unisono_functions"
+
+_run_eagerly = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Makes every `unisono.function` run as plain Python, line by line, for debugging; False undoes it.
+
+    >>> import unisono
+    >>> double = unisono.function(lambda x: print("called") or 2 * x)
+    >>> unisono.run_functions_eagerly(True)
+    >>> double(1), double(1)
+    called
+    called
+    (2, 2)
+    >>> unisono.run_functions_eagerly(False)
+    """
+    global _run_eagerly
+    _run_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What :func:`run_functions_eagerly` set last; False by default."""
+    return _run_eagerly
 
 
 class Function:
@@ -43,66 +65,68 @@ class Function:
         self._signature = input_signature
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
         self._specializations: dict[Hashable, SpecializedFunction] = {}
-        self._kept: list[Any] = []
+        self._kept_alive: list[Any] = []
         self._last_key: Any = None
         self._derived: dict[int, tuple[Any, Function]] = {}
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """What was decorated."""
+        """The Python function that was decorated."""
         return self._python_function
 
     @property
     def input_signature(self) -> Any:
-        """The `TensorSpec`s that were given, if any were."""
+        """The `TensorSpec`s that were given; None without any."""
         return self._signature
 
     @property
     def specializations(self) -> list[SpecializedFunction]:
-        """This function for each kind of arguments that it was traced for, or that was asked for."""
+        """This function for each signature that it was traced for, or that `get_concrete_function` was called with."""
         return list(self._specializations.values())
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the function was traced: for how many kinds of arguments."""
+        """How often the function was traced: for how many signatures of arguments."""
         return len(self._programs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly() or keras_hooks.in_stateless_scope() or not jax_hooks.is_evaluating():
-            return self._python_function(*args, **kwargs)  # inside another one, it is a part of that
+            return self._python_function(*args, **kwargs)  # inside another compiled function it is part of that one
         arguments = self._arguments(args, kwargs)
         key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
         program = self._programs.get(key)
         if program is None:
-            program = self._traced(key, arguments)
+            program = self._trace(key, arguments)
         if isinstance(program, ConcreteFunction):
             return program(arguments.arrays)
         with running_on_host(program):
             return self._python_function(*args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> SpecializedFunction:
-        """This function for arguments like these: arrays, or `TensorSpec`s, of which None may stand in shapes.
+        """This function for arguments of this signature: arrays, or `TensorSpec`s, whose shapes may contain None.
 
-        With arrays alone it is traced now. Without arguments they are those of the `input_signature`.
+        With arrays only it is traced now. Without arguments the `input_signature` is used.
         """
         if not args and not kwargs and self._signature is not None:
             args = tuple(self._signature)
         if has_specs((args, kwargs)):
-            asked = flatten_arguments(args, kwargs)
-            return self._specializations.setdefault(("asked", asked.key), SpecializedFunction.of(self, asked))
+            requested = flatten_arguments(args, kwargs)
+            return self._specializations.setdefault(
+                ("requested", requested.key), SpecializedFunction.from_arguments(self, requested)
+            )
         arguments = self._arguments(args, kwargs)
         key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
         if key not in self._programs:
-            self._traced(key, arguments)
-        return self._specializations.get(key) or SpecializedFunction.of(self, arguments)
+            self._trace(key, arguments)
+        return self._specializations.get(key) or SpecializedFunction.from_arguments(self, arguments)
 
-    def derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
-        """What was made of this function for ``strategy``, made now if there is nothing yet."""
+    def get_derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
+        """The function that ``make`` made from this one for ``strategy``; made now if there is none yet."""
         if id(strategy) not in self._derived:
             self._derived[id(strategy)] = (strategy, make())
         return self._derived[id(strategy)][1]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """A method: a function of its own for every instance, which lives as long as that."""
+        """A method: a separate function for every instance, which lives as long as the instance."""
         if instance is None:
             return self
         bound = vars(instance).get(_BOUND)
@@ -120,29 +144,29 @@ class Function:
             bound = inspect.signature(self._python_function).bind(*args, **kwargs)
             args, kwargs = bound.args, bound.kwargs
         if self._signature is not None:
-            args = fitted(self._signature, args, self._name)
+            args = fit_to_signature(self._signature, args, self._name)
         return flatten_arguments(args, kwargs)
 
-    def _forget_with(self, objects: list[Any], key: Hashable) -> None:
-        """A program for objects goes with them: the key knows them by their identity, which comes again."""
+    def _forget_when_dead(self, objects: list[Any], key: Hashable) -> None:
+        """Forgets a program when an object among its arguments dies: the key has only the `id`, which is used again."""
         for each in objects:
             try:
                 weakref.finalize(each, _forget, weakref.ref(self), key).atexit = False
-            except TypeError:  # takes no weak reference, so it stays
-                self._kept.append(each)
+            except TypeError:  # takes no weak reference, so it is kept alive
+                self._kept_alive.append(each)
 
-    def _traced(self, key: Any, arguments: Arguments) -> ConcreteFunction | dict[Any, Any]:
+    def _trace(self, key: Any, arguments: Arguments) -> ConcreteFunction | dict[Any, Any]:
         program: ConcreteFunction | dict[Any, Any]
         try:
             program = ConcreteFunction(self._python_function, arguments)
-        except HostLoop:
+        except HostLoopNeeded:
             program = {}
         before, self._last_key = self._last_key, key
         self._programs[key] = program
         if arguments.objects:
-            self._forget_with(arguments.objects, key)
+            self._forget_when_dead(arguments.objects, key)
         else:
-            self._specializations[key] = SpecializedFunction.of(self, arguments)
+            self._specializations[key] = SpecializedFunction.from_arguments(self, arguments)
         if len(self._programs) == _MANY_TRACES:
             reason = _difference(before, key)
             text = RETRACED.format(function=self._name, number=_MANY_TRACES, reason=reason)
@@ -163,11 +187,11 @@ def function(
     experimental_compile: Any = None,
     experimental_follow_type_hints: Any = None,
 ) -> Any:
-    """Compiles a function: its Python code runs once for every kind of arguments, then a program does.
+    """Compiles a function: its Python code runs once for every signature of arguments, then a compiled program runs.
 
     Keras variables may be read, written, and on the first call made inside. Python values among the arguments are part
-    of the program, arrays are not. A function that takes elements of a dataset runs as a loop on the host; the `run`
-    and the functions that it calls are compiled.
+    of the program, arrays are not. A function that takes elements from a dataset runs as a Python loop on the host; the
+    `run` and the functions that it calls are compiled.
 
     >>> import keras, numpy as np, unisono
     >>> total = keras.Variable(0.0)
@@ -182,11 +206,12 @@ def function(
 
     Args:
         func: the function; without it, a decorator is returned.
-        input_signature: `TensorSpec`s, one for each argument: others are refused, Python numbers become arrays.
+        input_signature: `TensorSpec`s, one for each argument: other arguments are refused, Python numbers become
+            arrays.
         autograph: accepted; Python's `if` and `while` on traced values are errors that say what to write.
         jit_compile: accepted; everything is compiled.
-        reduce_retracing: accepted; a program is for one shape, so it is compiled for each.
-        experimental_implements: accepted, without effect, like all that follow.
+        reduce_retracing: accepted; a program is compiled for each shape.
+        experimental_implements: accepted, without effect, like all following ones.
         experimental_autograph_options: see above.
         experimental_attributes: see above.
         experimental_relax_shapes: see above.
@@ -199,13 +224,13 @@ def function(
 
 
 def _forget(function: weakref.ref[Function], key: Hashable) -> None:
-    living = function()
-    if living is not None:
-        living._programs.pop(key, None)
+    alive = function()
+    if alive is not None:
+        alive._programs.pop(key, None)
 
 
 class _BoundFunctions(dict[int, Function]):
-    """The functions of one instance. A copy of the instance has none yet."""
+    """The bound functions of one instance. A copy of the instance begins without any."""
 
     def __deepcopy__(self, memo: Any) -> _BoundFunctions:
         return _BoundFunctions()
@@ -215,7 +240,7 @@ class _BoundFunctions(dict[int, Function]):
 
 
 def _settings() -> Hashable:
-    """What decides how a function is traced without being among its arguments."""
+    """Settings that change how a function is traced without being among its arguments."""
     return keras.config.dtype_policy().name, keras.config.floatx(), bool(jax.config.read("jax_enable_x64"))
 
 
@@ -225,4 +250,4 @@ def _difference(before: Any, after: Any) -> str:
         return f"another structure of arguments: {tree_after}, before {tree_before}"
     pairs = zip(describe_arguments(before[0]), describe_arguments(after[0]), strict=True)
     changed = [f"{new}, before {old.split(': ', 1)[1]}" for old, new in pairs if old != new]
-    return "\n    ".join(changed) or "other settings: the strategy in force or Keras's dtype policy"
+    return "\n    ".join(changed) or "other settings: the current strategy or Keras's dtype policy"

@@ -1,4 +1,4 @@
-"""Functions that take data while they run: they turn on the host, and what they call is compiled piece by piece."""
+"""Functions that pull data while they run: they run as Python loops on the host, and what they call is compiled."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-class HostLoop(BaseException):
+class HostLoopNeeded(BaseException):
     """Raised inside a function that is being traced when it asks a dataset for an element.
 
-    No Exception: a user's `except Exception` must not keep it from the one who traces.
+    Not an Exception: a user's `except Exception` must not catch it.
     """
 
 
-class _Pieces(threading.local):
+class _HostLoops(threading.local):
     def __init__(self) -> None:
         self.caches: list[dict[Any, Any]] = []
 
 
-_pieces = _Pieces()
+_host_loops = _HostLoops()
 
 
 @contextlib.contextmanager
 def running_on_host(cache: dict[Any, Any]) -> Iterator[None]:
-    """While a function turns on the host: ``cache`` keeps what is compiled for it."""
-    _pieces.caches.append(cache)
+    """Around a function that runs as a Python loop on the host: ``cache`` stores what is compiled for it."""
+    _host_loops.caches.append(cache)
     try:
         yield
     finally:
-        _pieces.caches.pop()
+        _host_loops.caches.pop()
 
 
 def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
-    """What was made for ``function`` in this host loop, made now if there is nothing yet; None outside of host loops.
+    """What ``make`` made for ``function`` in this host loop, made now if there is nothing yet; None outside of them.
 
-    A function that is defined anew in every turn is the same one if its code and all that it refers to are the same.
+    A function that is defined again in every iteration counts as the same if its code and what it refers to are.
     """
-    if not _pieces.caches:
+    if not _host_loops.caches:
         return None
-    cache, key = _pieces.caches[-1], _identity(function)
+    cache, key = _host_loops.caches[-1], _key(function)
     if key not in cache:
-        cache[key] = (make(), function)  # keeps alive what the identity is made of
+        cache[key] = (make(), function)  # keeps alive the objects whose ids are in the key
     made: _T = cache[key][0]
     return made
 
 
-def _identity(function: Any) -> Any:
+def _key(function: Any) -> Any:
     code = getattr(function, "__code__", None) or getattr(getattr(function, "__func__", None), "__code__", None)
     if code is None:
         return id(function)
-    referred = [_content(cell) for cell in getattr(function, "__closure__", None) or ()]
-    referred += getattr(function, "__defaults__", None) or ()
-    referred += (getattr(function, "__kwdefaults__", None) or {}).values()
-    return code, id(getattr(function, "__self__", None)), tuple(map(_same, referred))
+    references = [_cell_content(cell) for cell in getattr(function, "__closure__", None) or ()]
+    references += getattr(function, "__defaults__", None) or ()
+    references += (getattr(function, "__kwdefaults__", None) or {}).values()
+    return code, id(getattr(function, "__self__", None)), tuple(map(_value_key, references))
 
 
-def _content(cell: Any) -> Any:
+def _cell_content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # not assigned yet
         return None
 
 
-def _same(value: Any) -> Any:
+def _value_key(value: Any) -> Any:
     return (type(value), value) if isinstance(value, bool | int | float | str | None) else id(value)

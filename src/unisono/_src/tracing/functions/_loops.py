@@ -1,4 +1,4 @@
-"""Loops whose bodies may assign variables: each variable that a body writes goes from turn to turn with the rest."""
+"""Loops whose bodies may assign variables: each variable that a body writes is carried with the other loop values."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
 from unisono._src.tracing.functions._nested import NestedScope, OuterScope, divergent_branch, write_to_outer
 
-ASSIGNED_IN_SOME_TURNS = """The variable {name!r} is assigned by one replica inside a loop that ends when its values say
-so. The others may end in another turn, and it would wait for them forever. Let the loop turn a number of times that is
-known beforehand, or compute the value in the loop and assign it after it."""
+ASSIGNED_IN_SOME_ITERATIONS = """The variable {name!r} is assigned by one replica inside a loop that ends depending on
+its values. Other replicas may end in another iteration, and it would wait for them forever. Give the loop a number of
+iterations that is known beforehand, or compute the value in the loop and assign it after it."""
 
 
 class _BodyScope(NestedScope):
-    """What the body of a loop reads and writes in one turn.
+    """The variables that the body of a loop reads and writes in one iteration.
 
     Attributes:
-        read_first: the variables of which the body wants the value that they have at the beginning of the turn.
+        read_first: the variables whose value at the beginning of the iteration the body reads.
     """
 
     def __init__(self, outer: OuterScope, trace: Any, same_for_all: bool) -> None:
@@ -39,20 +39,20 @@ class _BodyScope(NestedScope):
 
     def aggregate(self, variable: Any, value: Any) -> Any:
         replica = context.current_replica()
-        alone = replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable)
-        if alone and not self._same_for_all:
-            raise RuntimeError(ASSIGNED_IN_SOME_TURNS.format(name=variable.path))
+        diverges = replica is not None and replica.is_in_divergent_branch and not keras_hooks.is_on_read(variable)
+        if diverges and not self._same_for_all:
+            raise RuntimeError(ASSIGNED_IN_SOME_ITERATIONS.format(name=variable.path))
         return super().aggregate(variable, value)
 
 
 class LoopBody:
-    """The body of a loop, or its test, traced by itself for one turn.
+    """The body of a loop, or its test, traced separately for one iteration.
 
     Args:
         outer: the scope around the loop.
         function: from a list of arrays to a list of arrays.
         operands: the shapes and dtypes of the former.
-        same_for_all: whether all replicas turn equally often.
+        same_for_all: whether all replicas run the same number of iterations.
 
     Attributes:
         result_avals: the shapes and dtypes of what it returns.
@@ -61,48 +61,57 @@ class LoopBody:
     """
 
     def __init__(
-        self, outer: OuterScope, function: Callable[[list[Any]], list[Any]], operands: Sequence[Any], same_for_all: bool
+        self,
+        outer: OuterScope,
+        function: Callable[[list[Any]], list[Any]],
+        operands: Sequence[Any],
+        same_for_all: bool,
     ) -> None:
         self.written: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
 
-        def traced(operands: list[Any]) -> Any:
-            turns = contextlib.nullcontext() if same_for_all else divergent_branch()
-            with turns, _BodyScope(outer, jax_hooks.current_trace(), same_for_all) as scope:
+        def trace(operands: list[Any]) -> Any:
+            iteration = contextlib.nullcontext() if same_for_all else divergent_branch()
+            with iteration, _BodyScope(outer, jax_hooks.current_trace(), same_for_all) as scope:
                 results = function(operands)
             self.written, self.used = scope.written, scope.read_first | scope.written
             return results, [scope.read(variable) for variable in scope.written.values()]
 
-        self._jaxpr = jax.make_jaxpr(traced)(list(operands))
+        self._jaxpr = jax.make_jaxpr(trace)(list(operands))
         self.result_avals = list(self._jaxpr.out_avals[: len(self._jaxpr.out_avals) - len(self.written)])
 
     def run(self, operands: list[Any], values: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
-        """One turn, with ``values`` in the variables: what it returns, and the variables that it writes."""
+        """One iteration, with ``values`` in the variables: what it returns, and the variables that it writes."""
         flat = jax_hooks.substitute(self._jaxpr, lambda key, like: values[key], operands)
-        return flat[: len(self.result_avals)], dict(zip(self.written, flat[len(self.result_avals) :], strict=True))
+        num_results = len(self.result_avals)
+        return flat[:num_results], dict(zip(self.written, flat[num_results:], strict=True))
 
 
-class _Turns:
-    """The arrays and variables of a loop: what is carried, and what stays as it is.
+_State = tuple[list[Any], list[Any]]
+"""The carried arrays, and the values of the variables that the body writes."""
 
-    A body may return more than it is given. That is not given to the next turn, but is there in the end: zeros if
-    there was no turn.
+
+class _LoopState:
+    """The arrays and variables of a loop: those that are carried, and those that stay as they are.
+
+    A body may return more than it is given. That is not passed to the next iteration, but is there at the end: zeros if
+    there was no iteration.
     """
 
-    def __init__(self, outer: OuterScope, body: LoopBody, carry: list[Any], *others: LoopBody) -> None:
-        self._outer, self._body, self._written, self._given = outer, body, body.written, len(carry)
-        used = {key: variable for part in (body, *others) for key, variable in part.used.items()}
+    def __init__(self, outer: OuterScope, body: LoopBody, carry: list[Any], *tests: LoopBody) -> None:
+        self._outer, self._body, self._written, self._num_operands = outer, body, body.written, len(carry)
+        used = {key: variable for part in (body, *tests) for key, variable in part.used.items()}
         values = {key: outer.read(variable) for key, variable in used.items()}
-        self._known = {key: value for key, value in values.items() if key not in self._written}
-        late = [jnp.zeros(kind.shape, kind.dtype) for kind in body.result_avals[len(carry) :]]
-        self.start: _State = ([*carry, *late], [values[key] for key in self._written])
+        self._constant = {key: value for key, value in values.items() if key not in self._written}
+        additional = [jnp.zeros(aval.shape, aval.dtype) for aval in body.result_avals[len(carry) :]]
+        self.start: _State = ([*carry, *additional], [values[key] for key in self._written])
 
-    def given(self, state: _State) -> tuple[list[Any], dict[int, Any]]:
-        """What a turn or a test is given: operands, and the values of variables."""
-        return state[0][: self._given], self._known | dict(zip(self._written, state[1], strict=True))
+    def inputs(self, state: _State) -> tuple[list[Any], dict[int, Any]]:
+        """What the body or the test is given: operands, and the values of variables."""
+        return state[0][: self._num_operands], self._constant | dict(zip(self._written, state[1], strict=True))
 
-    def turn(self, state: _State, row: list[Any]) -> _State:
-        operands, values = self.given(state)
+    def iterate(self, state: _State, row: list[Any]) -> _State:
+        operands, values = self.inputs(state)
         results, written = self._body.run([*operands, *row], values)
         return results, list(written.values())
 
@@ -112,24 +121,21 @@ class _Turns:
         return state[0]
 
 
-_State = tuple[list[Any], list[Any]]
-
-
 def run_scan(
     outer: OuterScope, body: LoopBody, carry: list[Any], rows: list[Any], length: int, *, may_stop: bool
 ) -> list[Any]:
-    """``length`` turns of ``body`` over the carry and a row of each of ``rows``; returns what the last one did.
+    """``length`` iterations of ``body`` over the carry and a row of each of ``rows``; returns what the last one did.
 
-    ``may_stop`` says that the first of the carry tells whether to leave all as it is from now on.
+    ``may_stop`` says that the first value of the carry is a flag which, once true, leaves everything as it is.
     """
-    turns = _Turns(outer, body, carry)
+    loop = _LoopState(outer, body, carry)
 
     def step(state: _State, row: list[Any]) -> tuple[_State, None]:
         if not may_stop:
-            return turns.turn(state, row), None
-        return jax.lax.cond(state[0][0], lambda: state, lambda: turns.turn(state, row)), None
+            return loop.iterate(state, row), None
+        return jax.lax.cond(state[0][0], lambda: state, lambda: loop.iterate(state, row)), None
 
-    return turns.finish(jax.lax.scan(step, turns.start, rows, length)[0])
+    return loop.finish(jax.lax.scan(step, loop.start, rows, length)[0])
 
 
 def run_while(
@@ -139,38 +145,39 @@ def run_while(
     carry: list[Any],
     without_gradient: Callable[[], Exception] | None,
 ) -> list[Any]:
-    """Turns of ``body`` over the carry as long as ``test`` of it gives True; returns what the last one did.
+    """Iterations of ``body`` over the carry as long as ``test`` of it is true; returns what the last one did.
 
-    ``without_gradient`` makes the error for one who asks for gradients through the loop; None leaves that to JAX.
+    ``without_gradient`` makes the error that is raised if gradients through the loop are asked for; None leaves that to
+    JAX.
     """
-    turns = _Turns(outer, body, carry, test)
+    loop = _LoopState(outer, body, carry, test)
 
-    def goes_on(state: _State) -> Any:
-        return test.run(*turns.given(state))[0][0]
+    def continues(state: _State) -> Any:
+        return test.run(*loop.inputs(state))[0][0]
 
-    def loop(state: _State) -> _State:
-        return jax.lax.while_loop(goes_on, lambda state: turns.turn(state, []), state)
+    def run(state: _State) -> _State:
+        return jax.lax.while_loop(continues, lambda state: loop.iterate(state, []), state)
 
-    return turns.finish((loop if without_gradient is None else _refusing(loop, without_gradient))(turns.start))
+    return loop.finish((run if without_gradient is None else _refuse_gradient(run, without_gradient))(loop.start))
 
 
-def _refusing(function: Callable[[Any], Any], error: Callable[[], Exception]) -> Callable[[Any], Any]:
-    """``function``, whose gradients are ``error``."""
+def _refuse_gradient(function: Callable[[Any], Any], error: Callable[[], Exception]) -> Callable[[Any], Any]:
+    """``function``, whose gradient raises ``error``."""
 
-    def called(argument: Any) -> Any:
+    def call(argument: Any) -> Any:
         jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(argument)
 
         @jax.custom_vjp
-        def evaluated(*flat: Any) -> list[Any]:
-            # What it uses from outside are arguments too, so that whoever follows these sees it.
+        def evaluate(*flat: Any) -> list[Any]:
+            # What it uses from outside are arguments too, so that a tape that watches these notices.
             consts, leaves = flat[: len(jaxpr.consts)], flat[len(jaxpr.consts) :]
             return jax.core.eval_jaxpr(jaxpr.jaxpr, consts, *leaves)
 
         def backward(residuals: None, cotangents: Any) -> Any:
             raise error()
 
-        evaluated.defvjp(lambda *flat: (evaluated(*flat), None), backward)
-        results = evaluated(*map(jnp.asarray, jaxpr.consts), *jax.tree.leaves(argument))
+        evaluate.defvjp(lambda *flat: (evaluate(*flat), None), backward)
+        results = evaluate(*map(jnp.asarray, jaxpr.consts), *jax.tree.leaves(argument))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
-    return called
+    return call

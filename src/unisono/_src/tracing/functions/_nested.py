@@ -1,4 +1,4 @@
-"""Variables in a part of a function that JAX traces by itself: what it writes has to leave it with its results."""
+"""Variables in a part of a function that JAX traces separately: what it writes has to leave it with its results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from unisono._src.tracing.functions._capture import check_trace
 
 
 class NestedScope(keras_hooks.StateScope):
-    """What one part reads and writes.
+    """The variables that one part reads and writes.
 
     Args:
-        outer: the values that variables have around it.
+        outer: the scope with the values that variables have around it.
         trace: the trace of the part.
-        host_may_turn: whether Python could decide on the host what is decided here: a user's `if` or `for` is of that
-            kind, a `cond` is not.
+        may_run_on_host: whether Python could run the part on the host instead: a user's `if` or `for`, but not a
+            `cond`.
 
     Attributes:
         written: the variables that were written, by identity.
@@ -35,7 +35,7 @@ class NestedScope(keras_hooks.StateScope):
 
     def get_current_value(self, variable: Any) -> Any:
         if id(variable) not in self.written:
-            self._outer.get_current_value(variable)  # a tape around this part knows the variable by that value
+            self._outer.get_current_value(variable)  # a tape around this part watches that value
         return super().get_current_value(variable)
 
     def read(self, variable: Any) -> Any:
@@ -51,7 +51,7 @@ class NestedScope(keras_hooks.StateScope):
         return value
 
     def aggregate(self, variable: Any, value: Any) -> Any:
-        # In a merge_call values are wholes, of which replicas get their parts when all is done.
+        # In a merge_call values are aggregated ones; replicas get their values from it at its end.
         return value if context.merging_replica() is not None else self._outer.aggregate(variable, value)
 
     def write(self, variable: Any, value: Any) -> None:
@@ -67,15 +67,15 @@ class NestedScope(keras_hooks.StateScope):
 
 
 class PlainScope:
-    """Around a part where no scope of ours is in force, as in a plain `jax.jit`: variables are read and written as
-    Keras does it there."""
+    """The outer scope of a part where none of our scopes is active, as in a plain `jax.jit`: variables are read and
+    written as Keras does there."""
 
     def __init__(self) -> None:
         self.losses: list[Any] = []
         self._read = keras_hooks.capture_reader()
 
     def get_current_value(self, variable: Any) -> Any:
-        """The value, and those who watch are told."""
+        """The value; the read is reported."""
         value = self.read(variable)
         keras_hooks.report_read(variable, value)
         return value
@@ -85,31 +85,31 @@ class PlainScope:
         return self._read(variable)
 
     def aggregate(self, variable: Any, value: Any) -> Any:
-        """There are no other replicas."""
+        """The value itself: there are no other replicas."""
         return value
 
     def write(self, variable: Any, value: Any) -> None:
-        """Called when the part has been left."""
+        """Called after the part."""
         variable.assign(value)
 
     def variable_created(self, variable: Any) -> None:
-        """Nobody wants to know."""
+        """Does nothing."""
 
     def data_pulled(self) -> None:
-        """Whoever traces says what may be done."""
+        """Does nothing: the code that traces decides what is allowed."""
 
 
 OuterScope = keras_hooks.StateScope | PlainScope
 
 
 def divergent_branch() -> contextlib.AbstractContextManager[None]:
-    """Around a part that runs, or runs once more, only if values say so."""
+    """Around a part that runs, or runs once more, depending on values that may differ between replicas."""
     replica = context.current_replica()
     return contextlib.nullcontext() if replica is None else replica.divergent_branch()
 
 
 def write_to_outer(outer: OuterScope, variable: Any, value: Any) -> None:
-    """Stores what a part has written. In a merge_call the outer scope gives each replica its part of it."""
+    """Stores what a part has written. In a merge_call the outer scope gives each replica its value."""
     if context.merging_replica() is not None and isinstance(outer, keras_hooks.StateScope):
         outer.add_update((variable, value))
     else:
@@ -117,5 +117,5 @@ def write_to_outer(outer: OuterScope, variable: Any, value: Any) -> None:
 
 
 def current_outer_scope() -> OuterScope:
-    """The scope that is in force."""
+    """The active scope."""
     return keras_hooks.current_state_scope() or PlainScope()

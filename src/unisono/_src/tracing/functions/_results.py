@@ -13,12 +13,12 @@ from jax.sharding import NamedSharding
 
 from unisono._src.devices import Placement
 from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit, flatten_with_none
-from unisono._src.tracing.functions._slots import ARRAY, Constant, emptied, filled
+from unisono._src.tracing.functions._slots import ARRAY, Constant, fill_slot, remove_array
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """A nest taken apart.
+    """A flattened nest.
 
     Attributes:
         arrays: what the program returns.
@@ -29,43 +29,46 @@ class Results:
     _slots: list[Any]
 
     @classmethod
-    def of(cls, nest: Any) -> Results:
-        """Takes ``nest`` apart. Variables give their values."""
+    def flatten(cls, nest: Any) -> Results:
+        """Flattens ``nest``, with the values of variables instead of these."""
         leaves, tree = flatten_with_none(nest)
         arrays: list[Any] = []
-        return cls(arrays, tree, [_slot(leaf, arrays) for leaf in leaves])
+        return cls(arrays, tree, [_make_slot(leaf, arrays) for leaf in leaves])
 
     def layouts(self, placement: Placement | None) -> list[NamedSharding | None]:
-        """Where each array of the program's results is to live: a replica's part with it, all else on every device."""
+        """The layout of each array: values per replica on their replicas' devices, all else replicated.
+
+        Results are values, not variables: the value of a variable with a sharded layout is returned whole.
+        """
         if placement is None:
             return [None] * len(self.arrays)
         layouts: list[NamedSharding | None] = []
         for slot in self._slots:
             if isinstance(slot, Separate):
-                layouts += [placement.replicated for kind in slot.values if kind is ARRAY]
+                layouts += [placement.replicated for value in slot.values if value is ARRAY]
             elif isinstance(slot, Sharded):
                 layouts.append(placement.sharded_rows)
             elif slot is ARRAY or isinstance(slot, Unsplit):
                 layouts.append(placement.replicated)
         return layouts
 
-    def with_arrays(self, arrays: list[Any]) -> Any:
-        """The nest, with these arrays in their places."""
-        following = iter(arrays)
-        return jax.tree.unflatten(self._tree, [filled(slot, following) for slot in self._slots])
+    def unflatten(self, arrays: list[Any]) -> Any:
+        """The nest, with these arrays."""
+        remaining = iter(arrays)
+        return jax.tree.unflatten(self._tree, [fill_slot(slot, remaining) for slot in self._slots])
 
-    def forget_arrays(self) -> Results:
-        """The same without what was traced, to be kept."""
+    def without_arrays(self) -> Results:
+        """The same without what was traced, to be kept after the trace."""
         return Results([None] * len(self.arrays), self._tree, self._slots)
 
 
-def _slot(leaf: Any, arrays: list[Any]) -> Any:
-    """How to make the leaf again; its arrays go to ``arrays``."""
+def _make_slot(leaf: Any, arrays: list[Any]) -> Any:
+    """The slot of a leaf; its arrays are appended to ``arrays``."""
     if isinstance(leaf, PerReplica):
-        held = leaf.held
-        if isinstance(held, Separate):
-            return Separate(tuple(_slot(value, arrays) for value in held.values), held.placement)
-        slot, array = emptied(held)
+        storage = leaf.storage
+        if isinstance(storage, Separate):
+            return Separate(tuple(_make_slot(value, arrays) for value in storage.values), storage.placement)
+        slot, array = remove_array(storage)
         arrays.append(array)
         return slot
     if isinstance(leaf, keras.Variable):

@@ -1,4 +1,4 @@
-"""A nest whose arrays go through a program: what is left of each leaf without them, and the leaf made again."""
+"""A nest whose arrays go through a program: what is left of each leaf without its arrays, and how it is made again."""
 
 from __future__ import annotations
 
@@ -9,32 +9,33 @@ from typing import Any, Final
 from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit
 
 ARRAY: Final = object()
-"""Stands for an array."""
+"""The slot of an array."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """A leaf that is part of the program. Held, so that no other object takes its identity."""
+    """The slot of a leaf that is part of the program. Keeps it alive, so that no other object takes its identity."""
 
     value: Any
 
 
-def emptied(held: Sharded | Unsplit) -> tuple[Sharded | Unsplit, Any]:
-    """The same without its array, and the array."""
-    if isinstance(held, Sharded):
-        return dataclasses.replace(held, array=None, total=None), held.array
-    return dataclasses.replace(held, value=None), held.value
+def remove_array(storage: Sharded | Unsplit) -> tuple[Sharded | Unsplit, Any]:
+    """The storage without its array, which is its slot, and the array."""
+    if isinstance(storage, Sharded):
+        return dataclasses.replace(storage, array=None, sum=None), storage.array
+    return dataclasses.replace(storage, value=None), storage.value
 
 
-def filled(slot: Any, arrays: Iterator[Any]) -> Any:
-    """The leaf, with the next arrays in it."""
+def fill_slot(slot: Any, arrays: Iterator[Any]) -> Any:
+    """The leaf of this slot, made with the next arrays."""
     if isinstance(slot, Constant):
         return slot.value
     if isinstance(slot, Separate):
-        return PerReplica.holding(Separate(tuple(filled(value, arrays) for value in slot.values), slot.placement))
+        values = tuple(fill_slot(value, arrays) for value in slot.values)
+        return PerReplica.from_storage(Separate(values, slot.placement))
     array = next(arrays)
     if isinstance(slot, Sharded):
-        return PerReplica.holding(dataclasses.replace(slot, array=array))
+        return PerReplica.from_storage(dataclasses.replace(slot, array=array))
     if isinstance(slot, Unsplit):
-        return PerReplica.holding(dataclasses.replace(slot, value=array))
+        return PerReplica.from_storage(dataclasses.replace(slot, value=array))
     return array

@@ -1,13 +1,21 @@
-"""How a dataset is distributed: tf.distribute's options."""
+"""tf.distribute's options of `run` and of distributed datasets."""
 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+
+class RunOptions(NamedTuple):
+    """Options of `strategy.run` for TPUs. Accepted, without effect: XLA compiles for the shapes it gets."""
+
+    experimental_enable_dynamic_batch_size: bool = True
+    experimental_bucketizing_dynamic_shape: bool = False
+    experimental_xla_options: Any = None
 
 
 class InputReplicationMode(enum.Enum):
-    """For whom an input function is called: once for all replicas of a process, or once for each."""
+    """How often an input function is called: once for all replicas of a process, or once for each."""
 
     PER_WORKER = "PER_WORKER"
     PER_REPLICA = "PER_REPLICA"
@@ -23,15 +31,15 @@ class InputOptions(NamedTuple):
     experimental_fetch_to_device: bool | None = True
     """False: values stay NumPy arrays on the host, and nothing is prepared ahead but what the dataset prefetches."""
     experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
-    """Only PER_WORKER is there."""
+    """Only PER_WORKER is supported."""
     experimental_place_dataset_on_device: bool = False
-    """Only False is there: datasets run on the host."""
+    """Only False is supported: datasets run on the host."""
     experimental_per_replica_buffer_size: int = 1
     """Steps that wait on the devices while one is used. 0: a step is prepared when it is asked for."""
 
 
-def checked(options: InputOptions | None, call: str) -> InputOptions:
-    """`options`, or the defaults; an error if they ask for what is not there."""
+def check_input_options(options: InputOptions | None, call: str) -> InputOptions:
+    """`options`, or the defaults; an error if they ask for what is not supported."""
     if options is None:
         return InputOptions()
     if not isinstance(options, InputOptions):
@@ -39,7 +47,7 @@ def checked(options: InputOptions | None, call: str) -> InputOptions:
     if options.experimental_replication_mode is not InputReplicationMode.PER_WORKER:
         raise NotImplementedError(
             f"{call}: experimental_replication_mode is {options.experimental_replication_mode}, and only PER_WORKER is "
-            f"there: one pipeline feeds all replicas of a process. Leave the option out."
+            f"supported: one pipeline feeds all replicas of a process. Leave the option out."
         )
     if options.experimental_place_dataset_on_device:
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""From values as users have them to values that one compiled program over all devices takes."""
+"""Converts values per replica, as users have them, into the input of one compiled program over all devices."""
 
 from __future__ import annotations
 
@@ -9,42 +9,43 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values._held import Separate, Sharded, Storage, Unsplit
 from unisono._src.replicas.values._on_devices import is_host_only
 from unisono._src.replicas.values._per_replica import PerReplica
+from unisono._src.replicas.values._storage import Separate, Sharded, Storage, Unsplit
 
 _UNLIKE = """The replicas have values that one program cannot take: shapes {shapes}, dtypes {dtypes}.
 Expected equal dtypes, and shapes that differ in the first dimension only. Pad to one length, with
 padded_batch(size, padded_shapes=...) for example."""
 
-OF_ANOTHER = """These values belong to the replicas of another strategy, on {theirs}; this one has {ours}.
+OTHER_STRATEGY = """These values belong to the replicas of another strategy, on {theirs}; this one has {ours}.
 Gather them there first, or pass them on as NumPy arrays."""
 
-_NO_ARRAYS = """The replicas have values that are no arrays: {values}.
+_NO_ARRAYS = """The replicas have values that are not arrays of numbers: {values}.
 Only numbers can be computed with on devices. Encode strings as integers first, or take them out with map."""
 
 
 def as_program_input(value: PerReplica, placement: Placement) -> Sharded | Unsplit:
-    """``value`` as one array: cut along its rows, or whole on every device if replicas have unequally many."""
-    held: Storage = value.held
-    theirs = held.placement
+    """``value`` as one array: sharded along its rows, or whole on every device if replicas have different numbers."""
+    storage: Storage = value.storage
+    theirs = storage.placement
     if theirs is not None and theirs is not placement and theirs.devices != placement.devices:
-        raise ValueError(OF_ANOTHER.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
-    if not isinstance(held, Separate):
-        return held
-    values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in held.values]
+        raise ValueError(OTHER_STRATEGY.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
+    if not isinstance(storage, Separate):
+        return storage
+    values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in storage.values]
     _check(values, placement)
     if len({leaf.shape for leaf in values}) == 1:
-        return Sharded(_joined(values, placement), values[0].ndim == 0, placement)
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in values)
-    whole: Any = jnp.concatenate(values) if traced else np.concatenate([np.asarray(leaf) for leaf in values])
-    shares = tuple(leaf.shape[0] for leaf in values)
-    return Unsplit(whole if traced else jax.device_put(whole, placement.replicated), shares, placement, is_batch=True)
+        return Sharded(_concatenate(values, placement), values[0].ndim == 0, placement)
+    is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in values)
+    batch: Any = jnp.concatenate(values) if is_traced else np.concatenate([np.asarray(leaf) for leaf in values])
+    if not is_traced:
+        batch = jax.device_put(batch, placement.replicated)
+    return Unsplit(batch, tuple(leaf.shape[0] for leaf in values), placement, is_batch=True)
 
 
 def fits_one_program(value: PerReplica) -> bool:
     """Whether the values differ in their number of rows at most."""
-    if not isinstance(value.held, Separate):
+    if not isinstance(value.storage, Separate):
         return True
     return _differ_in_rows_only([np.shape(leaf) for leaf in value.values])
 
@@ -53,16 +54,16 @@ def _differ_in_rows_only(shapes: list[tuple[int, ...]]) -> bool:
     return len({(len(shape), *shape[1:]) for shape in shapes}) == 1
 
 
-def _joined(values: list[Any], placement: Placement) -> Any:
-    scalars = values[0].ndim == 0
+def _concatenate(values: list[Any], placement: Placement) -> Any:
+    is_scalar = values[0].ndim == 0
     if any(isinstance(leaf, jax.core.Tracer) for leaf in values):
-        return jnp.stack(values) if scalars else jnp.concatenate(values)
-    in_place = all(
+        return jnp.stack(values) if is_scalar else jnp.concatenate(values)
+    are_on_their_devices = all(
         isinstance(leaf, jax.Array) and leaf.devices() == {device}
         for leaf, device in zip(values, placement.local_devices, strict=True)
     )
-    if not in_place or scalars:
-        hosts = [np.asarray(leaf)[None] if scalars else np.asarray(leaf) for leaf in values]
+    if not are_on_their_devices or is_scalar:
+        hosts = [np.asarray(leaf)[None] if is_scalar else np.asarray(leaf) for leaf in values]
         if not placement.spans_processes:
             return jax.device_put(np.concatenate(hosts), placement.sharded_rows)
         values = [jax.device_put(host, device) for host, device in zip(hosts, placement.local_devices, strict=True)]
@@ -71,10 +72,10 @@ def _joined(values: list[Any], placement: Placement) -> Any:
 
 
 def _check(values: list[Any], placement: Placement) -> None:
-    number = len(placement.local_devices)
-    if len(values) != number:
+    expected = len(placement.local_devices)
+    if len(values) != expected:
         raise ValueError(
-            f"This PerReplica has {len(values)} values, the strategy {number} replicas in this process. "
+            f"This PerReplica has {len(values)} values, the strategy {expected} replicas in this process. "
             f"It belongs to another strategy."
         )
     if any(is_host_only(leaf.dtype) for leaf in values):

@@ -1,4 +1,4 @@
-"""A function for one kind of arguments: what `get_concrete_function` returns, and what is saved of a function."""
+"""A function for arguments of one signature: what `get_concrete_function` returns, and what is saved of a function."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from unisono._src.tracing.functions._arguments import Arguments
 
 @dataclass(frozen=True, eq=False)
 class SpecializedFunction:
-    """Calls the function, whose arguments are of this kind.
+    """Calls the function, with arguments of this signature.
 
     Attributes:
-        function: it.
-        args: its arguments, with a `TensorSpec` in the place of each array. Values of replicas are as they were, with
-            a `TensorSpec` inside.
-        kwargs: those that have names.
+        function: the function.
+        args: its positional arguments, with a `TensorSpec` for each array. Values per replica are PerReplica with a
+            `TensorSpec` inside.
+        kwargs: its keyword arguments.
     """
 
     function: Callable[..., Any]
@@ -27,10 +27,10 @@ class SpecializedFunction:
     kwargs: dict[str, Any]
 
     @classmethod
-    def of(cls, function: Callable[..., Any], arguments: Arguments) -> SpecializedFunction:
-        """The kind that these arguments are of."""
+    def from_arguments(cls, function: Callable[..., Any], arguments: Arguments) -> SpecializedFunction:
+        """The function for arguments of the signature that these have."""
         specs = [TensorSpec(tuple(array.shape), array.dtype) for array in arguments.arrays]
-        return cls(function, *arguments.with_arrays(specs))
+        return cls(function, *arguments.unflatten(specs))
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:

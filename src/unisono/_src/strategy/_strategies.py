@@ -1,0 +1,109 @@
+"""The strategies for one device, for the devices of one machine, and for several workers: they choose the devices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import keras
+
+from unisono._src.devices import Placement, all_devices, default_devices, resolve_devices
+from unisono._src.jax_hooks import bind_gloo_to
+from unisono._src.processes import Processes, join_processes
+from unisono._src.strategy._communication import CommunicationOptions, check_cross_device_ops
+from unisono._src.strategy._strategy import Strategy
+from unisono_launch.cluster import ClusterResolver, detect, membership
+
+
+class OneDeviceStrategy(Strategy):
+    """Everything on one device: for debugging, and for code that must run with and without several devices.
+
+    ```python
+    strategy = unisono.OneDeviceStrategy("gpu:0")
+    ```
+    """
+
+    def __init__(self, device: str | jax.Device):
+        super().__init__(Placement.over(resolve_devices([device])))
+
+
+class MirroredStrategy(Strategy):
+    """One replica on each device of this machine; weights are kept equal on all of them.
+
+    ```python
+    unisono.MirroredStrategy()                      # all GPUs, else all TPUs, else all CPU devices
+    unisono.MirroredStrategy(["gpu:0", "gpu:1"])
+    unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for trying things out
+    ```
+
+    Args:
+        devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None means all.
+        cross_device_ops: one of tf.distribute's, which change nothing: XLA chooses how gradients are summed.
+    """
+
+    def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
+        check_cross_device_ops(cross_device_ops)
+        super().__init__(Placement.over(default_devices() if devices is None else resolve_devices(devices)))
+
+
+class CentralStorageStrategy(Strategy):
+    """One replica on each compute device; tf.distribute keeps the variables of this strategy on one device.
+
+    Here every device has a copy of them, as in MirroredStrategy: fetching them for every step would take longer than
+    storing them, and results are the same.
+
+    Args:
+        compute_devices: names or JAX devices; None means all.
+        parameter_device: accepted, without effect.
+    """
+
+    def __init__(self, compute_devices: Sequence[str | jax.Device] | None = None, parameter_device: object = None):
+        del parameter_device
+        devices = default_devices() if compute_devices is None else resolve_devices(compute_devices)
+        super().__init__(Placement.over(devices))
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """One replica on each device of every worker; weights are kept equal on all of them.
+
+    Every worker runs the same script, and joins its peers when it makes the strategy: before any other use of JAX.
+
+    ```python
+    strategy = unisono.MultiWorkerMirroredStrategy()   # the cluster from TF_CONFIG, SLURM, `unisono run`, ...
+    with strategy.scope():
+        model = ...
+        model.compile(...)
+    model.fit(dataset)                                 # global batches, whatever the number of workers
+    ```
+
+    Args:
+        cluster_resolver: the cluster; None finds it in the environment, and without a cluster there is one worker.
+        communication_options: `timeout_seconds` says how long to wait for workers that have not started yet.
+    """
+
+    def __init__(
+        self,
+        cluster_resolver: ClusterResolver | None = None,
+        communication_options: CommunicationOptions | None = None,
+    ):
+        options = communication_options or CommunicationOptions()
+        self._resolver = cluster_resolver or detect(os.environ)
+        if self._resolver is not None:
+            join_cluster(self._resolver, options.timeout_seconds)
+        super().__init__(Placement.over(all_devices()))
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """The resolver that found the cluster; None without a cluster."""
+        return self._resolver
+
+
+def join_cluster(resolver: ClusterResolver, timeout_seconds: float | None = None) -> None:
+    """Joins the processes that ``resolver`` lists; returns when all of them have connected."""
+    found = membership(resolver)
+    everyone = Processes(found.process_id, tuple(found.names))
+    must_match = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.count}
+    gpus = [found.local_rank] if found.takes_gpu_of_local_rank and found.local_size > 1 else None
+    join_processes(found.coordinator, everyone, timeout_seconds, must_match, bind_gloo_to, gpus)
