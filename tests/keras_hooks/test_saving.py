@@ -256,7 +256,7 @@ def test_weights_that_are_too_many_or_too_few_are_refused(scope: None, folders: 
     large.save_weights(tmp_path / "large")
     with pytest.raises(CheckpointMismatch, match=r"model/dense_1/kernel"):
         large.load_weights(tmp_path / "small")
-    with pytest.raises(CheckpointMismatch, match=r"no variable takes: model/dense_1/kernel"):
+    with pytest.raises(CheckpointMismatch, match=r"values without a variable: model/dense_1/kernel"):
         small.load_weights(tmp_path / "large")
 
 
@@ -280,7 +280,7 @@ def test_a_folder_that_is_not_there_is_named_with_those_that_are(scope: None, fo
 
 def test_a_checkpoint_of_tensorflows_is_recognised(scope: None, folders: None, tmp_path: Path) -> None:
     (tmp_path / "ckpt.index").write_bytes(b"")
-    with pytest.raises(BadCheckpoint, match="checkpoint of TensorFlow's"):
+    with pytest.raises(BadCheckpoint, match="is a TensorFlow checkpoint"):
         _make().load_weights(tmp_path / "ckpt")
 
 

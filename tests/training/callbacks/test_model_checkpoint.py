@@ -108,8 +108,8 @@ def test_what_is_done_is_said(make_model: Make, tmp_path: Path, capsys: pytest.C
     assert f"Epoch 1: finished saving model to {tmp_path / 'ckpt_1'}" in said
 
 
-def test_a_whole_model_needs_an_ending() -> None:
-    with pytest.raises(ValueError, match=r"(?s)'saved_model' has no ending.*write 'saved_model\.keras'"):
+def test_a_whole_model_needs_an_extension() -> None:
+    with pytest.raises(ValueError, match=r"(?s)'saved_model' has no extension.*write 'saved_model\.keras'"):
         ModelCheckpoint("saved_model")
 
 

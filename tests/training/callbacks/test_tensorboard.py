@@ -195,8 +195,8 @@ def test_an_update_freq_without_meaning_is_refused(make_model: Make, update_freq
         TensorBoard(update_freq=update_freq).set_model(make_model())
 
 
-def test_an_address_as_log_dir_is_refused(make_model: Make) -> None:
-    with pytest.raises(ValueError, match="'gs://bucket/logs' is an address"):
+def test_a_url_as_log_dir_is_refused(make_model: Make) -> None:
+    with pytest.raises(ValueError, match="'gs://bucket/logs' is a URL"):
         TensorBoard("gs://bucket/logs").set_model(make_model())
 
 
@@ -216,7 +216,7 @@ def test_embeddings_are_written_for_the_projector(tmp_path: Path, pair: Any) -> 
 
 def test_labels_for_a_layer_that_is_not_there_are_refused(make_model: Make, tmp_path: Path) -> None:
     callback = TensorBoard(tmp_path, embeddings_freq=1, embeddings_metadata={"words": "labels.tsv"})
-    with pytest.raises(ValueError, match=r"\['words'\], which are no Embedding layers of 'net'"):
+    with pytest.raises(ValueError, match=r"\['words'\], which are not Embedding layers of 'net'"):
         callback.set_model(make_model())
 
 

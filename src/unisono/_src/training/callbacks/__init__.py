@@ -1,4 +1,4 @@
-"""Callbacks that know of checkpoints, workers and resumes. In `fit` they take the place of Keras's own."""
+"""Callbacks that work with checkpoints, several workers and resumed runs. `fit` replaces Keras's own by these."""
 
 from unisono._src.training.callbacks._backup_and_restore import BackupAndRestore
 from unisono._src.training.callbacks._model_checkpoint import ModelCheckpoint

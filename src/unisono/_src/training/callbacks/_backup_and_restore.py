@@ -1,4 +1,4 @@
-"""`BackupAndRestore`: a description. Whoever trains reads it, and does the work."""
+"""`BackupAndRestore`: settings only. `fit` reads them and does the work (`training/_run_checkpointer.py`)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from unisono._src.state.checkpoint import EveryEpoch, EverySteps, SavePolicy
 
 
 class BackupAndRestore(keras.callbacks.Callback):
-    """Lets `fit` save its state as it goes, and go on from the last save when it is called again after a kill.
+    """Makes `fit` checkpoint its state while it runs, and resume from the last checkpoint when it is called again.
 
-    All that decides the future is saved, the place within the epoch too: the weights at the end are those of a
-    training that nobody disturbed, to the bit.
+    The complete state is saved, the position within the epoch too: the weights at the end are bit for bit those of a
+    training that was never interrupted.
 
     >>> BackupAndRestore("runs/mnist", save_freq=500).policy
     EverySteps(steps=500)
@@ -25,7 +25,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         backup_dir: a folder for this training alone.
         save_freq: "epoch"; or every how many steps; or one of the policies of `unisono.checkpoint`.
         double_checkpoint: whether the last two are kept. The one that training began from is always kept.
-        delete_checkpoint: whether they are deleted when training has reached its end.
+        delete_checkpoint: whether they are deleted when training has finished.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class BackupAndRestore(keras.callbacks.Callback):
         self.save_freq = save_freq
         self.double_checkpoint = double_checkpoint
         self.delete_checkpoint = delete_checkpoint
-        _policy(save_freq)
+        _to_policy(save_freq)
 
     @property
     def directory(self) -> Path:
@@ -52,7 +52,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     @property
     def policy(self) -> SavePolicy:
         """When to save."""
-        return _policy(self.save_freq)
+        return _to_policy(self.save_freq)
 
     @property
     def keep(self) -> int:
@@ -60,17 +60,17 @@ class BackupAndRestore(keras.callbacks.Callback):
         return 2 if self.double_checkpoint else 1
 
     def set_model(self, model: Any) -> None:
-        """Refuses models whose `fit` would not read this."""
+        """Refuses models outside of a strategy, whose `fit` is Keras's and does not read this."""
         super().set_model(model)
         if get_owner(model) is None:
             raise ValueError(
                 f"BackupAndRestore: {model.name!r} was made outside of every strategy's scope, and Keras's own fit "
-                "knows nothing of unisono.callbacks.BackupAndRestore. Make the model in a scope, or write "
+                "does not support unisono.callbacks.BackupAndRestore. Make the model in a scope, or write "
                 "keras.callbacks.BackupAndRestore."
             )
 
 
-def _policy(save_freq: Any) -> SavePolicy:
+def _to_policy(save_freq: Any) -> SavePolicy:
     if isinstance(save_freq, SavePolicy):
         return save_freq
     if save_freq == "epoch":

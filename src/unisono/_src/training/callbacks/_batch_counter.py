@@ -23,22 +23,22 @@ class BatchCounter:
         self._last_batch = -1
 
     def begin_epoch(self, epoch: int) -> None:
-        """An epoch that goes on after a resume is none that begins: its batches keep their numbers."""
+        """The batches of an epoch that is resumed keep their numbers: it does not begin again."""
         if epoch != self._epoch:
             self._epoch, self._last_batch = epoch, -1
 
     def end_batch(self, batch: int) -> int:
         """``batch``, counted from 0 in its epoch, has run. Returns how many have in all."""
-        if batch <= self._last_batch:  # an epoch that nobody announced
+        if batch <= self._last_batch:  # an epoch without `begin_epoch`
             self._last_batch = -1
         self.steps += batch - self._last_batch
         self._last_batch = batch
         return self.steps
 
     def get_state(self) -> dict[str, int]:
-        """All there is to it."""
+        """The counts, for a checkpoint."""
         return {"steps": self.steps, "epoch": self._epoch, "last_batch": self._last_batch}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on from ``state``."""
+        """Resumes from ``state``."""
         self.steps, self._epoch, self._last_batch = state["steps"], state["epoch"], state["last_batch"]

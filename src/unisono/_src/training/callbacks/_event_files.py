@@ -1,10 +1,10 @@
 """The event files of one training in one folder, over all its restarts.
 
-A training that was killed has written events after its last checkpoint, and writes them once more when it goes on. So a
-checkpoint remembers how long each file was, and going on cuts off what came later: whoever reads the folder afterwards
-sees every step once. A TensorBoard that looked on all the time has read it already. Its fast loader forgets by itself,
-curve by curve. For its loader in Python the next file begins by saying from which step on to forget, which holds for
-all curves of a run: the step is one that no curve had reached.
+A training that was killed has written events after its last checkpoint, and writes them again when it resumes. So a
+checkpoint stores how long each file was, and resuming truncates what came later: the folder then has every step once. A
+TensorBoard that was open all the time has read it already. Its fast loader drops repeated steps by itself, curve by
+curve. For its loader in Python the next file begins with the step from which to drop, which holds for all curves of a
+run: the step is one that no curve had reached.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import Any, Final
 
 from unisono._src.data.files import TFRecordWriter, encode_event, encode_restart_event, encode_version_event
 
-# What TensorBoard takes for event files. It reads them in the order of their names, so the number must grow.
+# What TensorBoard recognises as event files. It reads them in the order of their names, so the number must grow.
 _NAME: Final = re.compile(r"events\.out\.tfevents\.(\d+)\..*")
 
 
 class EventFiles:
-    """Writes events into a file that is made when the first one comes.
+    """Writes events into a file that is made with the first of them.
 
     Args:
         folder: one of TensorBoard's runs.
-        mark: stands at the end of the files' names; the same for all files of one training.
+        mark: the end of the file names; the same for all files of one training.
     """
 
     def __init__(self, folder: Path, mark: str):
@@ -41,7 +41,7 @@ class EventFiles:
         self._forget_from: int | None = None
 
     def add(self, summary: Any, step: int) -> None:
-        """Writes one event; others can read it when this returns."""
+        """Writes one event; it is readable by TensorBoard when this returns."""
         try:
             writer = self._writer or self._open()
             writer.write(encode_event(summary, step, time.time()))
@@ -55,15 +55,15 @@ class EventFiles:
         self._last_step = step if self._last_step is None else max(step, self._last_step)
 
     def forget_from(self, step: int) -> None:
-        """The next file says that earlier events of this step and later ones are void."""
+        """Makes the next file declare earlier events of this step and later ones void."""
         self._forget_from = step
 
     def get_state(self) -> dict[str, Any]:
-        """How far the files are written."""
+        """The sizes of the files, for a checkpoint."""
         return {"mark": self._mark, "files": self._sizes(), "last_step": self._last_step}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on from there. Events that were written later are deleted."""
+        """Resumes from there. Events that were written later are deleted."""
         self.close()
         self._mark, self._last_step = state["mark"], state["last_step"]
         self._earlier = dict(state["files"])
@@ -84,7 +84,7 @@ class EventFiles:
 
     def _sizes(self) -> dict[str, int]:
         sizes = dict(self._earlier)
-        if self._path is not None and self._path.exists():  # a user may have tidied up
+        if self._path is not None and self._path.exists():  # the user may have deleted it
             sizes[self._path.name] = self._path.stat().st_size
         return sizes
 
@@ -95,10 +95,10 @@ class EventFiles:
         number = max(int(time.time()), newest + 1)  # clocks of two machines may differ
         self._path = self._folder / f"events.out.tfevents.{number}.{socket.gethostname()}.{os.getpid()}.{self._mark}"
         self._writer = TFRecordWriter(self._path)
-        weakref.finalize(self, self._writer.close)  # nobody closes it if training ends by an exception
+        weakref.finalize(self, self._writer.close)  # there is no other close if training ends by an exception
         self._writer.write(encode_version_event(time.time()))
         if self._forget_from is not None:
-            for _ in range(2):  # TensorBoard takes the first one in a run for its beginning, and forgets nothing
+            for _ in range(2):  # TensorBoard takes the first in a run for its beginning, and drops nothing
                 self._writer.write(encode_restart_event(self._forget_from, time.time()))
             self._forget_from = None
         return self._writer

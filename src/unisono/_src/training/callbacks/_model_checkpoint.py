@@ -1,4 +1,4 @@
-"""`ModelCheckpoint`: Keras's, and paths as TensorFlow's had them."""
+"""`ModelCheckpoint`: Keras's, and folders for weights as in TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from unisono._src.processes import processes
 from unisono._src.state.store import staged_file
 from unisono._src.training.callbacks._weights_folder import save_weights_folder
 
-NO_ENDING = """ModelCheckpoint: filepath={path!r} has no ending. tf.keras wrote a SavedModel to such a path, which is no
-longer there in Keras 3. For the whole model write {keras!r}; for the weights alone write save_weights_only=True, and
-leave the path as it is."""
+NO_ENDING = """ModelCheckpoint: filepath={path!r} has no extension. tf.keras wrote a SavedModel to such a path, which
+Keras 3 does not. For the whole model write {keras!r}; for the weights alone write save_weights_only=True, and leave the
+path as it is."""
 
 NOT_FOR_WEIGHTS = """ModelCheckpoint: filepath={path!r} with save_weights_only=True. Weights go into a file that ends in
-'.weights.h5', or into a folder if the path has no ending: {weights!r}, or {folder!r}."""
+'.weights.h5', or into a folder if the path has no extension: {weights!r}, or {folder!r}."""
 
 
 class ModelCheckpoint(ScheduledCheckpoint):
-    """Saves the model, or its weights, as training goes on. A file is there completely or not at all.
+    """Saves the model, or its weights, during training. A file is there completely or not at all.
 
-    Of several workers the chief writes; the others decide the same and write nothing.
+    Of several workers the chief writes; the other workers decide the same and write nothing.
 
     Args:
         filepath: where to; may hold `{epoch}`, `{batch}` and the names of logs, as in `"{epoch:02d}-{val_loss:.2f}"`.
-            The whole model needs `.keras` or `.h5` at its end. Weights go into a `.weights.h5` file, or, to a path
-            without an ending such as `"ckpt_{epoch}"`, into a folder that `model.load_weights` reads.
+            The whole model needs the extension `.keras` or `.h5`. Weights go into a `.weights.h5` file, or, for a path
+            without an extension such as `"ckpt_{epoch}"`, into a folder that `model.load_weights` reads.
         monitor: the log that decides what is best.
-        verbose: 1 to say what is done.
+        verbose: 1 to print what is saved.
         save_best_only: whether to save only what is better than all before.
         save_weights_only: weights, with the optimizer's state, or the whole model.
-        mode: "min", "max", or "auto" to know it from the name.
+        mode: "min", "max", or "auto" to infer it from the name.
         save_freq: "epoch", or every how many steps.
         initial_value_threshold: what the first one has to be better than.
 
@@ -56,7 +56,7 @@ class ModelCheckpoint(ScheduledCheckpoint):
         path = os.fspath(filepath)
         _check(path, save_weights_only)
         super().__init__(
-            f"{path}.weights.h5" if is_folder_path(path) else path,  # Keras refuses paths without an ending
+            f"{path}.weights.h5" if is_folder_path(path) else path,  # Keras refuses paths without an extension
             monitor=monitor,
             verbose=verbose,
             save_best_only=save_best_only,
@@ -75,7 +75,7 @@ class ModelCheckpoint(ScheduledCheckpoint):
             save_weights_folder(self.model, path)
         elif get_owner(self.model) is not None:
             self._save(path)
-        else:  # Keras's own method would write into the file that is read meanwhile
+        else:  # Keras's own method would write into a file that may be read at the same time
             with staged_file(path) as temporary:
                 self._save(os.fspath(temporary))
 

@@ -1,4 +1,4 @@
-"""Which steps are profiled, and JAX's profiler for that long."""
+"""Profiles some steps of a training with JAX's profiler."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def profiled_steps(profile_batch: Any) -> tuple[int, int]:
     if not (0 < first <= last or first == last == 0):
         raise ValueError(
             f"TensorBoard: profile_batch={profile_batch!r}. Expected the number of a step (the first is 1), or the "
-            "first and the last one: profile_batch=(10, 20). 0 is for no profile."
+            "first and the last one: profile_batch=(10, 20). 0 disables the profile."
         )
     return first, last
 
 
 class Profile:
-    """Traces what runs between two calls of the training loop.
+    """Profiles what runs between two calls of the training loop.
 
     Args:
-        folder: the run of TensorBoard's to which the trace belongs.
+        folder: the TensorBoard run to which the trace belongs.
         first: the step to begin with, counted from 1.
         last: the last one.
     """
@@ -43,19 +43,19 @@ class Profile:
         self._over = last == 0
 
     def before(self, step: int) -> None:
-        """``step`` runs next."""
+        """``step`` runs next: starts the profiler if it is the first."""
         if self._over or self._tracing or step < self._first:
             return
         try:
             jax.profiler.start_trace(self._folder)
-        except RuntimeError as error:  # there is one profiler in a process, and somebody else may have it
+        except RuntimeError as error:  # a process has one profiler, and it may be in use
             warnings.warn(f"TensorBoard: no profile of steps {self._first}-{self._last}: {error}", stacklevel=2)
             self._over = True
             return
         self._tracing = True
 
     def after(self, step: int) -> None:
-        """``step`` has run."""
+        """``step`` has run: stops the profiler if it is the last."""
         if step >= self._last:
             self.end()
             self._over = True

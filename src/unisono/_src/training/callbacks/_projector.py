@@ -23,18 +23,18 @@ def embedding_layers(model: Any) -> Sequence[Any]:
 
 
 def check_metadata(model: Any, metadata: str | Mapping[str, str] | None) -> None:
-    """Files of labels have to be for layers that are there."""
+    """Raises if ``metadata`` names a layer that does not exist."""
     names = [layer.name for layer in embedding_layers(model)]
     unknown = [] if metadata is None or isinstance(metadata, str) else [name for name in metadata if name not in names]
     if unknown:
         raise ValueError(
-            f"TensorBoard: embeddings_metadata names {unknown}, which are no Embedding layers of {model.name!r}. "
+            f"TensorBoard: embeddings_metadata names {unknown}, which are not Embedding layers of {model.name!r}. "
             f"It has {names or 'none'}. Write embeddings_metadata={{layer.name: 'labels.tsv'}}."
         )
 
 
 def write_embeddings(folder: Path, model: Any, metadata: str | Mapping[str, str] | None) -> None:
-    """Writes the present embeddings over those that were there."""
+    """Writes the present embeddings, over those of earlier epochs."""
     entries = []
     for layer in embedding_layers(model):
         table = Path(_TABLES, f"{layer.name.replace('/', '_')}.tsv")

@@ -1,4 +1,4 @@
-"""Keras's callbacks that Unisono has its own of are exchanged for them."""
+"""Replaces Keras's TensorBoard, ModelCheckpoint and BackupAndRestore by those of this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unisono._src.training.callbacks._backup_and_restore import BackupAndRestore
 from unisono._src.training.callbacks._model_checkpoint import ModelCheckpoint
 from unisono._src.training.callbacks._tensorboard import TensorBoard
 
-_OURS: Final[dict[type, type]] = {
+_REPLACEMENTS: Final[dict[type, type]] = {
     keras.callbacks.BackupAndRestore: BackupAndRestore,
     keras.callbacks.ModelCheckpoint: ModelCheckpoint,
     keras.callbacks.TensorBoard: TensorBoard,
@@ -19,31 +19,31 @@ _OURS: Final[dict[type, type]] = {
 
 
 def replace_stock_callbacks(callbacks: Any) -> Any:
-    """What a user passes as callbacks, with ours in place of Keras's TensorBoard, ModelCheckpoint and BackupAndRestore.
+    """The callbacks that a user passes as a list, with Keras's three replaced.
 
-    A list; a ready `CallbackList` is the user's, and stays as it is. So do subclasses of the three, which are
-    somebody's own. Ours has the attributes of the one it replaces, the very same ones: after `fit` a user may read
-    `best` from the object that was passed.
+    A ready `CallbackList` stays as it is. So do subclasses of the three, which are custom callbacks. A replacement
+    shares the attributes of the callback that it replaces, by reference: after `fit` a user may read `best` from the
+    object that was passed.
 
     >>> stock = keras.callbacks.ModelCheckpoint("best.keras", save_best_only=True)
-    >>> [ours] = replace_stock_callbacks([stock])
-    >>> ours.best = 0.5
-    >>> type(ours).__module__, stock.best
+    >>> [replacement] = replace_stock_callbacks([stock])
+    >>> replacement.best = 0.5
+    >>> type(replacement).__module__, stock.best
     ('unisono._src.training.callbacks._model_checkpoint', 0.5)
     """
     if isinstance(callbacks, keras.callbacks.CallbackList):
         return callbacks
-    return [_ours(callback) for callback in (keras.tree.flatten(callbacks) if callbacks else [])]
+    return [_replace(callback) for callback in (keras.tree.flatten(callbacks) if callbacks else [])]
 
 
-def _ours(callback: Any) -> Any:
-    kind = _OURS.get(type(callback))
+def _replace(callback: Any) -> Any:
+    kind = _REPLACEMENTS.get(type(callback))
     if kind is None:
         return callback
-    ours: Any = object.__new__(kind)
-    ours.__dict__ = callback.__dict__
+    replacement: Any = object.__new__(kind)
+    replacement.__dict__ = callback.__dict__
     if kind is TensorBoard:
-        ours.profile_batch = profiled_batches(callback)
+        replacement.profile_batch = profiled_batches(callback)
     if kind is BackupAndRestore:
-        ours.policy  # noqa: B018  (raises if there is none for what Keras accepted)
-    return ours
+        replacement.policy  # noqa: B018  (raises for a save_freq that only Keras accepts)
+    return replacement

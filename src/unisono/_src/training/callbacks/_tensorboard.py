@@ -1,8 +1,8 @@
 """`TensorBoard` without TensorFlow: Keras's arguments, tags and folders.
 
-A call of the training loop may be of many steps, and batch hooks are called at its end. With a number as `update_freq`
-calls end at those steps. Where nothing happens between epochs the callback has no batch hooks at all, so that nobody
-waits for logs that nobody reads.
+A call of the training loop may run many steps, and batch hooks are called at its end. With a number as `update_freq`
+calls end at those steps. If nothing is written between epochs the callback has no batch hooks at all, so that the loop
+does not wait for logs that are not read.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from unisono._src.training.callbacks._batch_counter import BatchCounter
 from unisono._src.training.callbacks._event_files import EventFiles, new_mark
 from unisono._src.training.callbacks._profile import Profile, profiled_steps
 from unisono._src.training.callbacks._projector import check_metadata, write_embeddings
-from unisono._src.training.callbacks._weight_pictures import weight_images
 
 
 class TensorBoard(keras.callbacks.TensorBoard):
-    """Writes curves, histograms, pictures, the graph of layers, a profile and embeddings for TensorBoard.
+    """Writes curves, histograms, images, the graph of layers, a profile and embeddings for TensorBoard.
 
-    Of several workers the chief writes. After a resume the curves go on: no step is there twice.
+    Of several workers the chief writes. After a resume the curves continue: no step is there twice.
 
     Args:
         log_dir: a folder. `train` and `validation` in it are TensorBoard's runs.
         histogram_freq: every how many epochs histograms of the weights are written; 0 for never.
         write_graph: whether the layers of a Sequential or functional model are shown as a graph.
-        write_images: whether weights are shown as pictures, as often as histograms.
-        write_steps_per_second: whether the speed is a curve too.
+        write_images: whether weights are shown as images, as often as histograms.
+        write_steps_per_second: whether the speed is written as a curve too.
         update_freq: "epoch"; or a number n, for curves over steps (`batch_loss`) with a point every n steps; or
             "batch" for n = 1.
         profile_batch: the step to profile (the first is 1), or the first and the last one; 0 for none.
@@ -47,7 +46,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
     ```
     """
 
-    # What Keras's class does between steps of an evaluation serves TensorFlow's summaries.
+    # What Keras's class does between steps of an evaluation is for TensorFlow's summaries.
     on_test_begin = keras.callbacks.Callback.on_test_begin
     on_test_batch_begin = keras.callbacks.Callback.on_test_batch_begin
 
@@ -70,19 +69,19 @@ class TensorBoard(keras.callbacks.TensorBoard):
             write_images=write_images,
             write_steps_per_second=write_steps_per_second,
             update_freq=update_freq,
-            profile_batch=0,  # with Python 3.11 Keras's would give up
+            profile_batch=0,  # with Python 3.11 Keras's profiler fails
             embeddings_freq=embeddings_freq,
             embeddings_metadata=embeddings_metadata,
         )
         self.profile_batch = profiled_steps(profile_batch)
 
     def set_model(self, model: Any) -> None:
-        """A training or an evaluation begins. Nothing is written yet: it may turn out to be the rest of another one."""
+        """A training or an evaluation begins. Nothing is written yet: it may be one that is resumed."""
         self._callback.set_model(model)
         _check(self.log_dir, self.update_freq)
         if self.embeddings_freq:
             check_metadata(model, self.embeddings_metadata)
-        self._log = _Log(Path(self.log_dir), self.profile_batch)
+        self._log = _RunLog(Path(self.log_dir), self.profile_batch)
 
     @property
     def call_ends(self) -> tuple[int, ...]:
@@ -92,12 +91,12 @@ class TensorBoard(keras.callbacks.TensorBoard):
 
     @property
     def on_train_batch_begin(self) -> Any:
-        """Keras's hook, if something happens between epochs."""
+        """The batch hook, if something is written between epochs."""
         return self._before_call if self._has_batch_hooks else self._callback.on_train_batch_begin
 
     @property
     def on_train_batch_end(self) -> Any:
-        """Keras's hook, if something happens between epochs."""
+        """The batch hook, if something is written between epochs."""
         return self._after_call if self._has_batch_hooks else self._callback.on_train_batch_end
 
     @property
@@ -106,7 +105,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
 
     @property
     def _callback(self) -> Any:
-        """This object as the base class of all callbacks knows it: with hooks that do nothing, and say so."""
+        """The base class of all callbacks, whose hooks are marked as doing nothing."""
         return super(keras.callbacks.TensorBoard, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -119,7 +118,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         self._log.close()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Looks at the clock."""
+        """Starts the clock of the epoch."""
         self._log.counter.begin_epoch(epoch)
         if self.write_steps_per_second:
             self._log.epoch_start = time.perf_counter(), self._iterations()
@@ -149,7 +148,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
             self._log.close()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Curves over epochs; histograms, pictures and embeddings if it is their turn."""
+        """Curves over epochs; histograms, images and embeddings if they are due."""
         # Every worker computes what is computed on devices, even if the chief alone writes it.
         if logs:
             self._write_curves(epoch, {**logs, **self._learning_rates()})
@@ -175,9 +174,9 @@ class TensorBoard(keras.callbacks.TensorBoard):
             for weight in layer.weights:
                 name, array = weight.path.replace(":", "_"), keras.ops.convert_to_numpy(weight)
                 self._write_train(_summaries.histogram(f"{name}/histogram", array), epoch)
-                pictures = weight_images(array) if self.write_images else None
-                if pictures is not None:
-                    self._write_train(_summaries.images(f"{name}/image", pictures), epoch)
+                weight_images = _summaries.weight_images(array) if self.write_images else None
+                if weight_images is not None:
+                    self._write_train(_summaries.images(f"{name}/image", weight_images), epoch)
 
     def _learning_rates(self) -> dict[str, float]:
         optimizer = getattr(self.model.optimizer, "inner_optimizer", self.model.optimizer)
@@ -203,21 +202,21 @@ class TensorBoard(keras.callbacks.TensorBoard):
             self._log.validation.add(summary, step)
 
     def prepare_for_resume(self, epoch: int, step: int) -> None:
-        """This is a training that had done ``step`` steps, or died before its first checkpoint if that is 0."""
+        """The training resumes after ``step`` steps; if that is 0, it died before its first checkpoint."""
         for files in self._log.runs.values():
             files.forget_from(step + 1 if step else 0)
 
     def get_state(self) -> dict[str, Any]:
-        """What has to be known to go on: the steps, and how far the files are written."""
+        """What a resume needs: the steps, and the sizes of the files."""
         return self._log.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on from ``state``. Events that were written after it was taken are deleted."""
+        """Resumes from ``state``. Events that were written after it was taken are deleted."""
         self._log.set_state(state, on_disk=processes().is_chief)
 
 
-class _Log:
-    """One training as the callback follows it."""
+class _RunLog:
+    """The files and counts of one training or evaluation."""
 
     def __init__(self, folder: Path, profile_batch: tuple[int, int]):
         mark = new_mark()
@@ -250,7 +249,7 @@ class _Log:
 def _check(log_dir: str, update_freq: Any) -> None:
     if "://" in log_dir:
         raise ValueError(
-            f"TensorBoard: log_dir={log_dir!r} is an address, and event files are written to folders. "
+            f"TensorBoard: log_dir={log_dir!r} is a URL, and event files are written to folders. "
             "Give it a folder, and copy or mount that."
         )
     if update_freq != "epoch" and not (isinstance(update_freq, int) and update_freq > 0):
@@ -266,7 +265,7 @@ def _layers_of(model: Any) -> str | None:
         return None
     try:
         config: str = model.to_json()
-    except Exception as error:  # of a user's layer
+    except Exception as error:  # of a custom layer
         warnings.warn(f"TensorBoard: no graph of {model.name!r}, it has no configuration: {error}", stacklevel=2)
         return None
     return config

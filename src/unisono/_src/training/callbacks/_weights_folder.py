@@ -1,8 +1,8 @@
-"""Weights of a model as a folder: what `save_weights("ckpt_3")` writes, as tf.keras did at such a path.
+"""Weights of a model as a folder: what `save_weights("ckpt_3")` writes, as tf.keras did for such a path.
 
 It is a checkpoint of `unisono.checkpoint` with one object, `model`: the weights, and what the optimizer keeps if the
 model has been trained. `load_weights` also reads the checkpoints that a `Checkpoint(model=..., optimizer=...)` or `fit`
-has written, and takes the same of them. Seeds and metrics are no weights, and stay as they are.
+has written, and uses the same part of them. Seeds and metrics are not weights, and stay as they are.
 """
 
 from __future__ import annotations
@@ -37,20 +37,18 @@ _OPTIMIZER: Final = "model/optimizer/"
 NO_WEIGHTS = """{model!r} has no weights yet, so there is nothing to save.
 Build it first: model.build(input_shape), begin it with keras.Input(shape), or call it on a batch."""
 
-TENSORFLOWS = """it is a checkpoint of TensorFlow's ({index!r} is there), which cannot be read without TensorFlow.
+TENSORFLOW_FORMAT = """it is a TensorFlow checkpoint ({index!r} exists), which cannot be read without TensorFlow.
 Load it there, and save it as a file that ends in '.weights.h5'."""
 
-NOTHING_THERE = """there is no such folder. In {parent!r} there are: {names}."""
+NO_SUCH_FOLDER = """there is no such folder. In {parent!r} there are: {names}."""
 
-NOT_TAKEN = """The checkpoint {path!r} does not fit {model!r}: it has values that no variable takes: {names}.
-Make the model as it was made when it was saved, or pass skip_mismatch=True to take what fits."""
+UNUSED_VALUES = """The checkpoint {path!r} does not fit {model!r}: it has values without a variable: {names}.
+Build the model as it was when it was saved, or pass skip_mismatch=True to load what fits."""
 
 OTHER_OPTIMIZER = """The checkpoint {path!r} was written with another optimizer than {model!r} is compiled with.
-The weights are loaded; the optimizer begins anew."""
+The weights are loaded; the optimizer starts from its initial state."""
 
-SKIPPED = (
-    """Of the checkpoint {path!r} these do not fit {model!r} and are left out, as skip_mismatch=True says: {names}."""
-)
+SKIPPED = """skip_mismatch=True: of the checkpoint {path!r} these do not fit {model!r} and are left out: {names}."""
 
 
 def save_weights_folder(model: Any, path: str) -> None:
@@ -61,19 +59,19 @@ def save_weights_folder(model: Any, path: str) -> None:
         raise ValueError(NO_WEIGHTS.format(model=model.name))
     optimizer: Any = getattr(model, "optimizer", None)
     is_built = optimizer is not None and optimizer.built
-    variables = _weights(model) | (_of_optimizer(model) if is_built else {})
+    variables = _weights(model) | (_optimizer_variables(model) if is_built else {})
     arrays = {name: np.array(raw_value(variable)) for name, variable in variables.items()}
     commit(path, arrays=arrays, step=int(np.asarray(optimizer.iterations)) if is_built else 0)
 
 
 def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -> LoadStatus:
-    """Puts what stands in the folder ``path`` into ``model``: every weight, and nothing is left over.
+    """Loads the folder ``path`` into ``model``: every weight gets a value, and every value is used.
 
     With several processes all have to call it.
     """
-    read = load_on_chief(lambda: _loaded(Path(path)))
+    read = load_on_chief(lambda: _load(Path(path)))
     assert read is not None
-    arrays = _for_optimizer(model, _of_model(read.arrays), path)
+    arrays = _match_optimizer(model, _select_model_arrays(read.arrays), path)
     named, seeds = _named(model), _seeds(model)
     wrong = [name for name in arrays if name not in named]
     if skip_mismatch:
@@ -83,7 +81,7 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
             warnings.warn(SKIPPED.format(path=path, model=model.name, names=abbreviate_names(wrong)), stacklevel=3)
         arrays = {name: array for name, array in arrays.items() if name not in wrong}
     elif wrong and model.built:
-        raise CheckpointMismatch(NOT_TAKEN.format(path=path, model=model.name, names=abbreviate_names(wrong)))
+        raise CheckpointMismatch(UNUSED_VALUES.format(path=path, model=model.name, names=abbreviate_names(wrong)))
     values = arrays | {name: np.array(raw_value(seed)) for name, seed in seeds.items()}
     strict = False if skip_mismatch else None
     return apply_snapshot({"model": model}, replace(read, arrays=values, state=None), strict)
@@ -101,12 +99,12 @@ def _weights(model: Any) -> dict[str, Any]:
     return {name: variable for name, variable in _named(model).items() if id(variable) in weights}
 
 
-def _of_optimizer(model: Any) -> dict[str, Any]:
+def _optimizer_variables(model: Any) -> dict[str, Any]:
     return {name: variable for name, variable in _named(model).items() if name.startswith(_OPTIMIZER)}
 
 
 def _seeds(model: Any) -> dict[str, Any]:
-    known = {*_weights(model), *_of_optimizer(model)}
+    known = {*_weights(model), *_optimizer_variables(model)}
     return {
         name: variable
         for name, variable in _named(model).items()
@@ -114,37 +112,37 @@ def _seeds(model: Any) -> dict[str, Any]:
     }
 
 
-def _loaded(folder: Path) -> LoadedCheckpoint:
+def _load(folder: Path) -> LoadedCheckpoint:
     index = Path(f"{folder}.index")
     if index.exists():
-        raise BadCheckpoint(folder, TENSORFLOWS.format(index=os.fspath(index)))
+        raise BadCheckpoint(folder, TENSORFLOW_FORMAT.format(index=os.fspath(index)))
     if not is_committed(folder):
         names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
         parent = os.fspath(folder.parent)
-        raise BadCheckpoint(folder, NOTHING_THERE.format(parent=parent, names=abbreviate_names(names) or "none"))
+        raise BadCheckpoint(folder, NO_SUCH_FOLDER.format(parent=parent, names=abbreviate_names(names) or "none"))
     return load(folder)
 
 
-def _of_model(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """What belongs to the model or to its optimizer; metrics do not."""
+def _select_model_arrays(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays of the model and its optimizer, without metrics."""
     renamed = {f"model/{name}" if name.startswith("optimizer/") else name: array for name, array in arrays.items()}
     return {
         name: array for name, array in renamed.items() if name.startswith("model/") and not name.startswith(_METRICS)
     }
 
 
-def _for_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, Any]:
-    """``arrays``, with the optimizer's values if the model has such an optimizer, as Keras does it with its files."""
-    theirs = {name for name in arrays if name.startswith(_OPTIMIZER)}
-    without = {name: array for name, array in arrays.items() if name not in theirs}
+def _match_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str, Any]:
+    """``arrays``, with the optimizer's values only if the model has such an optimizer, as with Keras's files."""
+    saved = {name for name in arrays if name.startswith(_OPTIMIZER)}
+    without = {name: array for name, array in arrays.items() if name not in saved}
     optimizer = getattr(model, "optimizer", None)
-    if optimizer is None or not theirs:
+    if optimizer is None or not saved:
         return without
-    if theirs != set(_of_optimizer(model)) and not optimizer.built:
+    if saved != set(_optimizer_variables(model)) and not optimizer.built:
         owner = get_owner(model)
         with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
             optimizer.build(model.trainable_variables)
-    if theirs != set(_of_optimizer(model)):
+    if saved != set(_optimizer_variables(model)):
         warnings.warn(OTHER_OPTIMIZER.format(path=path, model=model.name), stacklevel=4)
         return without
     return arrays
