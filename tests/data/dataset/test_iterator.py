@@ -77,20 +77,23 @@ def test_passes_after_a_restored_one_are_those_that_followed_it(make: Any) -> No
 
 def test_a_state_of_another_plan_is_refused_with_both_plans() -> None:
     state = kept(iter(Dataset.range(10).batch(2)))
-    with pytest.raises(ValueError, match=r"(?s)the state: range\(10\) -> batch\(2\).*here: +range\(10\) -> batch\(4\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"(?s)the state's dataset: range\(10\) -> batch\(2\).*this dataset: +range\(10\) -> batch\(4\)",
+    ):
         iter(Dataset.range(10).batch(4)).set_state(state)
 
 
 def test_a_state_of_another_version_is_refused() -> None:
     dataset = Dataset.range(3)
-    with pytest.raises(ValueError, match="not one of this dataset"):
+    with pytest.raises(ValueError, match="belongs to another dataset"):
         iter(dataset).set_state({**kept(iter(dataset)), "version": 0})
 
 
 def test_a_refused_state_leaves_the_iterator_where_it_was() -> None:
     iterator = iter(Dataset.range(4))
     next(iterator)
-    with pytest.raises(ValueError, match="not one of this dataset"):
+    with pytest.raises(ValueError, match="belongs to another dataset"):
         iterator.set_state(kept(iter(Dataset.range(5))))
     assert rest(iterator) == [1, 2, 3]
 
@@ -189,7 +192,7 @@ def test_tf_datas_ways_to_ask_for_an_element() -> None:
     assert int(optional.get_value()) == 1
     nothing = iterator.get_next_as_optional()
     assert not nothing.has_value()
-    with pytest.raises(ValueError, match="Ask has_value"):
+    with pytest.raises(ValueError, match="Check has_value"):
         nothing.get_value()
 
 

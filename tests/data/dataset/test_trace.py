@@ -183,7 +183,7 @@ def test_random_numbers_follow_from_epochs_and_places() -> None:
     assert len({a, b, d}) == 3
 
 
-def test_a_traced_function_can_hand_text_on_but_not_read_it() -> None:
+def test_a_traced_function_can_pass_text_on_but_not_read_it() -> None:
     element = (jax.ShapeDtypeStruct((2,), np.dtype("<U3")), IMAGE)
     assert isinstance(trace(lambda text, image: (text, image + 1), element), Traced)
     for read in (
@@ -197,4 +197,4 @@ def test_a_traced_function_can_hand_text_on_but_not_read_it() -> None:
         lambda text: {text: 1},
     ):
         found = trace(lambda text, image, read=read: (image, read(text) and 1), element)
-        assert "can be handed on" in str(found), read
+        assert "can pass on" in str(found), read

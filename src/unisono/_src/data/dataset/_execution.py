@@ -48,7 +48,7 @@ Where = Literal["row numbers", "compiled", "host vectorised", "host threads", "p
 
 @dataclass(frozen=True)
 class Decision:
-    """Where one member of a plan runs, and why not somewhere better."""
+    """Where one member of a plan runs, and why not somewhere faster."""
 
     member: str
     where: Where
@@ -64,15 +64,15 @@ class Execution:
     beginning: IndexedPlan | None
     """The part that has rows."""
     num_by_row: int | None
-    """How many operations of the plan that part stands for. States of a pass depend on it."""
+    """How many operations of the plan that part replaces. States of a pass depend on it."""
     complete: bool
-    """Whether that is all of it."""
+    """Whether that part is the whole plan."""
     untraceable: str | None
     """Why the maps of the beginning cannot be compiled."""
     decisions: tuple[Decision, ...]
 
     def explain(self) -> str:
-        """The decisions as a table: one line for each member of the plan, where it runs, why not somewhere better."""
+        """The decisions as a table: one line for each member of the plan, where it runs, why not somewhere faster."""
         lines = [(decision.member, decision.where, decision.reason) for decision in self.decisions]
         member_width, where_width = (max(len(line[column]) for line in lines) for column in (0, 1))
         table = [
@@ -89,13 +89,13 @@ class Execution:
 
 
 def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
-    """Decides how to run a plan of these stages. With `num_by_row`, as it ran when a state was taken."""
-    found = _beginning(plan) if num_by_row is None else _beginning_of(plan, num_by_row)
+    """Decides how to run a plan of these stages. With `num_by_row`, as it ran when a state was saved."""
+    found = _split_rows(plan) if num_by_row is None else _split_at(plan, num_by_row)
     if found is None:
-        rest, decisions = _rewritten(stages)
-        first = Decision(str(plan.source), "python", "its elements come one after the other")
+        rest, decisions = _move_maps(stages)
+        first = Decision(str(plan.source), "python", "its elements are read one after the other")
         return Execution(
-            plan=Plan(plan.source, _with_threads(rest)),
+            plan=Plan(plan.source, _add_threads(rest)),
             beginning=None,
             num_by_row=None,
             complete=False,
@@ -104,8 +104,8 @@ def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = Non
         )
     beginning, left, traces = found
     taken = Plan(plan.source, plan.operations[: len(plan.operations) - len(left)])
-    rest, rest_decisions = _rewritten(stages[len(taken.operations) :])
-    in_python = _untraced(beginning, traces)
+    rest, rest_decisions = _move_maps(stages[len(taken.operations) :])
+    in_python = _maps_in_python(beginning, traces)
     prefetch = None
     if in_python:
         prefetch = next((each for each in reversed(taken.operations) if isinstance(each, Prefetch)), None)
@@ -119,59 +119,59 @@ def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = Non
         description=str(taken),
     )
     return Execution(
-        plan=Plan(rows, _with_threads(rest, in_python, prefetch)),
+        plan=Plan(rows, _add_threads(rest, in_python, prefetch)),
         beginning=beginning,
         num_by_row=len(taken.operations),
         complete=not left,
-        untraceable=_reason(in_python, traces),
+        untraceable=_explain_untraceable(in_python, traces),
         decisions=(*_beginning_decisions(taken, beginning, traces, in_python), *rest_decisions),
     )
 
 
-def _beginning(plan: Plan) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]] | None:
+def _split_rows(plan: Plan) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]] | None:
     """The part of the plan that has rows, the rest, and whether the maps of the first can be traced."""
     found = index_plan(plan)
     if found is None:
         return None
     with jax.enable_x64(True):
         traces = trace_indexed_maps(found[0])
-    untraced = _untraced(found[0], traces)
+    untraced = _maps_in_python(found[0], traces)
     if any(each.cached for each in untraced):
-        # What is kept may be computed again only where functions are pure. The maps before the cache stay the same.
+        # Cached results may be computed again only if the functions are pure. The maps before the cache stay the same.
         found = index_plan(plan, recomputes_cached_maps=False)
         assert found is not None, "the same source has rows without its caches"
         traces = traces[: _num_maps(found[0])]
     taken = plan.operations[: len(plan.operations) - len(found[1])]
-    place = _first_alone(taken, found[0], _untraced(found[0], traces))
-    return (*found, traces) if place is None else _beginning_of(plan, place)
+    number = _find_serial_map(taken, found[0], _maps_in_python(found[0], traces))
+    return (*found, traces) if number is None else _split_at(plan, number)
 
 
-def _beginning_of(
-    plan: Plan, num_operations: int
-) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]]:
-    """The same for so many operations from the beginning of the plan, all of which can be done by row number."""
+def _split_at(plan: Plan, num_operations: int) -> tuple[IndexedPlan, tuple[Operation, ...], list[Traced | Untraceable]]:
+    """The same for the first `num_operations` operations of the plan, all of which can be done by row number."""
     found = index_plan(Plan(plan.source, plan.operations[:num_operations]))
     assert found is not None, "the source has rows"
-    assert not found[1], "it was possible before"
+    assert not found[1], "they were done by row number before"
     with jax.enable_x64(True):
         return found[0], plan.operations[num_operations:], trace_indexed_maps(found[0])
 
 
-def _first_alone(taken: tuple[Operation, ...], beginning: IndexedPlan, untraced: Sequence[IndexedMap]) -> int | None:
-    """The place of the first function that must run alone after one that may run on several threads: if both were
-    computed together, neither would. None if there is none, or if it cannot be parted from the other."""
-    alone = [number for number, each in enumerate(untraced) if each.num_parallel_calls is None]
-    if not alone or alone[0] == 0:
+def _find_serial_map(
+    taken: tuple[Operation, ...], beginning: IndexedPlan, untraced: Sequence[IndexedMap]
+) -> int | None:
+    """The number of the operation that is the first serial map after one that may run on several threads: computed
+    together, neither would do as the user said. None if there is none, or if the two cannot be separated."""
+    serial = [number for number, one in enumerate(untraced) if one.num_parallel_calls is None]
+    if not serial or serial[0] == 0:
         return None
-    places = [place for place, operation in enumerate(taken) if isinstance(operation, Map)]
-    number = _num_maps(beginning) - len(untraced) + alone[0] - _num_inside_zips(taken, beginning)
-    if number < 0 or _is_mixed_later(taken[places[number] :]):
+    numbers = [number for number, operation in enumerate(taken) if isinstance(operation, Map)]
+    number = _num_maps(beginning) - len(untraced) + serial[0] - _num_inside_zips(taken, beginning)
+    if number < 0 or _is_shuffled_later(taken[numbers[number] :]):
         return None
-    return places[number]
+    return numbers[number]
 
 
 def _num_inside_zips(taken: Sequence[Operation], beginning: IndexedPlan) -> int:
-    """Maps of the beginning that are not among its operations: those of plans that were zipped. They come first."""
+    """Maps of the beginning that are not among its operations: those of zipped plans. They come first."""
     return _num_maps(beginning) - sum(isinstance(operation, Map) for operation in taken)
 
 
@@ -179,7 +179,7 @@ def _num_maps(plan: IndexedPlan) -> int:
     return len(plan.element_maps) + len(plan.batch_maps)
 
 
-def _reason(in_python: Sequence[IndexedMap], traces: Sequence[Traced | Untraceable]) -> str | None:
+def _explain_untraceable(in_python: Sequence[IndexedMap], traces: Sequence[Traced | Untraceable]) -> str | None:
     last = traces[-1] if traces else None
     return f"{in_python[0]} cannot be compiled: {last.reason}" if isinstance(last, Untraceable) else None
 
@@ -194,20 +194,20 @@ def _row_bytes(plan: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> int
 
 
 def add_background_thread(plan: Plan) -> Plan:
-    """The same plan, its elements computed by a thread while the caller does something else."""
+    """The same plan, with its elements computed by a thread."""
     if plan.operations and isinstance(plan.operations[-1], ComputeAhead):
         return plan
     return plan.then(ComputeAhead(1, _AHEAD))
 
 
-def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decision]]:
-    """Maps moved behind batches. The first stage is what stands before the first operation."""
+def _move_maps(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decision]]:
+    """Moves maps behind batches. The first stage is what comes before the first operation."""
     rest: list[Operation] = []
-    waiting: list[Map] = []  # those that may move on
+    waiting: list[Map] = []  # maps that may still move
     decisions: list[Decision] = []
 
-    def settle(where: Where, reason: str) -> None:
-        """Maps that have waited for a batch run one element at a time."""
+    def stop_moving(where: Where, reason: str) -> None:
+        """The waiting maps run here, one element at a time."""
         rest.extend(waiting)
         decisions.extend(Decision(str(each), where, reason) for each in waiting)
         waiting.clear()
@@ -216,11 +216,11 @@ def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
         operation = stage.operation
         assert operation is not None, "only the first stage is a source"
         if isinstance(operation, Map):
-            reason = _why_not_moved(before, stage)
+            reason = _reason_not_to_move(before, stage)
             if reason is None:
                 waiting.append(operation)
                 continue
-            settle("python", "no batch follows")
+            stop_moving("python", "no batch follows")
             rest.append(operation)
             decisions.append(_python_decision(operation, reason))
         elif isinstance(operation, Batch) and waiting:
@@ -230,44 +230,44 @@ def _rewritten(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
             waiting.clear()
         else:
             if not operation.commutes_with_maps:
-                settle("python", f"{operation} follows, which needs each element")
+                stop_moving("python", f"{operation} follows, which needs each element")
             rest.append(operation)
             decisions.append(Decision(str(operation), "python"))
-    settle("python", "no batch follows")
+    stop_moving("python", "no batch follows")
     return tuple(rest), decisions
 
 
-def _why_not_moved(before: Stage, stage: Stage) -> str | None:
+def _reason_not_to_move(before: Stage, stage: Stage) -> str | None:
     """Why a map cannot be one compiled call per batch; None if it can."""
     if isinstance(stage.traced, Untraceable):
         return stage.traced.reason
     if stage.traced is None or before.spec is UNKNOWN:
-        return "what its elements look like is not known before it has run"
+        return "what its elements look like is unknown until it has run"
     if stage.traced.draws:
-        return "it draws random numbers, which follow from each element"
+        return "it draws random numbers, which are derived from each element"
     leaves = [leaf for leaf in flatten(before.spec) if leaf is not None]
     if not all(isinstance(leaf, TensorSpec) and None not in leaf.shape for leaf in leaves):
         return "the shapes of its elements vary"
     return None
 
 
-def _with_threads(
+def _add_threads(
     operations: tuple[Operation, ...], in_python: Sequence[IndexedMap] = (), prefetch: Prefetch | None = None
 ) -> tuple[Operation, ...]:
-    """Puts threads behind the functions that may run on several of them, and at the end for a prefetch.
+    """Adds threads behind the functions that may run on several of them, and at the end for a prefetch.
 
     Args:
         operations: of the rest of the plan.
         in_python: functions that its beginning runs in Python.
-        prefetch: one that stood in its beginning.
+        prefetch: one in its beginning.
     """
     result: list[Operation] = []
     waiting: list[Map | IndexedMap] = list(in_python)
     gives_batches = False
     for number, operation in enumerate(operations):
         threads = _num_threads(waiting)
-        alone = isinstance(operation, Map) and operation.num_parallel_calls is None
-        if not operation.keeps_random_access or (alone and not _is_mixed_later(operations[number:])):
+        is_serial = isinstance(operation, Map) and operation.num_parallel_calls is None
+        if not operation.keeps_random_access or (is_serial and not _is_shuffled_later(operations[number:])):
             if threads > 1:
                 result.append(ComputeAhead(threads, threads * _AHEAD))
                 waiting = []
@@ -286,8 +286,8 @@ def _with_threads(
     return tuple(result)
 
 
-def _is_mixed_later(operations: Sequence[Operation]) -> bool:
-    """Whether a shuffle follows that may hold all elements deferred: they must not have been computed before it."""
+def _is_shuffled_later(operations: Sequence[Operation]) -> bool:
+    """Whether an operation follows that holds all elements deferred: they must not have been computed before it."""
     until = itertools.takewhile(lambda operation: operation.keeps_random_access, operations)
     return any(operation.holds_all_deferred for operation in until)
 
@@ -300,8 +300,8 @@ def _num_threads(maps: Sequence[Map | IndexedMap]) -> int:
     return max(num_host_threads(number) for number in allowed if number is not None)
 
 
-def _untraced(beginning: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> tuple[IndexedMap, ...]:
-    """The maps from the first that cannot be traced on. Those before it are pure, and may run on any thread."""
+def _maps_in_python(beginning: IndexedPlan, traces: Sequence[Traced | Untraceable]) -> tuple[IndexedMap, ...]:
+    """The first map that cannot be traced, and those after it. Those before it are pure, and may run on any thread."""
     maps = (*beginning.element_maps, *beginning.batch_maps)
     return maps[len(traces) - 1 :] if traces and isinstance(traces[-1], Untraceable) else ()
 
@@ -319,7 +319,7 @@ def _beginning_decisions(
         if isinstance(trace, Untraceable):
             yield _python_decision(operation, trace.reason)
         elif in_python:
-            yield _python_decision(operation, f"{in_python[0]} runs in Python, and all maps beside it do")
+            yield _python_decision(operation, f"{in_python[0]} runs in Python, and so do all maps of the rows")
         else:
             yield Decision(str(operation), "compiled")
 

@@ -9,7 +9,7 @@ from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, TextLi
 
 
 class _FilesDataset(Dataset):
-    """tf.data's arguments. Those about buffers and parallel reads are taken and change nothing."""
+    """tf.data's arguments. Those about buffers and parallel reads are accepted and change nothing."""
 
     _source: ClassVar[type[FileSource]]
 
@@ -25,7 +25,7 @@ class _FilesDataset(Dataset):
 
 
 class TextLineDataset(_FilesDataset):
-    """The lines of text files, as byte strings without their ends.
+    """The lines of text files, as byte strings without line ends.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "words.txt"

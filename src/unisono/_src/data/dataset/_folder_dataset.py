@@ -1,4 +1,4 @@
-"""Datasets of the files in a folder, whose sub-folders are the classes: what those of images and of texts share."""
+"""Datasets of the files in a folder, whose sub-folders are the classes: shared by images and texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unisono._src.data.plans import AUTOTUNE, Plan
 
 
 class FolderDataset(Dataset):
-    """A dataset of files that knows its classes and files. What its methods return are plain datasets."""
+    """A dataset of files with its class names and file paths. Its methods return plain datasets."""
 
     def __init__(self, plan: Plan, files: FolderFiles) -> None:
         super().__init__(plan)
@@ -46,14 +46,14 @@ def make_folder_datasets(
     check_one_of(kind.call, "subset", subset, ("training", "validation", "both", None))
     _check_split(kind, validation_split, subset, shuffle, seed)
     files = list_files(kind, directory, None if label_mode is None else labels, class_names, follow_links)
-    encoded = _encoding(kind, label_mode, files)
+    encode = _label_encoder(kind, label_mode, files)
     if verbose:
-        print(_found(files))
+        print(_describe(files))
 
     def dataset(files: FolderFiles, shuffle: bool) -> FolderDataset:
-        # As bytes: NumPy's own strings would give every path the room of the longest, four times.
+        # As bytes: in NumPy's own strings every path takes four times the bytes of the longest.
         paths = np.array([os.fsencode(path) for path in files.paths], dtype=object)
-        rows = Dataset.from_tensor_slices(paths if files.labels is None else (paths, encoded(files.labels)))
+        rows = Dataset.from_tensor_slices(paths if files.labels is None else (paths, encode(files.labels)))
         ordered = rows.shuffle(len(paths), seed) if shuffle else rows
         elements = ordered.map(load, num_parallel_calls=AUTOTUNE)
         batches = elements if batch_size is None else elements.batch(batch_size)
@@ -61,9 +61,9 @@ def make_folder_datasets(
 
     if validation_split is None:
         return dataset(files, shuffle)
-    # Mixed as Keras does it, so that the same seed gives the same split.
-    mixed = files.chosen(np.random.RandomState(seed).permutation(len(files.paths))) if shuffle else files
-    training, validation = split(kind, mixed, validation_split)
+    # Shuffled as Keras does it, so that the same seed gives the same split.
+    shuffled = files.select(np.random.RandomState(seed).permutation(len(files.paths))) if shuffle else files
+    training, validation = split(kind, shuffled, validation_split)
     if verbose:
         print(f"Using {len(training.paths)} files for training and {len(validation.paths)} for validation.")
     if subset == "both":
@@ -72,12 +72,12 @@ def make_folder_datasets(
 
 
 def check_one_of(call: str, name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Raises a ValueError if an argument is none of what is allowed."""
+    """Raises a ValueError if an argument has none of the allowed values."""
     if value not in allowed:
         raise ValueError(f"{call}: {name} is {value!r}. Expected one of {', '.join(map(repr, allowed))}.")
 
 
-def _encoding(
+def _label_encoder(
     kind: FileKind, label_mode: str | None, files: FolderFiles
 ) -> Callable[[NDArray[np.int32]], NDArray[Any]]:
     """How class numbers become labels."""
@@ -116,12 +116,12 @@ def _check_split(
         )
     if shuffle and seed is None:
         raise ValueError(
-            f"{kind.call}: files are mixed before they are split, and without a seed two calls mix differently: files "
-            f"would be in both parts. Write seed=1, say, or shuffle=False."
+            f"{kind.call}: files are shuffled before they are split, and without a seed two calls shuffle differently: "
+            f"files would be in both parts. Write seed=1, say, or shuffle=False."
         )
 
 
-def _found(files: FolderFiles) -> str:
+def _describe(files: FolderFiles) -> str:
     if files.class_names is None:
         return f"Found {len(files.paths)} files."
     return f"Found {len(files.paths)} files belonging to {len(files.class_names)} classes."

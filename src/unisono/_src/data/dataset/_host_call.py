@@ -17,13 +17,13 @@ from unisono._src.data.plans import Nest, check_function, flatten, function_name
 class HostCall:
     """Calls `function` with JAX's 64-bit types on, and gives what it returns the dtypes that tracing it gives.
 
-    NumPy and JAX promote differently (`uint8 / 2`): elements must not depend on who computes them. A function that
-    cannot be traced has the dtypes that it has.
+    NumPy and JAX promote differently (`uint8 / 2`): elements must not depend on which of them computes. The results of
+    a function that cannot be traced keep their dtypes.
     """
 
     function: Callable[..., Any]
     call: str
-    """The method that it was given to, for errors."""
+    """The method that the function was passed to, for errors."""
     _known: dict[Any, Nest] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -32,15 +32,15 @@ class HostCall:
     def __call__(self, *arguments: Any) -> Nest:
         if is_tracing():
             return self.function(*arguments)
-        # On the CPU: elements are there, and each operation would send them to the GPU and back.
+        # On the CPU: elements are in its memory, and each operation would send them to the GPU and back.
         with jax.enable_x64(True), jax.default_device("cpu"):
-            traced = self._traced(arguments)
+            traced = self._trace_result(arguments)
             value = self.function(*arguments)
         if traced is None or not same_structure(value, traced):
             return value
         return unflatten(value, map(_cast, flatten(value), flatten(traced)))
 
-    def _traced(self, arguments: tuple[Any, ...]) -> Nest:
+    def _trace_result(self, arguments: tuple[Any, ...]) -> Nest:
         """The structs of the result for arguments of these dtypes and numbers of dims; None if it cannot be traced."""
         leaves = flatten(arguments)
         kinds = tuple((getattr(leaf, "dtype", None), getattr(leaf, "ndim", None)) for leaf in leaves)

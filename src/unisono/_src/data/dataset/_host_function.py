@@ -15,13 +15,13 @@ from unisono._src.data.plans import Nest
 class HostFunction:
     """`function(batch, identity)` compiled for the CPU, with NumPy's dtypes, 64 bits included.
 
-    Leaves that JAX has no type for are not given to it; where the function hands one on, it comes out again.
+    Leaves that JAX has no type for are not passed to it; those that the function returns are put back.
     """
 
     def __init__(self, function: Callable[[Nest, Identity], Nest]) -> None:
         self._function = function
         self._layouts: dict[Any, tuple[Any, list[int | None]]] = {}
-        self._compiled = jax.jit(self._traced, static_argnums=0)
+        self._compiled = jax.jit(self._trace, static_argnums=0)
 
     def __call__(self, batch: Nest, identity: Identity = None) -> Nest:
         leaves, tree = jax.tree.flatten(batch)
@@ -33,11 +33,11 @@ class HostFunction:
         merged = [np.asarray(next(results)) if origin is None else leaves[origin] for origin in origins]
         return jax.tree.unflatten(result_tree, merged)
 
-    def _traced(self, layout: Any, known: list[Any], identity: Identity) -> list[Any]:
+    def _trace(self, layout: Any, known: list[Any], identity: Identity) -> list[Any]:
         tree, foreign = layout
         following = iter(known)
-        whole = [NonJaxLeaf(index) if index in foreign else next(following) for index in range(tree.num_leaves)]
-        results, result_tree = jax.tree.flatten(self._function(jax.tree.unflatten(tree, whole), identity))
+        merged = [NonJaxLeaf(index) if index in foreign else next(following) for index in range(tree.num_leaves)]
+        results, result_tree = jax.tree.flatten(self._function(jax.tree.unflatten(tree, merged), identity))
         origins = [result.leaf if isinstance(result, NonJaxLeaf) else None for result in results]
         self._layouts[layout] = (result_tree, origins)
         return [result for result in results if not isinstance(result, NonJaxLeaf)]

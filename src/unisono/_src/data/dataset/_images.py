@@ -40,13 +40,13 @@ def image_dataset_from_directory(
     """Batches `(images, labels)` of the image files in a folder, whose sub-folders are the classes.
 
     Images are float32 from 0 to 255, resized to `image_size` as `tf.image.resize` does it. They are read and
-    decoded by threads. What is shuffled are the files' names, all of them, anew in each pass.
+    decoded by threads. All file names are shuffled, in a new order in each pass.
 
     Labels are int32 numbers; float32 of shape (1,) for `label_mode="binary"`, one-hot float32 for "categorical", and
     absent for None. `labels` may also be a list of numbers, one for each file in the order of sorted paths, or None.
 
     `validation_split=0.2` with `subset="training"`, "validation" or "both" (a pair) splits the files; give a seed,
-    or `shuffle=False`, so that two calls split alike. `class_names` and `file_paths` are attributes of the result.
+    or `shuffle=False`, so that two calls make the same split. The result has the attributes `class_names` and `file_paths`.
 
     >>> import pathlib, tempfile
     >>> from unisono.io import encode_png
@@ -64,9 +64,9 @@ def image_dataset_from_directory(
     check_one_of(_CALL, "color_mode", color_mode, tuple(_CHANNELS))
     check_one_of(_CALL, "interpolation", interpolation, RESIZE_METHODS)
     check_one_of(_CALL, "data_format", data_format, ("channels_last", "channels_first"))
-    load = _loading(
+    load = _make_loader(
         _CHANNELS[color_mode],
-        _fitting(_checked_size(image_size), interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio),
+        _make_resizer(_check_size(image_size), interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio),
         data_format == "channels_first",
     )
     return make_folder_datasets(
@@ -86,7 +86,7 @@ def image_dataset_from_directory(
     )
 
 
-def _loading(
+def _make_loader(
     num_channels: int, fit: Callable[[NDArray[Any]], NDArray[np.float32]], channels_first: bool
 ) -> Callable[..., Any]:
     def load_image(path: Any, *label: Any) -> Any:
@@ -100,14 +100,14 @@ def _loading(
     return load_image
 
 
-def _fitting(
+def _make_resizer(
     size: tuple[int, int], method: str, crop: bool, pad: bool
 ) -> Callable[[NDArray[Any]], NDArray[np.float32]]:
-    """What makes an image of any size one of this size."""
+    """A function that resizes an image of any size to this size."""
     height, width = size
 
-    def cropped(image: NDArray[Any]) -> NDArray[np.float32]:
-        """The largest part in the middle that has the right proportions."""
+    def crop_and_resize(image: NDArray[Any]) -> NDArray[np.float32]:
+        """The largest part in the middle with the wanted aspect ratio."""
         rows, columns = image.shape[:2]
         kept_rows = max(1, min(rows, int(columns * height / width)))
         kept_columns = max(1, min(columns, int(rows * width / height)))
@@ -115,8 +115,8 @@ def _fitting(
         part = image[top : top + kept_rows, left : left + kept_columns]
         return resize(np.ascontiguousarray(part), size, method)
 
-    def padded(image: NDArray[Any]) -> NDArray[np.float32]:
-        """All of it, in its own proportions, in the middle of a black image."""
+    def resize_and_pad(image: NDArray[Any]) -> NDArray[np.float32]:
+        """The whole image with its aspect ratio, in the middle of a black image."""
         rows, columns = image.shape[:2]
         ratio = max(rows / height, columns / width)
         inner = (max(1, int(rows / ratio)), max(1, int(columns / ratio)))
@@ -130,11 +130,11 @@ def _fitting(
             f"{_CALL}: crop_to_aspect_ratio and pad_to_aspect_ratio are both True. Expected one of them at most."
         )
     if crop:
-        return cropped
-    return padded if pad else lambda image: resize(image, size, method)
+        return crop_and_resize
+    return resize_and_pad if pad else lambda image: resize(image, size, method)
 
 
-def _checked_size(image_size: Any) -> tuple[int, int]:
+def _check_size(image_size: Any) -> tuple[int, int]:
     pair = (image_size, image_size) if isinstance(image_size, int) else image_size
     whole = isinstance(pair, tuple | list) and all(isinstance(dim, int | np.integer) and dim > 0 for dim in pair)
     if not whole or len(pair) != 2:

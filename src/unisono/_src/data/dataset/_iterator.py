@@ -1,4 +1,4 @@
-"""Iterators over datasets, with a place that can be kept and found again."""
+"""Iterators over datasets, with a position that can be saved and restored."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 _VERSION: Final = 1
 
-WRONG_STATE = """This state is not one of this dataset.
-  the state: {theirs}
-  here:      {ours}
-Restore it into the dataset that it came from, built by the same lines."""
+WRONG_STATE = """This state belongs to another dataset.
+  the state's dataset: {theirs}
+  this dataset:        {ours}
+Restore it into a dataset that is built by the same lines."""
 
-ENDED = """get_next: the data has ended: {plan}. Write `for element in dataset`, or ask
+ENDED = """get_next: the data has ended: {plan}. Write `for element in dataset`, or check
 get_next_as_optional().has_value()."""
 
 
-def _as_it_is(element: Nest) -> Nest:
+def _keep_element(element: Nest) -> Nest:
     return element
 
 
-element_conversion: Final[Override[Callable[[Nest], Nest]]] = Override(_as_it_is)
-"""What iterating over a dataset gives of an element: for those who want arrays of another kind."""
+element_conversion: Final[Override[Callable[[Nest], Nest]]] = Override(_keep_element)
+"""Converts each element that iterating over a dataset gives: `unisono.tf` makes tensors of arrays."""
 
 
 class Optional:
-    """The next element, or the knowledge that there is none."""
+    """The next element, or none at the end of the data."""
 
     def __init__(self, values: list[Nest]) -> None:
         self._values = values
@@ -44,16 +44,16 @@ class Optional:
     def get_value(self) -> Nest:
         """The element; an error if there is none."""
         if not self._values:
-            raise ValueError("There is no value: the dataset has ended. Ask has_value() first.")
+            raise ValueError("There is no value: the dataset has ended. Check has_value() first.")
         return self._values[0]
 
 
 class DatasetIterator:
     """One pass over a dataset.
 
-    `get_state()` gives the place after the last element, as JSON; `set_state(state)` on an iterator of the same
-    dataset, in this process or another, goes there without running what lies before. (A Python generator is the
-    exception: it is run again up to there.)
+    `get_state()` gives the position after the last element, as JSON; `set_state(state)` on an iterator of the same
+    dataset, in this process or another, moves there without computing the elements before it. (A Python generator is
+    the exception: it is run again up to there.)
 
     >>> from unisono.data import Dataset
     >>> iterator = iter(Dataset.range(10).shuffle(10, seed=1).batch(3))
@@ -78,11 +78,11 @@ class DatasetIterator:
         if self._end is not None:
             raise StopIteration
         try:
-            element = next(self._opened(), None)
+            element = next(self._open(), None)
             if element is not None:
                 return element_conversion.current(element())
         except (KeyboardInterrupt, SystemExit):
-            self.close()  # threads must not keep the process from ending
+            self.close()  # threads must not keep the process alive
             raise
         self.close()
         raise StopIteration
@@ -100,25 +100,25 @@ class DatasetIterator:
 
     @property
     def element_spec(self) -> Nest:
-        """That of the dataset."""
+        """The element spec of the dataset."""
         return self._dataset.element_spec
 
     def get_state(self) -> State:
-        """The place after the last element: pass it to `json.dumps`, keep it, give it to `set_state`."""
+        """The position after the last element, for `set_state`. JSON can hold it."""
         return {
             "version": _VERSION,
             "plan": str(self._dataset.plan),
             "seeds": list(self._dataset.plan.seeds),
             "by_row": self._dataset.execution.num_by_row,
             "iteration": self._iteration,
-            "place": self._end if self._end is not None else self._opened().get_state(),
+            "place": self._end if self._end is not None else self._open().get_state(),
         }
 
     def set_state(self, state: State) -> None:
-        """Goes to where `get_state` was called.
+        """Moves to where `get_state` was called.
 
-        Seeds that nobody gave are then those of the run that the state comes from, and the next pass over the dataset
-        is the one that followed there.
+        Seeds that were drawn, not given, become those of the run that the state comes from, and the next pass over the
+        dataset is the one that followed there.
         """
         theirs, ours = state["plan"], str(self._dataset.plan)
         if theirs != ours or state["version"] != _VERSION:
@@ -126,10 +126,10 @@ class DatasetIterator:
         self.close()
         self._iteration, self._end = state["iteration"], None
         self._dataset.resume_from(state["seeds"], state["by_row"], self._iteration + 1)
-        self._opened().set_state(state["place"])
+        self._open().set_state(state["place"])
 
     def close(self) -> None:
-        """Ends the pass: files, threads and generators are given back. Happens by itself at the end of the data."""
+        """Ends the pass and releases files, threads and generators. Done automatically at the end of the data."""
         elements, self._elements = self._elements, None
         if elements is not None:
             self._end = elements.get_state()
@@ -144,7 +144,7 @@ class DatasetIterator:
     def __del__(self) -> None:
         self.close()
 
-    def _opened(self) -> Elements:
+    def _open(self) -> Elements:
         if self._elements is None:
             self._elements = self._plan_of(self._dataset).open((self._iteration,))
         return self._elements

@@ -1,6 +1,6 @@
-"""Map functions as JAX sees them: whether they trace, and one function of a batch made of many of an element.
+"""Map functions under JAX: whether they can be traced, and how functions of an element become one of a batch.
 
-Leaves that JAX has no type for (strings, dates) go past it: a function may hand them on, but not look inside.
+Leaves that JAX has no type for (strings, dates) bypass it: a function may pass them on, but not use them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NON_JAX_KINDS = "OSUMm"  # NumPy's letters for object, bytes, str, datetime and 
 
 @dataclass(frozen=True)
 class Traced:
-    """What tracing a function told."""
+    """What tracing a function found."""
 
     result: Nest
     """The `jax.ShapeDtypeStruct`s of what it returns."""
@@ -51,7 +51,7 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     """Traces `function` on an element of these structs, computing nothing.
 
     Any exception counts as a reason: a function that reads files fails here, and so does one with a mistake in
-    it. The second fails again, and is seen, when it runs on the host.
+    it. The second fails again, visibly, when it runs on the host.
 
     >>> image = jax.ShapeDtypeStruct((28, 28), np.uint8)
     >>> trace(lambda x: x / 255, image).result.shape
@@ -61,24 +61,24 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     """
     draws = RandomDraws(seed)
 
-    def called(element: Nest, epoch: Any, row: Any) -> Nest:
+    def call(element: Nest, epoch: Any, row: Any) -> Nest:
         set_identity(epoch, row)
         with draws, _tracing():
             return apply(function, element)
 
-    who = current_identity()
+    identity = current_identity()
     before = random.getstate(), np.random.get_state()
     try:
         number = jax.ShapeDtypeStruct((), np.int32)
-        result = _past_foreign_leaves(lambda inner: partial(jax.eval_shape, inner), called, element, number, number)
+        result = _bypass_non_jax_leaves(lambda inner: partial(jax.eval_shape, inner), call, element, number, number)
     except Exception as error:
         return Untraceable(one_line(error))
     finally:
-        set_identity(*who)
+        set_identity(*identity)
         after = random.getstate(), np.random.get_state()
         random.setstate(before[0])
         np.random.set_state(before[1])
-    if _differ(before, after):
+    if _generators_differ(before, after):
         return Untraceable("it draws from `random` or `numpy.random`, which tracing would do only once")
     return Traced(result, draws.num_draws > 0)
 
@@ -87,10 +87,10 @@ def trace_indexed_maps(plan: IndexedPlan) -> list[Traced | Untraceable]:
     """Traces the maps of a plan one after the other, up to the first that cannot be traced."""
     element = map_leaves(lambda array: shape_struct(array.shape[1:], np.dtype(array.dtype)), plan.arrays)
     results: list[Traced | Untraceable] = []
-    for number, each in enumerate((*plan.element_maps, *plan.batch_maps)):
+    for number, one in enumerate((*plan.element_maps, *plan.batch_maps)):
         if plan.batch is not None and number == len(plan.element_maps):
-            element = _batch_of(element, plan.batch.batch_size)
-        found = trace(each.function, element, each.seed)
+            element = _add_batch_dim(element, plan.batch.batch_size)
+        found = trace(one.function, element, one.seed)
         results.append(found)
         if isinstance(found, Untraceable):
             break
@@ -98,25 +98,25 @@ def trace_indexed_maps(plan: IndexedPlan) -> list[Traced | Untraceable]:
     return results
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     tracing = False
 
 
-_here = _Here()
+_thread = _ThreadState()
 
 
 def is_tracing() -> bool:
     """Whether a map function is being traced by this thread."""
-    return _here.tracing
+    return _thread.tracing
 
 
 @contextlib.contextmanager
 def _tracing() -> Iterator[None]:
-    before, _here.tracing = _here.tracing, True
+    before, _thread.tracing = _thread.tracing, True
     try:
         yield
     finally:
-        _here.tracing = before
+        _thread.tracing = before
 
 
 def one_line(error: Exception) -> str:
@@ -126,7 +126,7 @@ def one_line(error: Exception) -> str:
 
 
 class SeededFunction(Protocol):
-    """A map function, with what its random numbers follow from."""
+    """A map function, and what its random numbers are derived from."""
 
     @property
     def function(self) -> MapFunction: ...
@@ -137,7 +137,8 @@ class SeededFunction(Protocol):
 
 
 Identity: TypeAlias = tuple[Any, Any] | None
-"""(epochs, places) of rows, with a column for each origin: what random numbers follow from. None: nobody draws."""
+"""(epochs, positions) of rows, with a column for each origin: random numbers are derived from them. None if no map
+draws."""
 
 
 def vectorise(
@@ -145,63 +146,63 @@ def vectorise(
 ) -> Callable[[Nest, Identity], Nest]:
     """One function of (batch, identity): the element maps under one `jax.vmap`, then the batch maps."""
 
-    def of_element(element: Nest, identity: Identity) -> Nest:
-        for each in element_maps:
-            element = _call(each, element, identity)
+    def map_element(element: Nest, identity: Identity) -> Nest:
+        for one in element_maps:
+            element = _call(one, element, identity)
         return element
 
-    def of_batch(batch: Nest, identity: Identity = None) -> Nest:
-        who = current_identity()
+    def map_batch(batch: Nest, identity: Identity = None) -> Nest:
+        outer_identity = current_identity()
         try:
             if element_maps:
-                batch = _past_foreign_leaves(jax.vmap, of_element, batch, identity)
-            for each in batch_maps:  # a batch is known by its first row
-                batch = _call(each, batch, jax.tree.map(lambda rows: rows[0], identity))
+                batch = _bypass_non_jax_leaves(jax.vmap, map_element, batch, identity)
+            for one in batch_maps:  # a batch has the identity of its first row
+                batch = _call(one, batch, jax.tree.map(lambda rows: rows[0], identity))
         finally:
-            set_identity(*who)  # leaves no traced value behind
+            set_identity(*outer_identity)  # leaves no tracer behind
         return batch
 
-    return of_batch
+    return map_batch
 
 
-def _call(each: SeededFunction, element: Nest, identity: Identity) -> Nest:
+def _call(function: SeededFunction, element: Nest, identity: Identity) -> Nest:
     if identity is not None:
-        epochs, places = identity
-        set_identity(epochs[each.origin], places[each.origin])
-    with RandomDraws(each.seed or 0), _tracing():
-        return apply(each.function, element)
+        epochs, positions = identity
+        set_identity(epochs[function.origin], positions[function.origin])
+    with RandomDraws(function.seed or 0), _tracing():
+        return apply(function.function, element)
 
 
-def _batch_of(element: Nest, batch_size: int) -> Nest:
+def _add_batch_dim(element: Nest, batch_size: int) -> Nest:
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((batch_size, *leaf.shape), leaf.dtype), element)
 
 
-def _differ(before: Any, after: Any) -> bool:
+def _generators_differ(before: Any, after: Any) -> bool:
     python, numpy = before
     return bool(python != after[0] or numpy[2] != after[1][2] or not np.array_equal(numpy[1], after[1][1]))
 
 
 @dataclass(frozen=True, eq=False)
 class NonJaxLeaf:
-    """A leaf that JAX has no type for, wrapped so that whoever computes with it fails."""
+    """A leaf that JAX has no type for, wrapped so that computing with it fails."""
 
     leaf: Any
     dtype = np.dtype(object)
 
     def _fail(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("text, and what else JAX has no type for, can be handed on by a traced function, but not used")
+        raise TypeError("a traced function can pass on text and other data that JAX has no type for, but not use it")
 
-    # What works with any object of Python, and would make a constant of this one.
+    # Methods that every Python object has, and that would make a constant of this one.
     __array__ = __str__ = __repr__ = __format__ = __eq__ = __ne__ = __hash__ = __bool__ = _fail
 
 
-def _past_foreign_leaves(
+def _bypass_non_jax_leaves(
     transform: Callable[[Callable[..., Any]], Callable[..., Any]],
     function: Callable[..., Nest],
     nest: Nest,
-    *others: Any,
+    *arguments: Any,
 ) -> Nest:
-    """`transform(function)(nest, *others)`, where `transform` never meets a foreign leaf, coming or going."""
+    """`transform(function)(nest, *arguments)`, where `transform` never sees a non-JAX leaf, as argument or result."""
     leaves, tree = jax.tree.flatten(nest)
     known = [None if leaf.dtype.kind in NON_JAX_KINDS else leaf for leaf in leaves]  # None: JAX sees no leaf at all
     if all(leaf is None for leaf in known):
@@ -209,13 +210,13 @@ def _past_foreign_leaves(
     results: list[Any] = []
     result_trees: list[Any] = []
 
-    def on_known_leaves(known: list[Any], *others: Any) -> list[Any]:
-        whole = [NonJaxLeaf(leaf) if part is None else part for part, leaf in zip(known, leaves, strict=True)]
-        results[:], result_tree = jax.tree.flatten(function(jax.tree.unflatten(tree, whole), *others))
+    def on_known_leaves(known: list[Any], *arguments: Any) -> list[Any]:
+        merged = [NonJaxLeaf(leaf) if part is None else part for part, leaf in zip(known, leaves, strict=True)]
+        results[:], result_tree = jax.tree.flatten(function(jax.tree.unflatten(tree, merged), *arguments))
         result_trees.append(result_tree)
         return [None if isinstance(result, NonJaxLeaf) else result for result in results]
 
-    known_results = transform(on_known_leaves)(known, *others)
+    known_results = transform(on_known_leaves)(known, *arguments)
     merged = [
         result.leaf if isinstance(result, NonJaxLeaf) else known_result
         for result, known_result in zip(results, known_results, strict=True)

@@ -29,9 +29,9 @@ class VectorMap(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), partial(partial, self._mapped))
+        return map_deferred(upstream.open(path), partial(partial, self._map))
 
-    def _mapped(self, element: Deferred) -> Nest:
+    def _map(self, element: Deferred) -> Nest:
         return self._function(element())
 
     def __str__(self) -> str:
