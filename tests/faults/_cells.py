@@ -1,4 +1,4 @@
-"""The table of faults: what happens, when, and to whom. One job for each of its cells."""
+"""The table of faults: what happens, when, and to which process. One job for each of its cells."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _CHIEFS: Final = ("copying", "writing", "before the rename", "after the rename",
 VICTIMS: Final = {
     "process": Job(data="rows"),
     "process with many steps per call": Job(data="stream", steps_per_call=4, save_every=6),
-    # Workers hear of each other's signals once a second: the job has to last that long.
+    # Workers exchange their signals once a second: the job has to last that long.
     "worker 0": Job(workers=2, data="arrays", step_seconds=0.15),
     "worker 1": Job(workers=2, data="arrays", step_seconds=0.15),
     "launcher": Job(workers=2, data="arrays", step_seconds=0.15),
 }
-"""Whom it happens to, and the job that it happens in."""
+"""The process that it happens to, and the job that it happens in."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What `scripts/train.py` is told."""
+    """The fault that `scripts/train.py` causes."""
 
     kind: str
     moment: str
@@ -50,7 +50,7 @@ class Fault:
     @property
     def job(self) -> Job:
         job = VICTIMS[self.victim]
-        return replace(job, max_restarts=1) if self.kind == "full disk" else job  # a new start alone does not help
+        return replace(job, max_restarts=1) if self.kind == "full disk" else job  # a restart alone does not help
 
 
 def _exists(fault: Fault) -> bool:

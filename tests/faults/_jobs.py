@@ -27,12 +27,12 @@ _MARK: Final = "FAULTS_RUN"
 
 @dataclass(frozen=True)
 class Job:
-    """What `scripts/train.py` is told. 8 steps make an epoch.
+    """The settings of `scripts/train.py`. 8 steps make an epoch.
 
     Attributes:
         workers: 1 is a process with two devices, and no launcher.
-        save_by: "steps", "seconds", or "" for a training that is not kept.
-        step_seconds: so long a step takes at least.
+        save_by: "steps", "seconds", or "" for a training without checkpoints.
+        step_seconds: the least time that a step takes.
         data: "arrays", "rows" (a dataset that is gathered in the program) or "stream" (one that is not).
         max_restarts: the launcher's.
     """
@@ -48,13 +48,13 @@ class Job:
 
     @property
     def undisturbed(self) -> Job:
-        """The same training, in no time, and of which nothing is kept."""
+        """The same training without delays and without checkpoints."""
         return replace(self, save_by="", save_every=0, step_seconds=0.0, max_restarts=0)
 
 
 @dataclass
 class Ending:
-    """How a job came to its end."""
+    """How a job ended."""
 
     codes: list[int] = field(default_factory=list)
     """Exit codes of all starts."""
@@ -129,8 +129,8 @@ def run_to_the_end(job: Job, folder: Path, fault: Any = None) -> Ending:
     while not ending.codes or ending.codes[-1] != 0:
         assert len(ending.codes) < _MOST_STARTS, f"ended with {ending.codes}:\n{said(folder)}"
         ending.codes.append(run_once(job, folder, fault))
-        check_saves(folder)
-        (folder / "run" / "ballast").unlink(missing_ok=True)  # somebody has made room on the disk
+        check_checkpoints(folder)
+        (folder / "run" / "ballast").unlink(missing_ok=True)  # there is room on the disk again
     ending.seconds = time.monotonic() - began
     check_nothing_temporary(folder)
     return ending
@@ -150,8 +150,8 @@ def pid_of_worker(rank: int, folder: Path) -> int:
     return pid
 
 
-def check_saves(folder: Path) -> None:
-    """Who lists the folder of the saves sees complete saves and nothing else, whatever was killed."""
+def check_checkpoints(folder: Path) -> None:
+    """The folder of the checkpoints holds complete checkpoints and nothing else, whatever was killed."""
     files = {"arrays.safetensors", "manifest.json", "state.json"}
     for path in folder.glob("run/checkpoints/fit-1/*"):
         assert path.name.startswith("save-"), path
@@ -161,7 +161,7 @@ def check_saves(folder: Path) -> None:
 def check_nothing_temporary(folder: Path) -> None:
     """A job that is done has cleared up what was half written when it was killed."""
     assert os.listdir(folder / "run" / "checkpoints") == ["fit-1"]
-    check_saves(folder)
+    check_checkpoints(folder)
 
 
 def said(folder: Path) -> str:

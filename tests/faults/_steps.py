@@ -1,4 +1,4 @@
-"""What the file of steps tells: which of them ran twice, and whether they had to."""
+"""Reads the file of steps: which of them ran twice, and whether they had to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Attempt:
     """One process, from its start to its end.
 
     Attributes:
-        committed: the step of the newest save when it started; None if there was none.
-        calls: the first step of each of its calls, and the last one if the call came to its end.
-        done: whether the script came to its end.
+        committed: the step of the newest checkpoint when it started; None if there was none.
+        calls: the first step of each of its calls, and the last one if the call finished.
+        done: whether the script finished.
     """
 
     committed: int | None
@@ -41,7 +41,7 @@ class Attempt:
 def attempts_of(folder: Path, process: int = 0) -> list[Attempt]:
     """All of one process of a job, in order."""
     attempts: list[Attempt] = []
-    *lines, _ = (folder / "steps.jsonl").read_text().split("\n")  # the last one may be on its way
+    *lines, _ = (folder / "steps.jsonl").read_text().split("\n")  # the last one may be incomplete
     for line in lines:
         index, event, *values = json.loads(line)
         if index != process:
@@ -60,10 +60,10 @@ def attempts_of(folder: Path, process: int = 0) -> list[Attempt]:
 
 
 def steps_run_twice(job: Job, folder: Path) -> int:
-    """How many, by the process that ran most of them. Checks that each start went on where the newest save was.
+    """How many, by the process that ran most of them. Checks that each start resumed from the newest checkpoint.
 
-    A save is begun every `save_every` steps, and the one before it has been written then. So no more than twice as many
-    steps can be without one.
+    A checkpoint is begun every `save_every` steps, and the one before it has been written then. So no more than twice
+    as many steps can be without one.
     """
     return max(_run_twice(job, attempts_of(folder, process)) for process in range(job.workers))
 

@@ -54,7 +54,7 @@ def test_all_leave_with_one_worker_and_start_again_without_using_up_a_restart(
 
 @pytest.mark.full
 @pytest.mark.timeout(600)
-def test_a_launcher_that_is_told_to_end_does_so_with_75_and_goes_on_when_it_is_started_again(
+def test_a_launcher_that_receives_sigterm_exits_with_75_and_resumes_when_it_is_started_again(
     undisturbed: Callable[..., Any], tmp_path: Path, record_property: Record
 ) -> None:
     record_property("preempted", "launcher")

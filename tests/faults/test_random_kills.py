@@ -1,4 +1,4 @@
-"""Kills at random moments of one job: it finishes, and its result is that of a job that nobody killed."""
+"""Kills at random moments of one job: it finishes, and its result is that of a job that was not killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.faults._jobs import (
     Job,
-    check_saves,
+    check_checkpoints,
     finish,
     pid_of_worker,
     result_of,
@@ -54,7 +54,7 @@ def test_twenty_kills_change_nothing(
     for number in range(KILLS):
         _kill_process(job, tmp_path, draw, asleep=number % 4 == 0)
         saved += _has_saves(tmp_path)
-        check_saves(tmp_path)
+        check_checkpoints(tmp_path)
     ending = run_to_the_end(job, tmp_path)
     assert ending.codes == [0], said(tmp_path)
     assert saved >= AFTER_FIRST_SAVE
@@ -69,7 +69,7 @@ def test_twenty_kills_change_nothing(
 def test_a_job_that_saves_by_the_clock_outlives_kills_of_its_workers_and_its_launcher(
     undisturbed: Callable[..., Any], tmp_path: Path, record_property: Record
 ) -> None:
-    record_property("random", "two workers, or their launcher; a save every half a second")
+    record_property("random", "two workers, or their launcher; a checkpoint every half a second")
     job, draw, began = TWO_WORKERS, random.Random(2), time.monotonic()
     expected, saved, code = undisturbed(job), [], -1
     while code != 0:

@@ -44,7 +44,7 @@ def test_the_result_is_that_of_an_undisturbed_job(
     assert not differences, said(tmp_path)
     if fault.kind == "SIGTERM":
         assert twice == 0, attempts
-    if fault.kind != "full disk":  # which lasts until somebody makes room
+    if fault.kind != "full disk":  # which lasts until there is room again
         assert len(attempts) <= 2, said(tmp_path)
     if (fault.kind, fault.victim) == ("SIGSTOP", "launcher"):
         assert len(attempts) == 1, said(tmp_path)

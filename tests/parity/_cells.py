@@ -117,7 +117,7 @@ ROW_KINDS = ("exact", "one_left", "one_short", "fewer", "indivisible")
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What is computed, whoever computes it: the oracle solves it once for all numbers of replicas."""
+    """What is computed, independent of what computes it: the oracle solves it once for all numbers of replicas."""
 
     model: str
     optimizer: str
@@ -234,7 +234,7 @@ def _full() -> Iterator[tuple[Problem, int]]:
     yield _cell("mlp", "sgd_momentum", "indivisible", 4)
     yield _cell("mlp", "sgd_clipvalue", "one_left", 2)
     yield _cell("mlp", "sgd_weight_decay", "exact", 2)
-    # Every model with SGD and Adam on every number of replicas. The five kinds of rows take turns over these
+    # Every model with SGD and Adam on every number of replicas. The five kinds of rows alternate over these
     # eight cells, so each model meets all of them.
     for model in MODELS:
         kinds = cycle(ROW_KINDS)

@@ -86,9 +86,9 @@ def _difference(name: str, ours: np.ndarray, theirs: np.ndarray, allowed: float)
     worst = float(apart.max(initial=0.0))
     if worst <= allowed:  # false for NaN
         return []
-    place = tuple(int(i) for i in np.unravel_index(np.argmax(apart), apart.shape))
+    index = tuple(int(i) for i in np.unravel_index(np.argmax(apart), apart.shape))
     return [
-        f"{name}{list(place)}: {theirs[place]!r} instead of {ours[place]!r}; "
+        f"{name}{list(index)}: {theirs[index]!r} instead of {ours[index]!r}; "
         f"apart by {worst:.3g}, allowed {allowed:.3g}, largest value {_largest([ours]):.3g}"
     ]
 

@@ -69,7 +69,7 @@ def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str
 
 
 def _solve(group: Group) -> None:
-    """Starts anew behind a problem that took the whole process down (XLA aborts instead of raising)."""
+    """Starts again after a problem that took the whole process down (XLA aborts instead of raising)."""
     deadline = time.monotonic() + SECONDS_TO_START + SECONDS_A_PROBLEM * len(group.problems)
     left = list(group.problems)
     while left:

@@ -89,9 +89,9 @@ def _state(model: Any) -> dict[str, np.ndarray]:
     found = {"trainable": model.trainable_variables, "state": model.non_trainable_variables}
     found["optimizer"] = model.optimizer.variables
     return {
-        f"{kind}/{place:03d} {variable.path}": np.array(variable.value)
+        f"{kind}/{index:03d} {variable.path}": np.array(variable.value)
         for kind, variables in found.items()
-        for place, variable in enumerate(variables)
+        for index, variable in enumerate(variables)
     }
 
 
@@ -256,7 +256,7 @@ def main() -> None:
         begin, arrays = time.monotonic(), {}
         try:
             arrays, facts = solve(problems[name], options.side, scope)
-        except Exception:  # recorded for this problem, and the others go on
+        except Exception:  # recorded for this problem; the rest continue
             facts = {"error": traceback.format_exc()}
         _save(options.out, name, arrays, facts | {"seconds": time.monotonic() - begin})
         faulthandler.cancel_dump_traceback_later()

@@ -24,7 +24,7 @@ class Solved:
 
 @pytest.fixture(scope="session")
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Solved:
-    """PARITY_CANDIDATE=reordered puts stock Keras in Unisono's place: what fails then is rounding."""
+    """PARITY_CANDIDATE=reordered replaces Unisono by stock Keras: what fails then is rounding."""
     candidate = os.environ.get("PARITY_CANDIDATE", "unisono")
     calls = [getattr(item, "callspec", None) for item in request.session.items]
     selected = [call.params.get("cell") for call in calls if call is not None]

@@ -1,4 +1,4 @@
-"""A problem that takes its process down, or never ends, costs the others nothing and leaves nothing running."""
+"""A problem that takes its process down, or never ends, costs the other problems nothing and leaves nothing running."""
 
 import subprocess
 import time
@@ -31,7 +31,7 @@ def _group(*problems: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Gro
     return Group("oracle", 1, problems, folder)
 
 
-def test_the_others_are_solved_when_one_takes_the_process_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_other_problems_are_solved_when_one_takes_the_process_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     group = _group("a", "abort", "b", folder=tmp_path, monkeypatch=monkeypatch)
     _processes._solve(group)
     for name, said in (("a", "solved"), ("abort", "(?s)ended with code -6.*now abort"), ("b", "solved")):

@@ -16,7 +16,7 @@ def test_the_default_tier_stays_small():
     assert len(DEFAULT) <= 60
 
 
-def test_cells_have_names_of_their_own():
+def test_cells_have_unique_names():
     assert len({cell.id for cell in CELLS}) == len(CELLS)
     problems = {cell.problem for cell in CELLS}
     assert len({problem.id for problem in problems}) == len(problems)

@@ -73,7 +73,7 @@ def test_it_comes_back_from_a_fit_that_failed(model: Noisy) -> None:
     assert meets_any_device()
 
 
-def test_a_callback_may_evaluate_another_model_while_it_is_lent(pair: Strategy, model: Noisy) -> None:
+def test_a_callback_may_evaluate_another_model_while_the_generator_is_borrowed(pair: Strategy, model: Noisy) -> None:
     other = noisy(pair)
 
     class Evaluating(keras.callbacks.Callback):

@@ -59,7 +59,7 @@ class WithTape(Plain):
 
 
 class Handing(Plain):
-    """Hands the data on to Keras's own steps."""
+    """Passes the data to Keras's own steps."""
 
     def train_step(self, data: Any) -> Any:
         logs = super().train_step(data)
@@ -175,7 +175,7 @@ class Interrupting(keras.callbacks.Callback):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line_by_line", [False, pytest.param(True, marks=pytest.mark.full)])
-def test_a_training_goes_on_with_all_that_a_step_uses(line_by_line: bool, tmp_path: Path) -> None:
+def test_a_training_resumes_with_all_variables_that_a_step_uses(line_by_line: bool, tmp_path: Path) -> None:
     finals, strategy = [], strategy_of(2)
     for interrupted in (False, True):
         keras.utils.set_random_seed(0)
@@ -240,7 +240,7 @@ def test_keras_own_step_with_data_alone_belongs_into_fit() -> None:
 
 
 @pytest.mark.slow
-def test_what_only_validations_use_is_kept_too(tmp_path: Path) -> None:
+def test_what_only_validations_use_is_saved_too(tmp_path: Path) -> None:
     class Noisy(Plain):
         def test_step(self, data: Any) -> Any:
             x, y = data

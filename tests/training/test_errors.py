@@ -100,7 +100,7 @@ def test_an_empty_generator_is_refused(make_model: Make) -> None:
         make_model().fit((batch for batch in []), verbose=0)
 
 
-def test_a_model_with_its_own_train_function_is_told_what_to_override(pair: Strategy, xy: XY) -> None:
+def test_a_custom_train_function_is_refused_with_what_to_override(pair: Strategy, xy: XY) -> None:
     class Own(keras.Sequential):
         def make_train_function(self, force: bool = False) -> None:
             pass

@@ -86,8 +86,8 @@ def test_the_number_of_steps_in_a_call_changes_no_bit(make_model: Make, xy: XY, 
         model.fit(x, y, batch_size=4, shuffle=False, verbose=0, callbacks=[] if arguments else [every_step])
         assert {program.form for program in unisono._src.training.programs(model)} == {"loop"}
         weights.append(model.get_weights())
-    for others in weights[1:]:
-        for one, other in zip(weights[0], others, strict=True):
+    for rest in weights[1:]:
+        for one, other in zip(weights[0], rest, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -113,7 +113,7 @@ def test_a_second_fit_of_the_same_shapes_compiles_nothing(make_model: Make, xy: 
     assert unisono._src.training.programs(model) == programs
 
 
-def test_compiling_the_model_anew_forgets_its_programs(make_model: Make, xy: XY) -> None:
+def test_compiling_the_model_again_forgets_its_programs(make_model: Make, xy: XY) -> None:
     model = make_model()
     model.fit(*xy, verbose=0)
     model.compile("adam", "mae")
@@ -186,7 +186,7 @@ def test_shuffle_batch_keeps_the_rows_of_each_batch_together(probe: Any, every_s
     assert every_step.column("first") != [0.0, 20.0]
 
 
-def test_steps_per_epoch_goes_on_where_the_last_epoch_ended(probe: Any, every_step: Any) -> None:
+def test_steps_per_epoch_continues_where_the_last_epoch_ended(probe: Any, every_step: Any) -> None:
     x = np.arange(12.0).reshape(12, 1)
     probe.fit(x, batch_size=2, steps_per_epoch=3, epochs=4, shuffle=False, callbacks=[every_step], verbose=0)
     assert every_step.column("first") == [0, 2, 4, 6, 8, 10, 0, 2, 4, 6, 8, 10]

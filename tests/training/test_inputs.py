@@ -133,7 +133,7 @@ def test_maps_are_compiled_into_the_step_and_bytes_stay_bytes_on_the_device(prob
     assert len(traced) < 9  # seen by the tracer a few times, and not once per element or step
 
 
-def test_a_dataset_shuffles_anew_in_every_epoch_and_every_fit(probe: Any, every_step: Any) -> None:
+def test_a_dataset_shuffles_again_in_every_epoch_and_every_fit(probe: Any, every_step: Any) -> None:
     dataset = Dataset.from_tensor_slices(np.arange(8.0).reshape(8, 1)).shuffle(8, seed=3).batch(1)
     for _ in range(2):
         probe.fit(dataset, epochs=2, callbacks=[every_step], verbose=0)
@@ -142,7 +142,7 @@ def test_a_dataset_shuffles_anew_in_every_epoch_and_every_fit(probe: Any, every_
     assert all(sorted(order) == list(range(8)) for order in orders)
 
 
-def test_an_endless_dataset_goes_on_across_epochs(probe: Any, every_step: Any) -> None:
+def test_an_endless_dataset_continues_across_epochs(probe: Any, every_step: Any) -> None:
     dataset = Dataset.from_tensor_slices(np.arange(5.0).reshape(5, 1)).repeat().batch(2)
     probe.fit(dataset, steps_per_epoch=3, epochs=3, callbacks=[every_step], verbose=0)
     assert every_step.column("first") == [0, 2, 4, 1, 3, 0, 2, 4, 1]

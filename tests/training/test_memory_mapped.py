@@ -1,4 +1,4 @@
-"""Files larger than memory: rows are read when they are needed, and no others."""
+"""Files larger than memory: only the rows that are needed are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from unisono.data import Dataset
 
-ROWS, WIDTH = 2**24, 1024  # 64 GiB of float32, nearly all of it a hole in the file
+ROWS, WIDTH = 2**24, 1024  # 64 GiB of float32, nearly all of it sparse
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def large(tmp_path: Path) -> np.ndarray:
     try:
         written = np.lib.format.open_memmap(path, mode="w+", dtype="float32", shape=(ROWS, WIDTH))
     except OSError as error:
-        pytest.skip(f"this disk has no files with holes: {error}")
+        pytest.skip(f"this disk has no sparse files: {error}")
     written[:8] = np.arange(8)[:, None]
     written[-2:] = 7
     del written

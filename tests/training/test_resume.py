@@ -1,4 +1,4 @@
-"""A `fit` that was interrupted goes on as if nothing had happened: bit for bit.
+"""A `fit` that was interrupted resumes as if nothing had happened: bit for bit.
 
 Here the interruption is an exception and the second run a second model in this process; tests/faults kills processes.
 """
@@ -97,7 +97,7 @@ class FirstValues(keras.callbacks.Callback):
 
 
 def seed() -> None:
-    """For shuffles that have no seed of their own. A run that goes on is not seeded here: it has those of the other."""
+    """For shuffles that have no seed of their own. A resumed run is not seeded here: it has those of the first."""
     keras.utils.set_random_seed(3)
 
 
@@ -164,7 +164,7 @@ INPUTS = [
 
 
 @pytest.mark.parametrize("data", INPUTS, ids=lambda make: make.__name__)
-def test_every_input_goes_on_at_the_next_step(
+def test_every_input_resumes_at_the_next_step(
     data: Callable[[], dict[str, Any]], tmp_path: Path, new_process: Callable[[], None]
 ) -> None:
     arguments = {"epochs": 3, "verbose": 0, "validation_data": (X, Y), "validation_batch_size": 16}
@@ -192,7 +192,7 @@ def test_every_input_goes_on_at_the_next_step(
         for policy in (EverySteps(2), EverySteps(1), EveryEpoch())
     ],
 )
-def test_it_goes_on_after_an_interruption_between_steps(
+def test_it_resumes_after_an_interruption_between_steps(
     hook: str, policy: Any, tmp_path: Path, new_process: Callable[[], None]
 ) -> None:
     arguments = {"epochs": 3, "verbose": 0, "validation_data": (X, Y)}
@@ -209,7 +209,7 @@ def test_it_goes_on_after_an_interruption_between_steps(
 
 
 def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
-    class Tell(keras.callbacks.Callback):
+    class SendSigterm(keras.callbacks.Callback):
         def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
             if batch == 1 and len(self.model.history.epoch) == 0:
                 os.kill(os.getpid(), signal.SIGTERM)
@@ -218,18 +218,18 @@ def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_proc
         some = Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).take(20).batch(8)
         return {**arrays(), "epochs": 3, "verbose": 0, "validation_data": some}
 
-    whole, told, again = new_model(), new_model(), new_model()
+    whole, preempted, again = new_model(), new_model(), new_model()
     seed()
     whole.fit(**arguments())
     seed()
     with pytest.raises(Preempted):
-        told.fit(**arguments(), resume=tmp_path / "run", callbacks=[Tell()])
-    assert told.history.epoch == []
+        preempted.fit(**arguments(), resume=tmp_path / "run", callbacks=[SendSigterm()])
+    assert preempted.history.epoch == []
     again.fit(**arguments(), resume=tmp_path / "run")
     assert_same(whole, again)
 
 
-def test_no_step_before_the_last_save_runs_again(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_no_step_before_the_last_checkpoint_runs_again(tmp_path: Path, new_process: Callable[[], None]) -> None:
     seen: list[tuple[int, int]] = []
 
     class Count(keras.callbacks.Callback):
@@ -289,7 +289,7 @@ def test_training_that_has_finished_is_not_run_again(tmp_path: Path, new_process
     assert history.epoch == [0, 1]
 
 
-def test_more_epochs_than_before_go_on_from_the_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_more_epochs_than_before_continue_from_the_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
     whole, first, second = new_model(), new_model(), new_model()
     seed()
     whole.fit(**arrays(), epochs=4, verbose=0)
@@ -300,7 +300,7 @@ def test_more_epochs_than_before_go_on_from_the_end(tmp_path: Path, new_process:
     assert_same(whole, second)
 
 
-def test_each_fit_of_a_script_goes_on_by_itself(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_each_fit_of_a_script_resumes_by_itself(tmp_path: Path, new_process: Callable[[], None]) -> None:
     def script(model: Any, resume: Any = None, interrupt: list[Any] | None = None) -> Any:
         model.fit(**arrays(), epochs=2, verbose=0, resume=resume)
         model.optimizer.learning_rate = 0.001
@@ -317,7 +317,7 @@ def test_each_fit_of_a_script_goes_on_by_itself(tmp_path: Path, new_process: Cal
     assert_same(whole, script(new_model(), resume))
 
 
-def test_callbacks_go_on_too(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_callbacks_resume_too(tmp_path: Path, new_process: Callable[[], None]) -> None:
     def callbacks(folder: Path) -> list[Any]:
         folder.mkdir(exist_ok=True)
         return [
@@ -368,7 +368,7 @@ def test_a_callback_of_the_user_with_a_state_gets_it_back(tmp_path: Path, new_pr
 
 
 @pytest.mark.parametrize("replicas", [pytest.param(1, marks=pytest.mark.full), 4])
-def test_another_number_of_devices_goes_on_with_the_same_data(
+def test_another_number_of_devices_resumes_with_the_same_data(
     replicas: int, tmp_path: Path, new_process: Callable[[], None]
 ) -> None:
     resume = Resume(tmp_path / "run", policy=EverySteps(4))
@@ -397,7 +397,7 @@ def test_another_number_of_devices_goes_on_with_the_same_data(
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
-def test_a_generator_goes_on_and_is_named(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_a_generator_resumes_with_a_caveat(tmp_path: Path, new_process: Callable[[], None]) -> None:
     def batches() -> Iterator[Any]:
         for number in range(100):
             rows = np.random.default_rng(number).integers(0, ROWS, 8)
@@ -435,7 +435,7 @@ def test_another_model_is_refused_with_its_variables(tmp_path: Path, new_process
         other.fit(X, Y, batch_size=8, epochs=2, verbose=0, resume=tmp_path / "run")
 
 
-def test_a_bad_save_is_named_and_the_one_before_is_used(tmp_path: Path, new_process: Callable[[], None]) -> None:
+def test_a_bad_checkpoint_is_named_and_the_one_before_is_used(tmp_path: Path, new_process: Callable[[], None]) -> None:
     whole, broken, again = new_model(), new_model(), new_model()
     resume = Resume(tmp_path / "run", policy=EverySteps(2))
     seed()
@@ -537,16 +537,18 @@ def test_another_number_of_steps_is_refused_at_once(name: str, tmp_path: Path, n
         new_model().fit(**arrays(), **arguments | {"epochs": 3, name: 2}, resume=tmp_path / "run")
 
 
-def test_a_notice_at_the_end_leaves_the_saves_of_a_backup(tmp_path: Path, new_process: Callable[[], None]) -> None:
-    class Tell(keras.callbacks.Callback):
+def test_a_notice_at_the_end_keeps_the_checkpoints_of_a_backup(tmp_path: Path, new_process: Callable[[], None]) -> None:
+    class SendSigterm(keras.callbacks.Callback):
         def on_train_end(self, logs: Any = None) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
     backup = str(tmp_path / "backup")
-    told, again = new_model(), new_model()
+    preempted, again = new_model(), new_model()
     with pytest.raises(Preempted):
-        told.fit(**arrays(), epochs=2, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(backup), Tell()])
+        preempted.fit(
+            **arrays(), epochs=2, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(backup), SendSigterm()]
+        )
     new_process()
     again.fit(**arrays(), epochs=2, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(backup)])
-    assert_same(told, again)
+    assert_same(preempted, again)
     assert not [path for path in Path(backup).rglob("*") if path.is_file()]

@@ -1,7 +1,7 @@
-"""A small training that is kept, and the fault that strikes it: FOLDER.
+"""A small training with checkpoints, and the fault that strikes it: FOLDER.
 
-Two variables of the environment hold JSON: FAULTS_JOB says what is trained (`Job` in _jobs.py), FAULTS_FAULT what is to
-happen to it (`Fault` in _cells.py). In FOLDER it writes
+Two variables of the environment hold JSON: FAULTS_JOB says what is trained (`Job` in _jobs.py), FAULTS_FAULT what
+happens to it (`Fault` in _cells.py). In FOLDER it writes
 
     steps.jsonl   a line for each start of a process, and for each beginning and end of a call of steps
     log.csv       Keras's CSVLogger
@@ -39,14 +39,14 @@ FILE_BYTES = 40_000  # a file of arrays has 80,000
 
 
 def note(*words: object) -> None:
-    """A line of this process's. Those of several processes do not mix, and none is lost with its process."""
+    """A line of this process. Those of several processes do not mix, and none is lost with its process."""
     log = os.open(FOLDER / "steps.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(log, (json.dumps([PROCESS, *words]) + "\n").encode())
     os.close(log)
 
 
 def note_start() -> None:
-    """With the step of the newest save, which is read without any code of ours."""
+    """With the step of the newest checkpoint, which is read without Unisono."""
     manifests = (json.loads(path.read_text()) for path in RUN.glob("checkpoints/fit-1/save-*/manifest.json"))
     note("start", max((manifest["body"]["step"] for manifest in manifests), default=None))
 
@@ -55,7 +55,7 @@ def wait_for(condition, what: str) -> None:
     deadline = time.monotonic() + 20
     while not condition():
         if time.monotonic() > deadline:
-            note("fail", f"waited in vain for {what}")
+            note("fail", f"waited without success for {what}")
             os._exit(3)
         time.sleep(0.01)
 
@@ -169,9 +169,9 @@ class Moments:
             self._fault.at("copying")
         return arrays
 
-    def _write(self, write, keeper, arrays, state, step, *args):
+    def _write(self, write, checkpointer, arrays, state, step, *args):
         self._saving = step
-        write(keeper, arrays, state, step, *args)
+        write(checkpointer, arrays, state, step, *args)
 
     def _save_file(self, save_file, arrays, path):
         data = save(arrays)
@@ -179,7 +179,7 @@ class Moments:
             if self._fault.kind != "full disk":
                 Path(path).write_bytes(data[: len(data) // 2])
             self._fault.strike()
-        if (RUN / "ballast").exists():  # who has filled the disk takes what the deletion of old saves has freed
+        if (RUN / "ballast").exists():  # what filled the disk also takes what the deletion of old checkpoints has freed
             fill_disk(leave=len(data) // 2)
         save_file(arrays, path)
 
@@ -261,8 +261,8 @@ def made_input(x, y) -> dict[str, object]:
 
 def main() -> None:
     note_start()
-    told = json.loads(os.environ["FAULTS_FAULT"])
-    fault = Fault(**told) if told else None
+    settings = json.loads(os.environ["FAULTS_FAULT"])
+    fault = Fault(**settings) if settings else None
     if fault:
         Moments(fault)
     keras.utils.set_random_seed(11)

@@ -40,7 +40,7 @@ def test_save_counts_and_returns_the_folder(tmp_path: Path) -> None:
     assert int(checkpoint.save_counter) == checkpoint.save_counter.numpy() == 2
 
 
-def test_the_counter_is_restored_and_goes_on(tmp_path: Path) -> None:
+def test_the_counter_is_restored_and_continues(tmp_path: Path) -> None:
     checkpoint = Checkpoint(model=dense())
     for _ in range(3):
         path = checkpoint.save(tmp_path / "ckpt")
@@ -59,7 +59,7 @@ def test_write_and_read_count_nothing(tmp_path: Path) -> None:
     assert (again.epoch, int(again.save_counter)) == (4, 7)
 
 
-def test_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_training_resumes_as_if_nothing_had_happened(tmp_path: Path) -> None:
     model = trained()
     path = Checkpoint(model=model).save(tmp_path / "ckpt")
     new = trained(steps=1)
@@ -85,7 +85,7 @@ def test_objects_are_attributes() -> None:
 
 
 @pytest.mark.parametrize("name", ["save", "restore", "save_counter", "_objects"])
-def test_names_of_its_own_are_refused(name: str) -> None:
+def test_names_of_its_attributes_are_refused(name: str) -> None:
     with pytest.raises(AttributeError, match="Choose another"):
         Checkpoint(**{name: 1})
 
@@ -118,7 +118,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         Checkpoint(model=dense()).restore(tmp_path / "ckpt-9")
 
 
-def test_values_that_nobody_takes_are_named_when_the_status_is_dropped(tmp_path: Path) -> None:
+def test_values_without_an_object_are_named_when_the_status_is_dropped(tmp_path: Path) -> None:
     path = Checkpoint(model=dense(), epoch=3).save(tmp_path / "ckpt")
     with pytest.warns(UserWarning, match=r"(?s)values that belong to no object: epoch\..*expect_partial"):
         Checkpoint(model=dense()).restore(path)
@@ -196,7 +196,7 @@ def test_an_optimizer_whose_model_is_not_known_is_an_error(tmp_path: Path, model
         Checkpoint(optimizer=keras.optimizers.Adam(), **objects).restore(path)
 
 
-def test_a_compiled_model_takes_what_was_saved_before_it_was_compiled(tmp_path: Path) -> None:
+def test_a_compiled_model_restores_what_was_saved_before_it_was_compiled(tmp_path: Path) -> None:
     path = Checkpoint(model=dense()).save(tmp_path / "ckpt")
     model = dense()
     model.compile("adam", "mse", metrics=["mae"])
@@ -312,7 +312,7 @@ def test_a_model_that_does_not_know_its_shapes_is_built_by_those_of_its_layers(t
     np.testing.assert_allclose(model(x, x + 1, training=False), wanted, rtol=1e-6)
 
 
-def test_a_model_that_nobody_knows_the_shapes_of_has_to_be_built_before(tmp_path: Path) -> None:
+def test_a_model_without_known_shapes_has_to_be_built_before(tmp_path: Path) -> None:
     class Late(keras.Model):
         def build(self, input_shape: Any) -> None:
             self.inner = keras.layers.Dense(2)

@@ -1,4 +1,4 @@
-"""A custom loop of three lines more, killed again and again: it ends where one ends that nobody disturbed."""
+"""A custom loop with three more lines, killed again and again: its result is that of an uninterrupted one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CheckpointManager: when it saves, what it keeps, what it goes on from, and what it does behind."""
+"""CheckpointManager: when it saves, what it keeps, what it resumes from, and what it does in the background."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_folder_is_read_every_time(tmp_path: Path) -> None:
     assert names(manager) == ["ckpt-1"]
 
 
-def test_others_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+def test_foreign_files_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     made().write(tmp_path / "best-1")
     (tmp_path / "ckpt-0").mkdir()
     (tmp_path / "notes.txt").write_text("mine")
@@ -83,7 +83,7 @@ def test_others_in_the_folder_are_left_alone(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["best-1", "ckpt-0", "ckpt-2", "notes.txt"]
 
 
-def test_a_restart_goes_on_from_the_newest(tmp_path: Path) -> None:
+def test_a_restart_resumes_from_the_newest(tmp_path: Path) -> None:
     checkpoint = made(epoch=0)
     manager = CheckpointManager(checkpoint, tmp_path)
     assert manager.restore_or_initialize() is None
@@ -118,7 +118,7 @@ def test_a_bad_one_is_named_and_an_older_one_taken(tmp_path: Path) -> None:
     assert manager.save() == str(tmp_path / "ckpt-4")
 
 
-def test_if_all_are_bad_it_does_not_begin_anew(tmp_path: Path) -> None:
+def test_if_all_are_bad_it_does_not_begin_from_the_start(tmp_path: Path) -> None:
     manager = CheckpointManager(made(), tmp_path)
     spoil(manager.save())
     spoil(manager.save())
@@ -151,7 +151,7 @@ def test_a_new_run_in_an_old_folder_does_not_write_over_it_or_lose_to_it(tmp_pat
     assert new.save() == str(tmp_path / "ckpt-4") == new.latest_checkpoint
 
 
-def test_a_number_below_the_others_is_not_deleted_at_once(tmp_path: Path) -> None:
+def test_a_number_below_all_existing_ones_is_not_deleted_at_once(tmp_path: Path) -> None:
     manager = CheckpointManager(made(), tmp_path, max_to_keep=1)
     manager.save(checkpoint_number=10)
     assert manager.save(checkpoint_number=5) == str(tmp_path / "ckpt-5")
@@ -188,7 +188,7 @@ def test_an_interval_counts_steps(tmp_path: Path) -> None:
     assert manager.save(check_interval=False) is not None
 
 
-def test_an_interval_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_an_interval_continues_after_a_restart(tmp_path: Path) -> None:
     step = keras.Variable(7, dtype="int32", trainable=False)
     CheckpointManager(made(step=step), tmp_path).save()
     new = keras.Variable(0, dtype="int32", trainable=False)
@@ -214,7 +214,7 @@ def test_a_policy_counts_calls_or_steps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by_manager", [True, False])
-def test_a_policy_goes_on_after_a_restart(tmp_path: Path, by_manager: bool) -> None:
+def test_a_policy_continues_after_a_restart(tmp_path: Path, by_manager: bool) -> None:
     step = keras.Variable(10, dtype="int32", trainable=False)
     path = CheckpointManager(made(step=step), tmp_path).save()
     new = keras.Variable(0, dtype="int32", trainable=False)
@@ -272,7 +272,7 @@ def test_a_best_one_that_could_not_be_written_does_not_replace_the_one_that_was(
     assert names(manager) == ["ckpt-1", "ckpt-3"]
 
 
-def test_a_save_that_failed_is_due_again(tmp_path: Path) -> None:
+def test_a_checkpoint_that_failed_is_due_again(tmp_path: Path) -> None:
     manager = CheckpointManager(made(), tmp_path, policy=EverySteps(3))
     (tmp_path / "ckpt-1").write_text("in the way")
     assert [manager.save(), manager.save()] == [None, None]
@@ -281,7 +281,7 @@ def test_a_save_that_failed_is_due_again(tmp_path: Path) -> None:
     assert manager.save() == str(tmp_path / "ckpt-2")
 
 
-def test_behind_the_training_the_copy_is_taken_at_once(tmp_path: Path) -> None:
+def test_in_the_background_the_copy_is_taken_at_once(tmp_path: Path) -> None:
     checkpoint = made()
     with CheckpointManager(checkpoint, tmp_path, background=True) as manager:
         for value in range(5):
@@ -295,7 +295,7 @@ def test_behind_the_training_the_copy_is_taken_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("act", ["save", "wait", "close", "restore_or_initialize"])
-def test_an_error_behind_is_raised_by_what_comes_next_and_once(tmp_path: Path, act: str) -> None:
+def test_an_error_in_the_background_is_raised_once_by_the_next_call(tmp_path: Path, act: str) -> None:
     (tmp_path / "ckpt").mkdir()
     (tmp_path / "ckpt" / "ckpt-1").write_text("in the way")
     manager = CheckpointManager(made(), tmp_path / "ckpt", background=True)
@@ -308,7 +308,7 @@ def test_an_error_behind_is_raised_by_what_comes_next_and_once(tmp_path: Path, a
     manager.close()
 
 
-def test_an_error_behind_is_raised_though_nothing_is_due(tmp_path: Path) -> None:
+def test_an_error_in_the_background_is_raised_though_nothing_is_due(tmp_path: Path) -> None:
     (tmp_path / "ckpt").mkdir()
     manager = CheckpointManager(made(), tmp_path / "ckpt", background=True, policy=EverySteps(2))
     manager.save()
@@ -329,7 +329,7 @@ def test_an_exception_in_the_block_is_not_hidden_by_one_of_the_writer(tmp_path: 
     assert "could not be written" in caught.value.__notes__[0]
 
 
-def test_a_save_that_fails_deletes_nothing(tmp_path: Path) -> None:
+def test_a_checkpoint_that_fails_deletes_nothing(tmp_path: Path) -> None:
     manager = CheckpointManager(made(), tmp_path, max_to_keep=1)
     manager.save()
     (tmp_path / "ckpt-2").write_text("in the way")

@@ -38,7 +38,7 @@ def test_a_models_own_name_is_dropped_and_layers_are_numbered_from_the_first() -
     ]
 
 
-def test_nested_models_keep_their_place() -> None:
+def test_nested_models_keep_their_path() -> None:
     inner = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(2)])
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), inner])
     assert [name for name in named_variables({"net": model}) if name.endswith("kernel")] == [
@@ -67,7 +67,7 @@ def test_every_variable_is_there_exactly_once(trained: keras.Model) -> None:
     assert sorted(map(id, named.values())) == sorted(map(id, expected))
 
 
-def test_the_optimizer_of_a_compiled_model_belongs_to_it_unless_it_has_a_name_of_its_own(trained: keras.Model) -> None:
+def test_the_optimizer_of_a_compiled_model_belongs_to_it_unless_it_has_its_own_name(trained: keras.Model) -> None:
     model = trained
     assert "model/optimizer/iteration" in named_variables({"model": model})
     both = named_variables({"model": model, "optimizer": model.optimizer})
@@ -126,7 +126,7 @@ def test_a_loss_scale_optimizer_has_its_own_and_the_inner_ones() -> None:
     } <= names
 
 
-def test_variables_of_one_name_are_told_apart_and_so_are_their_slots() -> None:
+def test_variables_of_one_name_get_different_names_and_so_do_their_slots() -> None:
     class Twins(keras.Layer):
         def __init__(self) -> None:
             super().__init__()

@@ -31,7 +31,7 @@ def loop(handler: PreemptionCheckpointHandler, variable: Any, steps: int, *, tol
         handler.run(step)
 
 
-def test_a_loop_that_is_told_to_end_saves_and_leaves_with_75(variable: Any, tmp_path: Path) -> None:
+def test_a_loop_that_receives_sigterm_saves_and_exits_with_75(variable: Any, tmp_path: Path) -> None:
     handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt")
     with pytest.raises(Preempted) as left:
         loop(handler, variable, 10, told_in=3)
@@ -68,7 +68,7 @@ def test_a_notice_of_the_platform_counts_as_well(variable: Any, tmp_path: Path) 
     assert asked.is_set()
 
 
-def test_training_goes_on_for_the_grace_period(variable: Any, tmp_path: Path) -> None:
+def test_training_continues_for_the_grace_period(variable: Any, tmp_path: Path) -> None:
     config = TerminationConfig(grace_period=0.3)
     handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
     with pytest.raises(Preempted):
@@ -76,7 +76,7 @@ def test_training_goes_on_for_the_grace_period(variable: Any, tmp_path: Path) ->
     assert handler.total_run_calls > 1
 
 
-def test_the_user_may_save_and_end_otherwise(variable: Any, tmp_path: Path) -> None:
+def test_the_user_may_save_and_exit_in_another_way(variable: Any, tmp_path: Path) -> None:
     done: list[str] = []
     config = TerminationConfig(exit_fn=lambda: done.append("left"), save_fn=lambda: done.append("saved"))
     handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
@@ -100,33 +100,33 @@ def test_a_checkpoint_without_a_folder_is_refused(variable: Any) -> None:
 
 
 @pytest.fixture
-def told() -> Iterator[list[int]]:
-    """The signals that reach whoever listened before."""
+def received() -> Iterator[list[int]]:
+    """The signals that reach the handler that was there before."""
     numbers: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
     yield numbers
     signal.signal(signal.SIGTERM, before)
 
 
-def test_a_second_signal_goes_where_it_went_before(told: list[int]) -> None:
+def test_a_second_signal_goes_where_it_went_before(received: list[int]) -> None:
     with PreemptionNotice(grace_seconds=0.0) as notice:
         os.kill(os.getpid(), signal.SIGTERM)
         assert notice.received
-        assert told == []
+        assert received == []
         os.kill(os.getpid(), signal.SIGTERM)
-        assert told == [signal.SIGTERM]
+        assert received == [signal.SIGTERM]
         notice.handled = True
 
 
-def test_a_signal_that_comes_twice_at_once_counts_once(told: list[int]) -> None:
+def test_a_signal_that_comes_twice_at_once_counts_once(received: list[int]) -> None:
     with PreemptionNotice() as notice:
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGTERM)
         notice.handled = True
-    assert told == []
+    assert received == []
 
 
-def test_a_signal_that_nobody_heeded_is_not_lost(told: list[int]) -> None:
+def test_a_signal_that_was_not_handled_is_not_lost(received: list[int]) -> None:
     with PreemptionNotice():
         os.kill(os.getpid(), signal.SIGTERM)
-    assert told == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]

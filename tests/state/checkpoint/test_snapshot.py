@@ -109,7 +109,7 @@ def test_a_value_without_a_variable_is_an_error_if_strict() -> None:
     apply_snapshot({"model": dense()}, taken, strict=False)
 
 
-def test_values_are_exchanged_and_containers_stay_what_they_are() -> None:
+def test_values_are_replaced_and_containers_stay_the_same_objects() -> None:
     def objects() -> dict[str, Any]:
         return {
             "int": 0,
@@ -154,7 +154,7 @@ def test_values_are_exchanged_and_containers_stay_what_they_are() -> None:
     assert all(new[name] is thing for name, thing in containers.items())
 
 
-def test_objects_in_a_tuple_are_restored_in_place_and_numbers_exchanged() -> None:
+def test_objects_in_a_tuple_are_restored_in_place_and_numbers_replaced() -> None:
     counter = Counter()
     objects: dict[str, Any] = {"both": (counter, 0)}
     apply_snapshot(objects, take_snapshot({"both": (Counter(3), 4)}))
@@ -190,7 +190,7 @@ def test_an_object_that_holds_variables_and_a_state_has_both() -> None:
     assert (new.calls, float(new.total.value)) == (5, 1.0)
 
 
-def test_iterators_go_on_where_they_were() -> None:
+def test_iterators_resume_where_they_were() -> None:
     def iterator() -> Any:
         return iter(Dataset.range(100).shuffle(100, seed=3).batch(7).repeat())
 
@@ -260,7 +260,7 @@ def test_a_model_that_is_built_in_part_is_refused() -> None:
         apply_snapshot({"model": half}, taken)
 
 
-def test_metrics_of_several_replicas_are_stored_whole() -> None:
+def test_metrics_of_several_replicas_are_stored_aggregated() -> None:
     strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
     with strategy.scope():
         metric, other = keras.metrics.Mean(), keras.metrics.Mean()
@@ -280,7 +280,7 @@ def test_metrics_of_several_replicas_are_stored_whole() -> None:
     assert float(other.result()) == float(metric.result()) == 3.5
 
 
-def test_metrics_go_on_to_the_bit_and_on_another_number_of_replicas_as_a_whole() -> None:
+def test_metrics_resume_bit_for_bit_and_on_another_number_of_replicas_by_their_aggregated_value() -> None:
     def metric_on(number: int) -> tuple[Any, Any]:
         strategy = unisono.MirroredStrategy([f"cpu:{index}" for index in range(number)])
         with strategy.scope():
@@ -328,7 +328,7 @@ def test_nothing_is_saved_or_restored_on_a_replica() -> None:
         strategy.run(lambda: take_snapshot({"x": variable}))
 
 
-def test_a_function_that_saves_turns_on_the_host() -> None:
+def test_a_function_that_saves_runs_as_a_python_loop_on_the_host() -> None:
     variable = keras.Variable(1.0)
     seen: list[Snapshot] = []
 

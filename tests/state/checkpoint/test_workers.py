@@ -29,7 +29,7 @@ def test_workers_save_and_restore_together(tmp_path: Path) -> None:
     assert [each["equal"] for each in found] == [True, True]
     assert [each["restored"] for each in found] == ["ckpt-2", "ckpt-2"]
     assert [each["never"] for each in found] == [None, None]
-    # Each goes on in its own data, with its own state.
+    # Each continues in its own data, with its own state.
     assert found[0]["own"] == [[[13, 14], [15, 16]], 0]
     assert found[1]["own"] == [[[22, 23], [24, 25]], 1]
     # Only the chief has touched the disk.

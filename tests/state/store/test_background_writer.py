@@ -12,7 +12,7 @@ import pytest
 from unisono._src.state.store import BackgroundWriter, CheckpointSeries
 
 
-def test_a_job_runs_behind_and_the_next_one_waits_for_it():
+def test_a_job_runs_in_the_background_and_the_next_one_waits_for_it():
     writer, go, order = BackgroundWriter(), threading.Event(), []
 
     def first() -> None:
@@ -134,7 +134,7 @@ raise ValueError("the training failed")
     assert errors.rstrip().endswith("ValueError: the training failed")
 
 
-def test_an_error_that_nobody_asked_for_is_printed_at_exit(child):
+def test_an_error_that_was_not_raised_is_printed_at_exit(child):
     process = child("def job(): raise ValueError('no room')\nwriter = BackgroundWriter()\nwriter.start(job)")
     _, errors = process.communicate(timeout=60)
     assert "ValueError: no room" in errors

@@ -12,7 +12,7 @@ import unisono._src.state.store._replace
 from unisono._src.state.store import BadCheckpoint, CheckpointError, commit, is_committed, load, remove
 
 
-def test_only_the_checkpoint_stands_there_afterwards(tmp_path):
+def test_only_the_checkpoint_is_there_afterwards(tmp_path):
     commit(tmp_path / "deep" / "er" / "ckpt" / "step-5", arrays={"x": np.zeros(3)}, state=1)
     assert os.listdir(tmp_path / "deep" / "er") == ["ckpt"]
     assert os.listdir(tmp_path / "deep" / "er" / "ckpt") == ["step-5"]
@@ -77,7 +77,7 @@ def test_other_content_replaces_the_folder(tmp_path, change):
     assert os.listdir(tmp_path / "ckpt") == ["c"]
 
 
-def test_other_content_replaces_the_folder_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
+def test_other_content_replaces_the_folder_where_names_cannot_be_swapped(tmp_path, monkeypatch):
     monkeypatch.setattr(unisono._src.state.store._replace, "swap_names", lambda one, other: False)  # as on NFS
     for state in (1, 2):
         commit(tmp_path / "ckpt" / "c", arrays={}, state=state)
@@ -105,7 +105,7 @@ def test_an_empty_folder_of_that_name_is_used(tmp_path):
     assert load(tmp_path / "c").state == 1
 
 
-def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
+def test_a_folder_with_foreign_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "thesis.tex").write_text("years of work")
     with pytest.raises(CheckpointError, match=r"is not a checkpoint, but holds 'thesis\.tex'"):
@@ -113,7 +113,7 @@ def test_a_folder_with_other_things_in_it_is_refused_and_left_alone(tmp_path):
     assert (tmp_path / "c" / "thesis.tex").read_text() == "years of work"
 
 
-def test_a_folder_in_the_place_of_one_of_our_files_is_refused_and_left_alone(tmp_path):
+def test_a_folder_with_the_name_of_one_of_the_files_is_refused_and_left_alone(tmp_path):
     (tmp_path / "c" / "state.json").mkdir(parents=True)
     (tmp_path / "c" / "state.json" / "thesis.tex").touch()
     with pytest.raises(CheckpointError, match="is not a checkpoint"):

@@ -1,4 +1,4 @@
-"""Bytes flipped, cut, added or replaced, at every place: the clear error, or exactly what was written."""
+"""Bytes flipped, cut, added or replaced, at every position: the clear error, or exactly what was written."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ class Victim:
 
     def is_noticed_or_invisible(self, data: bytes) -> bool:
         """True: BadCheckpoint. False: what was written comes back. Anything else fails the test."""
-        with open(self.path, "r+b") as file:  # to write a file anew costs a journal entry, thousands of times
+        with open(self.path, "r+b") as file:  # to write a new file costs a journal entry, thousands of times
             file.write(data)
             file.truncate()
         try:
@@ -62,9 +62,9 @@ class Victim:
 
 
 def flips(data: bytes, masks: list[int]) -> Iterator[bytes]:
-    for place in range(len(data)):
+    for position in range(len(data)):
         for mask in masks:
-            yield data[:place] + bytes([data[place] ^ mask]) + data[place + 1 :]
+            yield data[:position] + bytes([data[position] ^ mask]) + data[position + 1 :]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -94,8 +94,8 @@ def test_a_file_that_ends_early_anywhere_is_noticed(series, name):
 @pytest.mark.parametrize("garbage", [b"\0", b"}" * 1000])
 def test_garbage_at_the_end_or_in_the_middle_is_noticed(series, name, garbage):
     victim = Victim(series, name)
-    for place in range(len(victim.data) + 1):
-        assert victim.is_noticed_or_invisible(victim.data[:place] + garbage + victim.data[place:])
+    for position in range(len(victim.data) + 1):
+        assert victim.is_noticed_or_invisible(victim.data[:position] + garbage + victim.data[position:])
 
 
 def test_whitespace_around_a_manifest_changes_nothing(series):
@@ -105,7 +105,7 @@ def test_whitespace_around_a_manifest_changes_nothing(series):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["missing", "folder", "link", "dangling link", "pipe", "empty"])
-def test_something_else_in_the_place_of_a_file_is_noticed(series, tmp_path, name, kind):
+def test_anything_but_a_file_under_its_name_is_noticed(series, tmp_path, name, kind):
     path = series.path(2) / name
     shutil.copy(path, tmp_path / "the same bytes")
     path.unlink()
@@ -153,12 +153,12 @@ def test_the_newest_good_one_is_used_and_the_bad_one_is_named(series, name):
     assert "step-2" in str(bad[0])
 
 
-# From here on the checksums are right: somebody wrote such a manifest on purpose.
+# From here on the checksums are right: such a manifest was written on purpose.
 
 
-def signed(body: Any, **others: Any) -> bytes:
+def signed(body: Any, **more: Any) -> bytes:
     canonical = json.dumps(body, separators=(",", ":")).encode()
-    envelope = {"format": "unisono-checkpoint", "version": 1, "body": body, **others}
+    envelope = {"format": "unisono-checkpoint", "version": 1, "body": body, **more}
     return json.dumps({"sha256": hashlib.sha256(canonical).hexdigest(), **envelope}).encode()
 
 
@@ -175,16 +175,16 @@ def resign(folder: Path) -> None:
     (folder / "manifest.json").write_bytes(signed(body))
 
 
-def test_the_checksum_of_a_manifest_can_be_computed_by_others(series):
+def test_the_checksum_of_a_manifest_can_be_computed_without_unisono(series):
     before = content(load(series.path(2)))
     resign(series.path(2))
     assert content(load(series.path(2))) == before
 
 
-def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
-        yield from places(node[key], (*path, key))
+        yield from paths(node[key], (*path, key))
 
 
 def replaced(node: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -202,9 +202,9 @@ def test_a_field_of_another_type_or_value_is_never_more_than_a_bad_checkpoint(se
     body = body_of(series.path(2))
     path = series.path(2) / "manifest.json"
     num_bad = num_tried = 0
-    for place in places(body):
+    for position in paths(body):
         for wrong in WRONG:
-            path.write_bytes(signed(replaced(body, place, wrong)))
+            path.write_bytes(signed(replaced(body, position, wrong)))
             num_tried += 1
             try:
                 load(series.path(2))
@@ -242,7 +242,7 @@ def test_no_path_of_a_manifest_is_ever_opened(series, files):
 
 @pytest.mark.parametrize("version", [2, 10**30])
 def test_a_newer_version_is_named_with_the_remedy(series, version):
-    (series.path(2) / "manifest.json").write_bytes(signed({"who": "knows"}, version=version, more={}))
+    (series.path(2) / "manifest.json").write_bytes(signed({"what": "ever"}, version=version, more={}))
     with pytest.raises(BadCheckpoint, match=f"in version {version} of the format; this one reads 1. Upgrade: pip"):
         load(series.path(2))
 

@@ -1,4 +1,4 @@
-"""Real processes, killed: whatever is listed afterwards is complete, and the next one goes on from there."""
+"""Real processes, killed: whatever is listed afterwards is complete, and the next one resumes from there."""
 
 import os
 import random
@@ -60,13 +60,13 @@ def kill_at_random(tmp_path, child, num_kills: int, seed: int) -> None:
     assert os.listdir(tmp_path) == ["ckpt"]
 
 
-def test_killed_at_random_moments_it_goes_on_from_complete_checkpoints(tmp_path, child):
+def test_killed_at_random_moments_it_resumes_from_complete_checkpoints(tmp_path, child):
     kill_at_random(tmp_path, child, num_kills=10, seed=6)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(10))
-def test_killed_a_hundred_times_it_goes_on_from_complete_checkpoints(tmp_path, child, seed):
+def test_killed_a_hundred_times_it_resumes_from_complete_checkpoints(tmp_path, child, seed):
     kill_at_random(tmp_path, child, num_kills=10, seed=seed)
 
 
@@ -186,7 +186,7 @@ def die(*arguments, **options):
     assert os.listdir(tmp_path) == ["runs"]
 
 
-def test_a_replacement_killed_between_its_two_moves_is_ended_by_whoever_loads_it(tmp_path, child):
+def test_a_replacement_killed_between_its_two_moves_is_completed_by_the_next_load(tmp_path, child):
     folder = tmp_path / "ckpt" / "latest"
     commit(folder, arrays={}, state="old")
     code = "def die():\n    os.kill(os.getpid(), signal.SIGKILL)\n" + KILLED_AT["between two moves"]

@@ -52,7 +52,7 @@ def test_every_bit_pattern_of_a_float_survives(tmp_path):
     ],
     ids=["transposed", "strided", "reversed", "broadcast", "big-endian", "bfloat16 by columns", "a scalar"],
 )
-def test_the_values_count_and_not_how_they_lie_in_memory(tmp_path, array):
+def test_the_values_count_and_not_their_memory_layout(tmp_path, array):
     commit(tmp_path / "c", arrays={"x": array})
     found = load(tmp_path / "c").arrays["x"]
     assert np.array_equal(found, array)
@@ -128,7 +128,7 @@ def test_a_folder_may_have_any_name_that_the_system_allows(tmp_path):
         assert load(folder).state == state
 
 
-def test_whoever_may_read_the_state_may_read_the_arrays(tmp_path):
+def test_the_arrays_are_as_readable_as_the_state(tmp_path):
     commit(tmp_path / "ckpt" / "c", arrays={"x": np.zeros(3)})
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "ckpt" / "c").iterdir()}
     (tmp_path / "plain").touch()

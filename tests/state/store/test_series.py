@@ -34,7 +34,7 @@ def test_a_folder_that_is_not_there_has_no_steps(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):
+def test_a_file_with_the_name_of_the_folder_is_an_error(tmp_path):
     (tmp_path / "ckpt").touch()
     with pytest.raises(CheckpointError, match="could not be listed: Not a directory"):
         CheckpointSeries(tmp_path / "ckpt").steps()

@@ -65,7 +65,7 @@ def test_a_folder_of_that_name_is_an_error_and_stays(tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path):
+def test_a_file_with_the_name_of_the_folder_is_an_error(tmp_path):
     (tmp_path / "out").touch()
     with (
         pytest.raises(CheckpointError, match="Move that away") as caught,

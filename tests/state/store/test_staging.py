@@ -1,4 +1,4 @@
-"""Where things stand before they have their name, and who may clear them away."""
+"""Staging folders: where they are, and when they are cleared."""
 
 import contextlib
 import errno
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_place_is_beside_the_folder_and_goes_with_its_last_user(folder):
+def test_the_staging_root_is_beside_the_folder_and_goes_with_its_last_user(folder):
     with staging_folder(folder) as first:
         assert first.parent == folder.parent / OUTSIDE
         assert os.listdir(folder) == []
@@ -38,10 +38,10 @@ def test_the_place_is_beside_the_folder_and_goes_with_its_last_user(folder):
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
-def test_the_place_is_inside_where_the_folder_is_a_disk_of_its_own(tmp_path, mount):
+def test_the_staging_root_is_inside_where_the_folder_is_its_own_disk(tmp_path, mount):
     folder = mount(tmp_path / "ckpt", "-t", "tmpfs", "none")
-    with staging_folder(folder) as place:
-        assert place.parent == folder / INSIDE
+    with staging_folder(folder) as staged:
+        assert staged.parent == folder / INSIDE
         assert os.listdir(tmp_path) == ["ckpt"]
     for state in (1, 2):
         commit(folder / "step-5", arrays={}, state=state)
@@ -53,7 +53,7 @@ def test_the_place_is_inside_where_the_folder_is_a_disk_of_its_own(tmp_path, mou
     assert os.listdir(tmp_path) == ["ckpt"]
 
 
-def test_the_place_is_inside_where_the_same_disk_is_mounted_twice(tmp_path, mount):
+def test_the_staging_root_is_inside_where_the_same_disk_is_mounted_twice(tmp_path, mount):
     (tmp_path / "real").mkdir()
     folder = mount(tmp_path / "ckpt", "--bind", str(tmp_path / "real"))
     assert os.stat(folder).st_dev == os.stat(tmp_path).st_dev  # so only the rename tells
@@ -85,7 +85,7 @@ def test_a_checkpoint_of_a_lower_layer_of_an_overlay_can_be_replaced_and_removed
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
-def test_the_place_is_inside_where_the_parent_may_not_be_written(open_folder, child):
+def test_the_staging_root_is_inside_where_the_parent_is_not_writable(open_folder, child):
     (open_folder / "ckpt").mkdir()
     os.chmod(open_folder / "ckpt", 0o777)
     os.chmod(open_folder, 0o555)
@@ -94,8 +94,8 @@ def test_the_place_is_inside_where_the_parent_may_not_be_written(open_folder, ch
 if not os.getuid():
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 from unisono._src.state.store._staging import staging_folder
-with staging_folder(Path(sys.argv[1])) as place:
-    print(place.parent)
+with staging_folder(Path(sys.argv[1])) as staged:
+    print(staged.parent)
 commit(Path(sys.argv[1]) / "step-5", arrays={}, state=1)
 """,
         open_folder / "ckpt",
@@ -109,7 +109,7 @@ commit(Path(sys.argv[1]) / "step-5", arrays={}, state=1)
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_something_else_of_the_name_of_the_place_is_left_alone(folder, tmp_path, kind):
+def test_anything_else_with_the_name_of_the_staging_folder_is_left_alone(folder, tmp_path, kind):
     (tmp_path / "elsewhere").mkdir()
     if kind == "file":
         (tmp_path / OUTSIDE).touch()
@@ -121,17 +121,17 @@ def test_something_else_of_the_name_of_the_place_is_left_alone(folder, tmp_path,
     assert os.path.lexists(tmp_path / OUTSIDE)
 
 
-def test_a_name_as_long_as_names_may_be_has_room_for_its_place(tmp_path):
+def test_a_name_of_the_maximum_length_has_room_for_its_staging_folder(tmp_path):
     commit(tmp_path / ("c" * 255) / ("s" * 255), arrays={}, state=1)
     assert load(tmp_path / ("c" * 255) / ("s" * 255)).state == 1
 
 
 LEAVE_BEHIND = """
 from unisono._src.state.store._staging import staging_folder
-with staging_folder(Path(sys.argv[1]), inside=sys.argv[2] == "inside") as place:
-    (place / "half").mkdir()
-    (place / "half" / "arrays.safetensors").write_bytes(bytes(1000))
-    print(place, flush=True)
+with staging_folder(Path(sys.argv[1]), inside=sys.argv[2] == "inside") as staged:
+    (staged / "half").mkdir()
+    (staged / "half" / "arrays.safetensors").write_bytes(bytes(1000))
+    print(staged, flush=True)
     sys.stdin.read()
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -174,32 +174,32 @@ def test_a_lock_without_its_folder_is_cleared(folder):
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
-def test_what_is_not_ours_in_the_place_is_never_cleared(folder, tmp_path):
-    place = tmp_path / OUTSIDE
-    (place / ("a" * 16)).mkdir(parents=True)  # has no lock
-    (place / "notes.txt").touch()
-    (place / "notes.lock").touch()
+def test_foreign_files_in_the_staging_root_are_never_cleared(folder, tmp_path):
+    staged = tmp_path / OUTSIDE
+    (staged / ("a" * 16)).mkdir(parents=True)  # has no lock
+    (staged / "notes.txt").touch()
+    (staged / "notes.lock").touch()
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
-    (place / ("b" * 16)).symlink_to(tmp_path / "precious")
-    (place / ("b" * 16 + ".lock")).touch()
-    (place / ("c" * 16 + ".lock")).symlink_to(tmp_path / "precious" / "file")
+    (staged / ("b" * 16)).symlink_to(tmp_path / "precious")
+    (staged / ("b" * 16 + ".lock")).touch()
+    (staged / ("c" * 16 + ".lock")).symlink_to(tmp_path / "precious" / "file")
     clear_stale(folder)
-    assert {"a" * 16, "notes.txt", "notes.lock", "b" * 16, "c" * 16 + ".lock"} <= set(os.listdir(place))
+    assert {"a" * 16, "notes.txt", "notes.lock", "b" * 16, "c" * 16 + ".lock"} <= set(os.listdir(staged))
     assert os.listdir(tmp_path / "precious") == ["file"]
 
 
 def test_what_could_not_be_deleted_is_tried_again(folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)  # as where the server does not answer
-        with staging_folder(folder) as place:
-            (place / "x").touch()
-    assert os.path.exists(place)
+        with staging_folder(folder) as staged:
+            (staged / "x").touch()
+    assert os.path.exists(staged)
     clear_stale(folder)
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
-def test_a_place_that_was_taken_for_abandoned_before_it_was_locked_is_given_up_for_another(folder, monkeypatch):
+def test_a_folder_that_was_taken_for_abandoned_before_it_was_locked_is_given_up_for_another(folder, monkeypatch):
     lock = fcntl.flock
 
     def lock_too_late(fd, how):
@@ -208,8 +208,8 @@ def test_a_place_that_was_taken_for_abandoned_before_it_was_locked_is_given_up_f
         lock(fd, how)
 
     monkeypatch.setattr(fcntl, "flock", lock_too_late)
-    with staging_folder(folder) as place:
-        assert sorted(os.listdir(place.parent)) == [place.name, f"{place.name}.lock"]
+    with staging_folder(folder) as staged:
+        assert sorted(os.listdir(staged.parent)) == [staged.name, f"{staged.name}.lock"]
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
@@ -218,10 +218,10 @@ def test_where_there_are_no_locks_nothing_looks_abandoned(folder, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    with staging_folder(folder) as place:
-        (place / "x").touch()
+    with staging_folder(folder) as staged:
+        (staged / "x").touch()
         clear_stale(folder)
-        assert os.listdir(place) == ["x"]
+        assert os.listdir(staged) == ["x"]
     assert os.listdir(folder.parent) == ["ckpt"]
 
 
@@ -247,8 +247,8 @@ for step in range(40):
 
 
 def test_an_exception_in_the_block_leaves_nothing(folder):
-    with contextlib.suppress(KeyboardInterrupt), staging_folder(folder) as place:
-        (place / "x").touch()
+    with contextlib.suppress(KeyboardInterrupt), staging_folder(folder) as staged:
+        (staged / "x").touch()
         raise KeyboardInterrupt
     assert os.listdir(folder.parent) == ["ckpt"]
 
@@ -259,10 +259,10 @@ def test_many_come_and_go_at_once(folder):
     def come_and_go() -> None:
         try:
             for _ in range(100):
-                with staging_folder(folder) as place:
-                    (place / "x").touch()
+                with staging_folder(folder) as staged:
+                    (staged / "x").touch()
                     clear_stale(folder)
-                    assert os.listdir(place) == ["x"]
+                    assert os.listdir(staged) == ["x"]
         except BaseException as error:
             errors.append(error)
 

@@ -1,4 +1,4 @@
-"""What stands in event files."""
+"""Reads event files."""
 
 from collections.abc import Iterator
 from pathlib import Path

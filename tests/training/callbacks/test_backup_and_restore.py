@@ -40,7 +40,7 @@ def test_an_empty_folder_name_is_refused() -> None:
         BackupAndRestore("")
 
 
-def test_it_has_no_hooks_of_its_own() -> None:
+def test_it_overrides_no_hooks() -> None:
     """So that it costs nothing between steps."""
     hooks = [name for name in dir(keras.callbacks.Callback) if name.startswith("on_")]
     assert [name for name in hooks if name in vars(BackupAndRestore)] == []

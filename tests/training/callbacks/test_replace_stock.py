@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 Make = Callable[..., Any]
 
 
-def test_the_three_are_exchanged_and_the_rest_stays(tmp_path: Path) -> None:
+def test_the_three_are_replaced_and_the_rest_stays(tmp_path: Path) -> None:
     stopping = keras.callbacks.EarlyStopping()
     callbacks = [
         keras.callbacks.TensorBoard(tmp_path),
@@ -36,7 +36,7 @@ def test_the_three_are_exchanged_and_the_rest_stays(tmp_path: Path) -> None:
     assert result[1] is stopping
 
 
-def test_subclasses_and_ours_are_left_alone(tmp_path: Path) -> None:
+def test_subclasses_and_replacements_are_left_alone(tmp_path: Path) -> None:
     class Mine(keras.callbacks.ModelCheckpoint):
         pass
 
@@ -82,7 +82,7 @@ def test_a_stock_backup_that_would_never_save_is_refused(tmp_path: Path) -> None
         replace_stock_callbacks([keras.callbacks.BackupAndRestore(str(tmp_path), save_freq=False)])
 
 
-def test_an_exchange_may_be_repeated(make_model: Make, tmp_path: Path) -> None:
+def test_replacing_may_be_repeated(make_model: Make, tmp_path: Path) -> None:
     stock = keras.callbacks.ModelCheckpoint(tmp_path / "model.keras")
     first, second = replace_stock_callbacks([stock])[0], replace_stock_callbacks([stock])[0]
     first.best = 0.5

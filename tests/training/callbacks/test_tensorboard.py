@@ -63,7 +63,7 @@ def test_scalars_are_the_values_of_the_logs(make_model: Make, tmp_path: Path) ->
     assert np.isnan(_scalars(tmp_path / "validation")["epoch_loss"])
 
 
-def test_logs_that_are_no_single_number_are_left_out(make_model: Make, tmp_path: Path) -> None:
+def test_logs_that_are_not_single_numbers_are_left_out(make_model: Make, tmp_path: Path) -> None:
     callback = TensorBoard(tmp_path, write_graph=False)
     driver.begin(callback, make_model())
     callback.on_epoch_end(0, {"loss": 0.5, "confusion": np.zeros((2, 2))})
@@ -81,7 +81,7 @@ def test_each_optimizer_of_several_has_its_learning_rate(make_model: Make, tmp_p
 
 
 def test_with_update_freq_epoch_there_are_no_batch_hooks(make_model: Make, tmp_path: Path) -> None:
-    """So that nobody waits for the logs of each call."""
+    """So that the loop does not wait for the logs of each call."""
     quiet, busy = TensorBoard(tmp_path), TensorBoard(tmp_path, update_freq="batch")
     profiling = TensorBoard(tmp_path, profile_batch=2)
     for hook in ("on_train_batch_begin", "on_train_batch_end"):
@@ -119,7 +119,7 @@ def test_an_evaluation_alone_is_written_and_closed(make_model: Make, xy: XY, tmp
     assert not (tmp_path / "train").exists()
 
 
-def test_weights_that_are_not_finite_leave_the_rest_of_histogram_and_picture(make_model: Make, tmp_path: Path) -> None:
+def test_weights_that_are_not_finite_leave_the_rest_of_histogram_and_image(make_model: Make, tmp_path: Path) -> None:
     model = make_model()
     kernel, *rest = model.get_weights()
     kernel[0, 0] = np.inf
@@ -174,7 +174,7 @@ def test_calls_have_to_end_before_and_after_the_profiled_steps() -> None:
     assert TensorBoard().call_ends == ()
 
 
-def test_a_profiler_that_somebody_else_has_started_is_left_alone(make_model: Make, tmp_path: Path) -> None:
+def test_a_profiler_that_is_already_running_is_left_alone(make_model: Make, tmp_path: Path) -> None:
     callback = TensorBoard(tmp_path / "logs", profile_batch=2)
     driver.begin(callback, make_model())
     with jax.profiler.trace(str(tmp_path / "mine")), pytest.warns(UserWarning, match="no profile of steps 2-2"):

@@ -23,7 +23,7 @@ LOADERS = pytest.mark.parametrize("fast", [True, False], ids=["fast loader", "sl
 
 
 @LOADERS
-def test_tensorboard_shows_curves_histograms_pictures_and_the_graph(
+def test_tensorboard_shows_curves_histograms_images_and_the_graph(
     make_model: Make, xy: XY, tmp_path: Path, fast: bool
 ) -> None:
     model = make_model()
@@ -40,8 +40,8 @@ def test_tensorboard_shows_curves_histograms_pictures_and_the_graph(
         assert [step for _, step, _ in histograms] == [0, 1, 2]
         assert sum(count for _, _, count in histograms[-1][2]) == 12
 
-        pictures = shown.ask("plugin/images/images", run="train", tag="net/first/kernel/image", sample=0)
-        query = dict(urllib.parse.parse_qsl(pictures[-1]["query"]))
+        images = shown.ask("plugin/images/images", run="train", tag="net/first/kernel/image", sample=0)
+        query = dict(urllib.parse.parse_qsl(images[-1]["query"]))
         shades = decode_png(shown.get("plugin/images/individualImage", **query))
         kernel = np.asarray(model.get_layer("first").kernel).T
         np.testing.assert_array_equal(shades[..., 0], np.clip(kernel * 255.5, 0, 255).astype("uint8"))

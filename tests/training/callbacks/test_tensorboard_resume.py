@@ -1,4 +1,4 @@
-"""A training that goes on writes what it would have written: no step twice, none missing."""
+"""A resumed training writes what it would have written: no step twice, none missing."""
 
 import json
 from collections.abc import Callable
@@ -133,7 +133,7 @@ def test_the_new_file_comes_last_on_a_machine_whose_clock_is_behind(make_model: 
     assert last.name.startswith("events.out.tfevents.9999999991.")
 
 
-def test_a_training_that_died_before_its_first_save_hides_what_it_left(make_model: Make, tmp_path: Path) -> None:
+def test_a_training_that_died_before_its_first_checkpoint_hides_what_it_left(make_model: Make, tmp_path: Path) -> None:
     callback = _callback(tmp_path)
     callback.set_model(make_model())
     callback.prepare_for_resume(0, 0)

@@ -1,7 +1,7 @@
-"""A custom training loop that goes on where the last process of the same folder was: FOLDER REPLICAS STEPS [OPTION…].
+"""A custom training loop that resumes where the last process of the same folder was: FOLDER REPLICAS STEPS [OPTION…].
 
-Each step writes a line, its number and the rows it trained on, so that others see what was done, and twice. With
-"no-dropout" the result does not depend on the number of replicas, whose random numbers differ; "die-writing" kills the
+Each step writes a line, its number and the rows it trained on, so that the test sees what was done, and what
+was done twice. With "no-dropout" the result does not depend on the number of replicas, whose random numbers differ; "die-writing" kills the
 process when the third of its checkpoints is written but for its name.
 """
 

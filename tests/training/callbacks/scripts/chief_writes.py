@@ -51,7 +51,7 @@ for callback in callbacks:
     callback.on_train_end()
 
 other = made(1)
-load_weights_folder(other, str(folder / "ckpt" / "3"))  # the others hear what the chief reads
+load_weights_folder(other, str(folder / "ckpt" / "3"))  # all workers get what the chief reads
 files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 weights = [weight.ravel().tolist() for weight in other.get_weights()]
 print("said", json.dumps({"best": checkpoint.best, "files": files, "weights": weights}), flush=True)
