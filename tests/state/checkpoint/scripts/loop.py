@@ -1,8 +1,8 @@
 """A custom training loop that resumes where the last process of the same folder was: FOLDER REPLICAS STEPS [OPTION…].
 
-Each step writes a line, its number and the rows it trained on, so that the test sees what was done, and what
-was done twice. With "no-dropout" the result does not depend on the number of replicas, whose random numbers differ; "die-writing" kills the
-process when the third of its checkpoints is written but for its name.
+Each step writes a line, its number and the rows it trained on, so that the test sees what was done, and what was done
+twice. With "no-dropout" the result does not depend on the number of replicas, whose random numbers differ;
+"die-writing" kills the process when the third of its checkpoints is written but for its name.
 """
 
 import json
