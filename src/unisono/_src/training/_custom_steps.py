@@ -57,7 +57,7 @@ def forget_steps(model: Any) -> None:
 
 
 def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, resumable: bool) -> None:
-    """Traces the step, so that all variables are there and those it uses are known. Once for a model.
+    """Traces the step once for a model, so that all variables are made and those that it uses are recorded.
 
     A step that runs eagerly reads and writes the variables themselves; it is traced only if its training is
     ``resumable``, since then they have to be known before the run is restored.
@@ -94,32 +94,32 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
     """The step as ``(state, batch) -> (result, state)``; ``groups`` are the variables of the state."""
     variables = [variable for group in groups for variable in group]
 
-    def on_variables(_: Any, batch: Any) -> tuple[Any, Any]:
+    def eager_step(_: Any, batch: Any) -> tuple[Any, Any]:
         result = _call(model, kind, batch)
         return result, tuple([variable._value for variable in group] for group in groups)
 
     def step(state: Any, batch: Any) -> tuple[Any, Any]:
         values = [value for group in state for value in group]
-        with _StateScope(f"{kind}_step", variables, values) as scope:
+        with _GivenStateScope(f"{kind}_step", variables, values) as scope:
             result = _call(model, kind, batch)
         return result, tuple([scope.read(variable) for variable in group] for group in groups)
 
-    return step if keras_hooks.is_traced(model) else on_variables
+    return step if keras_hooks.is_traced(model) else eager_step
 
 
 def _call(model: Any, kind: str, batch: Any) -> Any:
     method = getattr(model, f"{kind}_step")
     function = getattr(method, "__func__", None)
-    converted = step_converter.current
-    result = converted(method)(batch) if function is None else converted(function)(model, batch)
-    return _outputs(result) if kind == "predict" else _logs(result, f"{kind}_step")
+    convert = step_converter.current
+    result = convert(method)(batch) if function is None else convert(function)(model, batch)
+    return _to_outputs(result) if kind == "predict" else _flatten_logs(result, f"{kind}_step")
 
 
-def _outputs(nest: Any) -> Any:
+def _to_outputs(nest: Any) -> Any:
     return jax.tree.map(jnp.asarray, nest)
 
 
-def _logs(result: Any, step: str) -> dict[str, jax.Array]:
+def _flatten_logs(result: Any, step: str) -> dict[str, jax.Array]:
     """One flat dict of arrays: several metrics, as those given to `compile`, give a dict each."""
     if result is None:
         return {}
@@ -128,7 +128,7 @@ def _logs(result: Any, step: str) -> dict[str, jax.Array]:
     flat: dict[str, jax.Array] = {}
     for name, value in result.items():
         if isinstance(value, dict):
-            flat |= _logs(value, step)
+            flat |= _flatten_logs(value, step)
         elif isinstance(value, str | bytes):
             raise TypeError(NO_LOGS.format(step=step, what=f"text for {name!r}"))
         else:
@@ -166,9 +166,9 @@ class _RecordingScope(keras_hooks.StateScope):
 
     def read(self, variable: Any) -> Any:
         self.used[id(variable)] = variable
-        return self._state[id(variable)] if id(variable) in self._state else self._first(variable)
+        return self._state[id(variable)] if id(variable) in self._state else self._initial_value(variable)
 
-    def _first(self, variable: Any) -> Any:
+    def _initial_value(self, variable: Any) -> Any:
         return variable._value
 
     def add_update(self, update: tuple[Any, Any]) -> None:
@@ -184,14 +184,14 @@ class _RecordingScope(keras_hooks.StateScope):
         raise RuntimeError(READS_DATASET.format(step=self._step))
 
 
-class _StateScope(_RecordingScope):
+class _GivenStateScope(_RecordingScope):
     """Variables have the values of the state that the step is given."""
 
     def __init__(self, step: str, variables: list[Any], values: list[Any]) -> None:
         super().__init__(step)
         self._state = {id(variable): value for variable, value in zip(variables, values, strict=True)}
 
-    def _first(self, variable: Any) -> Any:
+    def _initial_value(self, variable: Any) -> Any:
         raise ValueError(NOT_TRACED.format(step=self._step, name=variable.path))
 
     def variable_created(self, variable: Any) -> None:

@@ -123,7 +123,7 @@ class Loop:
             return cursor.next_chunk(most)
 
     def run_chunk(self, chunk: StepChunk, nan_guard: Any = None) -> Iterator[CallResult]:
-        """Runs one chunk, in as many calls as its program needs. All results have to be taken."""
+        """Runs one chunk, in as many calls as its program needs. The caller has to consume all results."""
         state = self._variables.read()
         carry = (state, nan_guard) if self._kind == "train" else state
         program = program_for(self._model, self._kind, self._placement, self._variables, carry, chunk)

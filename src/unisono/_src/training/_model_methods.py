@@ -1,4 +1,4 @@
-"""What models of a strategy do instead of Keras's methods: the table of them, and those that take one batch."""
+"""The methods that models of a strategy have instead of Keras's: the table of them, and the `*_on_batch` methods."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class StepVariables(NamedTuple):
 
 
 def step_variables(model: Any, kind: str) -> StepVariables:
-    """What `train_step`, `test_step` or `predict_step` takes as its state.
+    """The variables of the state of `train_step`, `test_step` or `predict_step`.
 
     A custom step may use more than Keras's would: a second optimizer, variables that the model does not hold. Those are
     one more group.

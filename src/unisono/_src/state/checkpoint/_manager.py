@@ -41,12 +41,12 @@ class CheckpointManager:
         directory: the folder; it is made if it does not exist.
         max_to_keep: how many of the newest are kept; None for all. Older ones are deleted when a new one is
             complete, never the one that was restored from.
-        keep_checkpoint_every_n_hours: of those that would be deleted, one for each so many hours is kept for good.
+        keep_checkpoint_every_n_hours: of those that would be deleted, one for every n hours is kept for good.
         checkpoint_name: folders are called ``{checkpoint_name}-{number}``.
         step_counter: anything of which `int()` is the number of steps done. Without it a policy counts calls of `save`.
-        checkpoint_interval: `save` saves only when so many steps have passed since the last time.
+        checkpoint_interval: `save` saves only when that many steps have passed since the last checkpoint.
         init_fn: called by `restore_or_initialize` if there is nothing to restore.
-        policy: `save` saves only when it says so.
+        policy: `save` saves only when it is due.
         background: whether to write in a thread, once the values are copied, while training continues.
     """
 
@@ -116,10 +116,10 @@ class CheckpointManager:
 
         Args:
             checkpoint_number: the number in the folder's name; by default one more than the last.
-            check_interval: False saves whatever the interval and the policy say.
+            check_interval: False saves now, without regard to the interval and the policy.
             options: accepted for scripts written for TensorFlow.
             epochs: how many epochs are done, in a call at the end of one: for `EveryEpoch` and `Best`.
-            logs: what that epoch gave, such as {"val_loss": 0.3}: for `Best`.
+            logs: the logs of that epoch, such as {"val_loss": 0.3}: for `Best`.
         """
         del options
         self._num_calls += 1

@@ -64,7 +64,7 @@ def metrics_path(model_path: str) -> str:
 
 
 def attached_optimizers(objects: Mapping[str, Any]) -> Iterator[Attached]:
-    """The optimizers that models among ``objects`` hold, and which are not there themselves."""
+    """The optimizers that models among ``objects`` hold, without those that are themselves among ``objects``."""
     every = list(leaves(objects))
     explicit = {id(leaf) for _, leaf in every}
     for path, model in every:
@@ -130,18 +130,18 @@ class _NameTable:
             self.origins[id(variable)] = (path, unique.removeprefix(path).removeprefix("/"))
 
 
-def _variables(thing: Any) -> tuple[list[Any], list[str]]:
+def _variables(holder: Any) -> tuple[list[Any], list[str]]:
     """The variables of anything but an optimizer, without a model's metrics, and their names."""
-    if isinstance(thing, keras.Variable):
-        return [thing], [""]
-    if isinstance(thing, keras.random.SeedGenerator):
-        return [thing.state], ["state"]
-    variables = list(thing.variables)
-    return variables, canonical_names([each.path for each in variables], thing.name)
+    if isinstance(holder, keras.Variable):
+        return [holder], [""]
+    if isinstance(holder, keras.random.SeedGenerator):
+        return [holder.state], ["state"]
+    variables = list(holder.variables)
+    return variables, canonical_names([each.path for each in variables], holder.name)
 
 
 def _add_optimizer(named: _NameTable, path: str, optimizer: Any) -> None:
-    inner = getattr(optimizer, "inner_optimizer", None)  # of one that scales the loss
+    inner = getattr(optimizer, "inner_optimizer", None)  # of a LossScaleOptimizer
     variables = list(optimizer.variables)
     if inner is not None:
         theirs = {id(variable) for variable in inner.variables}
@@ -180,7 +180,7 @@ def _slot_names(variables: Sequence[Any], trained: Sequence[Any], named: _NameTa
 
 
 def _reference_names(trained: Sequence[Any], named: _NameTable) -> dict[int, str]:
-    """How the trained variables are called in the names of slots: as in their model, if that is known."""
+    """The names of the trained variables in the names of slots: those in their model, if that is known."""
     known = {id(each): named.origins[id(each)] for each in trained if id(each) in named.origins}
     one_model = len({path for path, _ in known.values()}) <= 1
     names = {key: name if name and one_model else join_path(path, name) for key, (path, name) in known.items()}

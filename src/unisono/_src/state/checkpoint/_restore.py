@@ -67,7 +67,7 @@ def apply_snapshot(objects: Mapping[str, Any], stored: SnapshotLike, strict: boo
     run_on_all(lambda: plan.carry_out(objects))
     return Restored(
         plan.where,
-        [*plan.variables, *plan.taken],
+        [*plan.variables, *plan.restored],
         plan.missing,
         plan.unused,
         warn=strict is None and processes().is_chief,
@@ -85,14 +85,14 @@ class _Plan:
     variables: dict[str, Any] = field(default_factory=dict)
     stored_names: dict[str, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
-    taken: list[str] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     def carry_out(self, objects: Mapping[str, Any]) -> None:
         # States first: a user-defined object may refuse its state, and the variables are then unchanged.
-        _restore_values(objects, {"dict": self.nodes}, self.arrays, frozenset(self.taken), "")
+        _restore_values(objects, {"dict": self.nodes}, self.arrays, frozenset(self.restored), "")
         for name, variable in self.variables.items():
             # A copy: on CPUs JAX would use the memory of the caller's array.
             stored_name = self.stored_names[name]
@@ -159,7 +159,7 @@ def _compare(plan: _Plan, value: Any, node: JSON, path: str) -> None:
             plan.unused.append(path)
     elif path and not isinstance(value, Group) and is_plain(value):
         if node is not _ABSENT and is_plain_node(node):
-            plan.taken.append(path)
+            plan.restored.append(path)
         else:
             plan.missing.append(path)
             if node is not _ABSENT and node is not None:
@@ -183,7 +183,7 @@ def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
     if "states" in node and len(node["states"]) != processes().count:
         counts = {"stored": len(node["states"]), "here": processes().count}
         plan.wrong.append("  " + OTHER_PROCESSES.format(path=path, **counts))
-    plan.taken.append(path)
+    plan.restored.append(path)
 
 
 def _drop_expected_differences(plan: _Plan, objects: Mapping[str, Any], strict: bool | None) -> None:
@@ -201,9 +201,9 @@ def _drop_expected_differences(plan: _Plan, objects: Mapping[str, Any], strict: 
                 raise ValueError(NOT_BUILT.format(path=path))
 
 
-def _restore_values(value: Any, node: JSON, arrays: Mapping[str, Any], taken: frozenset[str], path: str) -> Any:
+def _restore_values(value: Any, node: JSON, arrays: Mapping[str, Any], restored: frozenset[str], path: str) -> Any:
     """Restores states inside of ``value`` and replaces values; returns what should replace it."""
-    if path in taken:
+    if path in restored:
         if not is_stateful(value):
             return _replace_value(value, from_node(node, arrays))
         value.set_state(node["state"] if "state" in node else node["states"][processes().index])
@@ -213,7 +213,7 @@ def _restore_values(value: Any, node: JSON, arrays: Mapping[str, Any], taken: fr
         return value
     nodes = inner_nodes(node) or {}
     new = {
-        name: _restore_values(item, nodes.get(name), arrays, taken, join_path(path, name))
+        name: _restore_values(item, nodes.get(name), arrays, restored, join_path(path, name))
         for name, item in inside.items()
     }
     changed = {name: item for name, item in new.items() if item is not inside[name]}

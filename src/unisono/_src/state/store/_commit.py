@@ -82,8 +82,12 @@ class _Content:
         self._step = operator.index(step)
         if self._step < 0:
             raise ValueError(f"commit: step is {step}. Expected 0 or more.")
-        ours = {"python": platform.python_version(), "numpy": np.__version__, "safetensors": safetensors.__version__}
-        self._info = {**ours, **info}
+        versions = {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "safetensors": safetensors.__version__,
+        }
+        self._info = {**versions, **info}
         for key, text in self._info.items():
             if not isinstance(key, str) or not isinstance(text, str):
                 raise TypeError(
