@@ -106,7 +106,7 @@ def test_datasets_of_the_namespace_are_distributed(strategy: tf.distribute.Strat
 
 
 def test_older_names_of_methods_work(strategy: tf.distribute.Strategy) -> None:
-    with pytest.warns(DeprecationWarning, match="write strategy.run"):
+    with pytest.warns(DeprecationWarning, match="Write strategy.run"):
         result = strategy.experimental_run_v2(lambda x: x + 1, args=(1.0,))
     with pytest.warns(DeprecationWarning, match="experimental_local_results"):
         assert [float(value) for value in strategy.unwrap(result)] == [2.0, 2.0]

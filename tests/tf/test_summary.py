@@ -262,7 +262,7 @@ def test_a_trace_writes_a_profile_to_the_given_folder(tmp_path: Path) -> None:
     tf.summary.trace_on(profiler=True, profiler_outdir=str(tmp_path / "early"))
     tf.summary.trace_off()
     assert list((tmp_path / "early").rglob("*.xplane.pb"))
-    with pytest.raises(RuntimeError, match="no trace is on"):
+    with pytest.raises(RuntimeError, match="no trace is active"):
         tf.summary.trace_export("trace")
 
 

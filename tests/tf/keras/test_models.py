@@ -132,7 +132,7 @@ def test_a_dataset_may_be_created_by_a_function(replicas: int) -> None:
     creator = tf.keras.utils.experimental.DatasetCreator(dataset_fn)
     other.fit(creator, steps_per_epoch=2, verbose=0)
     np.testing.assert_allclose(other.get_weights()[0], plain.get_weights()[0], rtol=1e-5)
-    with pytest.raises(TypeError, match="function that makes a dataset"):
+    with pytest.raises(TypeError, match="function that returns a dataset"):
         tf.keras.utils.experimental.DatasetCreator([1])
 
 
