@@ -144,27 +144,14 @@ def _train(
     model, callbacks = call.model, training.callbacks
     saved = checkpointer.saved if checkpointer else None
     model.stop_training = False
-    if saved or (checkpointer and read_environment().attempt):
-        reached = (saved.state["epoch"], saved.state["step"]) if saved else (0, 0)
-        for callback in callbacks.callbacks:
-            keras_hooks.prepare_for_resume(callback, *reached)
+    if checkpointer and (saved or read_environment().attempt):
+        _prepare_callbacks_for_resume(callbacks, saved)
     with measure("callback_seconds"):
         callbacks.on_train_begin()
     training.epoch = keras_hooks.first_epoch(model, initial_epoch)
     if saved:
         training.restore(saved)
-    loop = Loop(
-        model,
-        "train",
-        call.placement,
-        training.variables,
-        call.pace(callbacks, "train", training.cursor.batch_spec),
-        grids=[
-            *keras_hooks.step_grids(callbacks.callbacks, training.step),
-            *(checkpointer.grids if checkpointer else []),
-        ],
-        steps_done=training.step,
-    )
+    loop = _make_loop(call, training, checkpointer)
     hooks = keras_hooks.batch_hooks(callbacks, "train")
     start_epoch = epoch_start_for(model, call.placement)
     if checkpointer:
@@ -222,6 +209,27 @@ def _train(
         callbacks.on_train_end(logs=epoch_logs)
     if checkpointer:
         checkpointer.finish(training, epochs)
+
+
+def _prepare_callbacks_for_resume(callbacks: Any, saved: LoadedCheckpoint | None) -> None:
+    """Before `on_train_begin`: the epoch and step from which they resume; 0 if no checkpoint was written."""
+    reached = (saved.state["epoch"], saved.state["step"]) if saved else (0, 0)
+    for callback in callbacks.callbacks:
+        keras_hooks.prepare_for_resume(callback, *reached)
+
+
+def _make_loop(call: ModelCall, training: TrainingState, checkpointer: RunCheckpointer | None) -> Loop:
+    callbacks = training.callbacks
+    grids = keras_hooks.step_grids(callbacks.callbacks, training.step)
+    return Loop(
+        call.model,
+        "train",
+        call.placement,
+        training.variables,
+        call.pace(callbacks, "train", training.cursor.batch_spec),
+        grids=[*grids, *(checkpointer.grids if checkpointer else [])],
+        steps_done=training.step,
+    )
 
 
 def _validate(training: TrainingState, validation: Evaluation, checkpointer: RunCheckpointer | None) -> dict[str, Any]:
