@@ -9,7 +9,7 @@ from unisono_launch.cluster import ClusterSpec, Membership, SimpleClusterResolve
 CHIEF_AND_TWO = {"chief": ["c:1"], "worker": ["a:1", "b:1"], "evaluator": ["e:1"]}
 
 
-def place(cluster: dict[str, Any], task_type: str | None, task_id: int | None) -> Membership:
+def resolve(cluster: dict[str, Any], task_type: str | None, task_id: int | None) -> Membership:
     return membership(SimpleClusterResolver(ClusterSpec(cluster), task_type=task_type, task_id=task_id))
 
 
@@ -27,7 +27,7 @@ def place(cluster: dict[str, Any], task_type: str | None, task_id: int | None) -
 def test_the_chief_comes_first_and_without_one_the_first_worker_is_it(
     cluster: dict[str, Any], task: tuple[str, int], process_id: int, is_chief: bool
 ) -> None:
-    found = place(cluster, *task)
+    found = resolve(cluster, *task)
     assert (found.num_processes, found.process_id, found.is_chief) == (3, process_id, is_chief)
     assert found.role == task[0]
     assert found.coordinator == found.names[0].split(" at ")[1]
@@ -35,20 +35,20 @@ def test_the_chief_comes_first_and_without_one_the_first_worker_is_it(
 
 @pytest.mark.parametrize("cluster", [CHIEF_AND_TWO, {"worker": ["a:1", "b:1"]}])
 def test_an_evaluator_is_a_group_of_its_own_in_the_cluster_or_not(cluster: dict[str, Any]) -> None:
-    found = place(cluster, "evaluator", 0)
+    found = resolve(cluster, "evaluator", 0)
     assert (found.num_processes, found.process_id, found.coordinator) == (1, 0, None)
     assert (found.role, found.is_chief, found.name) == ("evaluator", True, "evaluator 0")
 
 
 @pytest.mark.parametrize("cluster", [{}, {"worker": ["a:1"]}])
 def test_one_process_needs_no_coordinator(cluster: dict[str, Any]) -> None:
-    found = place(cluster, "worker", 0)
+    found = resolve(cluster, "worker", 0)
     assert (found.num_processes, found.coordinator, found.is_chief) == (1, None, True)
 
 
 def test_processes_on_one_host_are_numbered_there() -> None:
     cluster = {"chief": ["[fd00::1]:1"], "worker": ["b:1", "[fd00::1]:2", "[fd00::1]:3"]}
-    found = place(cluster, "worker", 2)
+    found = resolve(cluster, "worker", 2)
     assert (found.local_rank, found.local_size) == (2, 3)
 
 
@@ -56,7 +56,7 @@ def test_processes_on_one_host_are_numbered_there() -> None:
 def test_parameter_servers_are_refused_on_every_process_with_what_to_use(task: tuple[str, int]) -> None:
     cluster = {"chief": ["c:1"], "ps": ["p:1"], "worker": ["a:1"]}
     with pytest.raises(ValueError, match=r"(?s)parameter servers \('ps': \['p:1'\]\).*MultiWorkerMirroredStrategy"):
-        place(cluster, *task)
+        resolve(cluster, *task)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_parameter_servers_are_refused_on_every_process_with_what_to_use(task: t
 )
 def test_clusters_that_cannot_train_are_refused(cluster: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        place(cluster, "worker", 0)
+        resolve(cluster, "worker", 0)
 
 
 @pytest.mark.parametrize(

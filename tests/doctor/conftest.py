@@ -16,7 +16,7 @@ _OURS = ("UNISONO_CPU_DEVICES", "NPROC", "KERAS_BACKEND", "TF_CONFIG", "UNISONO_
 
 @pytest.fixture
 def doctor(tmp_path: Path) -> Doctor:
-    """Runs `unisono doctor WORDS` with a home of its own: exit code, standard output, standard error."""
+    """Runs `unisono doctor WORDS` with an empty home folder: exit code, standard output, standard error."""
 
     def doctor(*words: str, **variables: str) -> tuple[int, str, str]:
         inherited = {name: value for name, value in os.environ.items() if name not in _OURS}

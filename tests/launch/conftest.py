@@ -14,7 +14,7 @@ import pytest
 
 DEADLINE = 30.0
 
-# What every script may use: who it is, and peers that suffer when one of them dies, as JAX's do.
+# What every script may use: its rank, and peers that suffer when one of them dies, as JAX's do.
 PRELUDE = """
 import os, signal, socket, subprocess, sys, threading, time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`--as-tensorflow`: what scripts import, with small packages in the place of Unisono and Keras. No JAX here."""
+"""`--as-tensorflow`: what scripts import, with small packages instead of Unisono and Keras. No JAX here."""
 
 import json
 import os
@@ -95,7 +95,7 @@ IMPORTS = [
 
 
 def test_every_form_of_import_gives_the_same_module_objects(python: Python) -> None:
-    """Each in a process of its own, as the first import; but one process starts them all, by fork."""
+    """Each in its own process, as the first import; but one process starts them all, by fork."""
     code = f"""
         import importlib, os
         for statement, expression, name in {IMPORTS!r}:

@@ -1,4 +1,4 @@
-"""--nnodes MIN:MAX: machines come and go. Each machine is a launcher of its own; all of them are this one."""
+"""--nnodes MIN:MAX: machines come and go. Each machine is one launcher here, all on this host."""
 
 import itertools
 import json
@@ -111,8 +111,8 @@ def test_each_worker_knows_the_whole_job(cluster, tmp_path):
         }
         assert json.loads(environ["TF_CONFIG"])["task"] == {"type": "worker", "index": rank}
         assert environ["UNISONO_RUN_DIR"] == str(tmp_path / "runs/job")
-    assert {place.split(":")[0] for place in coordinators} == {"127.0.0.1"}
-    assert_one_coordinator_port(job, {place.split(":")[1] for place in coordinators})
+    assert {address.split(":")[0] for address in coordinators} == {"127.0.0.1"}
+    assert_one_coordinator_port(job, {address.split(":")[1] for address in coordinators})
 
 
 @pytest.mark.slow
@@ -404,8 +404,8 @@ def test_strangers_do_not_hold_up_the_job(cluster):
     job = cluster("until('heard')", "1:2", "--join-window", "20")
     job.add(0)
     job.machines[0].wait_for_port(launcher_port(job.port))
-    place = ("127.0.0.1", launcher_port(job.port))
-    callers = [socket.create_connection(place, timeout=10) for _ in range(100)]
+    address = ("127.0.0.1", launcher_port(job.port))
+    callers = [socket.create_connection(address, timeout=10) for _ in range(100)]
     try:
         for caller, noise in zip(callers, itertools.cycle(NOISE), strict=False):
             caller.sendall(noise)

@@ -147,7 +147,7 @@ def _block(lines: list[tuple[int, int, str]], indent: int) -> tuple[Any, list[tu
     while lines and lines[0][1] == indent and lines[0][2].startswith("- ") == is_list:
         number, _, line = lines[0]
         if is_list:
-            # What follows "- " is a block of its own, two columns further to the right.
+            # What follows "- " is another block, two columns further to the right.
             lines = [(number, indent + 2, line[2:]), *lines[1:]]
             if re.match(r"[^\s\"]+:( |$)", line[2:]):
                 value, lines = _block(lines, indent + 2)

@@ -1,4 +1,4 @@
-"""--devices: who gets which."""
+"""--devices: which worker gets which devices."""
 
 import pytest
 

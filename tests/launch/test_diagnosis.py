@@ -19,43 +19,43 @@ SILENT = (
 OWN = "Traceback (most recent call last):\n  File ...\nValueError: shapes (3,) and (4,) do not match\n"
 
 
-def account(rank: int, code: int, at: float, errors: str = "", **more) -> WorkerOutcome:
+def outcome(rank: int, code: int, at: float, errors: str = "", **more) -> WorkerOutcome:
     return WorkerOutcome(rank=rank, code=code, ended_at=at, errors=errors, **more)
 
 
 CASES = {
-    "all ended well": ([account(0, 0, 1), account(1, 0, 2)], None),
-    "ended by us": ([account(0, 0, 1), account(1, -15, 2, stop_requested=True)], None),
-    "the first in time": ([account(0, 1, 2, OWN), account(1, 1, 1, OWN)], (1, 1)),
-    "killed": ([account(0, 1, 1.2, GLOO), account(1, -9, 1.0)], (1, 69)),
-    "killed, and reported late": ([account(0, 1, 1.0, GLOO), account(1, -9, 1.3)], (1, 69)),
-    "the coordinator was killed": ([account(0, -9, 1.0), account(1, -6, 1.3, FATAL + GLOO)], (0, 69)),
-    "an own error among victims": ([account(0, -6, 1.0, FATAL), account(1, 1, 1.1, OWN)], (1, 1)),
-    "a crash of its own": ([account(0, -6, 1.0, "double free or corruption"), account(1, 1, 1.2, GLOO)], (0, 69)),
-    "lost a peer, by its code": ([account(0, 69, 1.0), account(1, 3, 1.5, OWN)], (1, 3)),
-    "stopped": ([account(0, -6, 1.0, FATAL), account(1, -9, 5.0, stop_requested=True, suspended=True)], (1, 124)),
+    "all ended well": ([outcome(0, 0, 1), outcome(1, 0, 2)], None),
+    "ended by us": ([outcome(0, 0, 1), outcome(1, -15, 2, stop_requested=True)], None),
+    "the first in time": ([outcome(0, 1, 2, OWN), outcome(1, 1, 1, OWN)], (1, 1)),
+    "killed": ([outcome(0, 1, 1.2, GLOO), outcome(1, -9, 1.0)], (1, 69)),
+    "killed, and reported late": ([outcome(0, 1, 1.0, GLOO), outcome(1, -9, 1.3)], (1, 69)),
+    "the coordinator was killed": ([outcome(0, -9, 1.0), outcome(1, -6, 1.3, FATAL + GLOO)], (0, 69)),
+    "an own error among victims": ([outcome(0, -6, 1.0, FATAL), outcome(1, 1, 1.1, OWN)], (1, 1)),
+    "a crash by itself": ([outcome(0, -6, 1.0, "double free or corruption"), outcome(1, 1, 1.2, GLOO)], (0, 69)),
+    "lost a peer, by its code": ([outcome(0, 69, 1.0), outcome(1, 3, 1.5, OWN)], (1, 3)),
+    "stopped": ([outcome(0, -6, 1.0, FATAL), outcome(1, -9, 5.0, stop_requested=True, suspended=True)], (1, 124)),
     "stuck, by name": (
         [
-            account(0, -6, 1.0, SILENT.format(2)),
-            account(1, -9, 5, stop_requested=True, outlasted_peers=True),
-            account(2, -9, 5, stop_requested=True, outlasted_peers=True),
+            outcome(0, -6, 1.0, SILENT.format(2)),
+            outcome(1, -9, 5, stop_requested=True, outlasted_peers=True),
+            outcome(2, -9, 5, stop_requested=True, outlasted_peers=True),
         ],
         (2, 124),
     ),
     "stuck, the only one left": (
-        [account(0, -6, 1.0, FATAL + "RPC: Heartbeat"), account(1, -9, 5, stop_requested=True, outlasted_peers=True)],
+        [outcome(0, -6, 1.0, FATAL + "RPC: Heartbeat"), outcome(1, -9, 5, stop_requested=True, outlasted_peers=True)],
         (1, 124),
     ),
-    "lost on another machine": ([account(0, -6, 1.0, SILENT.format(7)), account(1, -6, 1.1, FATAL)], (7, 69)),
-    "lost somewhere": ([account(0, -6, 1.0, FATAL), account(1, -6, 1.1, FATAL)], (0, 69)),
-    "a connection of its own": ([account(0, 1, 1.0, "OSError: Connection reset by peer"), account(1, 0, 3)], (0, 1)),
-    "preempted": ([account(0, 75, 1.0), account(1, 1, 1.1, GLOO)], (0, 75)),
+    "lost on another machine": ([outcome(0, -6, 1.0, SILENT.format(7)), outcome(1, -6, 1.1, FATAL)], (7, 69)),
+    "lost somewhere": ([outcome(0, -6, 1.0, FATAL), outcome(1, -6, 1.1, FATAL)], (0, 69)),
+    "a connection of the script": ([outcome(0, 1, 1.0, "OSError: Connection reset by peer"), outcome(1, 0, 3)], (0, 1)),
+    "preempted": ([outcome(0, 75, 1.0), outcome(1, 1, 1.1, GLOO)], (0, 75)),
     "lost with its machine": (
-        [account(0, 1, 1.2, GLOO), account(1, -9, 1.0, description="was lost with its machine")],
+        [outcome(0, 1, 1.2, GLOO), outcome(1, -9, 1.0, description="was lost with its machine")],
         (1, 69),
     ),
-    "left with its machine": ([account(0, 75, 1.2), account(1, 75, 1.0, description="left with its machine")], (1, 75)),
-    "failed before it was preempted": ([account(0, 75, 2.0), account(1, 1, 1.0, OWN)], (1, 1)),
+    "left with its machine": ([outcome(0, 75, 1.2), outcome(1, 75, 1.0, description="left with its machine")], (1, 75)),
+    "failed before it was preempted": ([outcome(0, 75, 2.0), outcome(1, 1, 1.0, OWN)], (1, 1)),
 }
 
 
@@ -69,14 +69,14 @@ def test_the_cause_is_found(accounts, expected):
 LOSSES = {
     "killed": True,
     "the coordinator was killed": True,
-    "a crash of its own": True,
+    "a crash by itself": True,
     "stopped": True,
     "stuck, by name": True,
     "lost on another machine": True,
     "lost with its machine": True,
     "lost somewhere": False,
     "the first in time": False,
-    "a connection of its own": False,
+    "a connection of the script": False,
     "preempted": False,
     "left with its machine": False,
 }

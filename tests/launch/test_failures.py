@@ -59,7 +59,7 @@ def test_the_worker_that_failed_first_is_named_and_not_its_victims(run, way, cul
 
 @pytest.mark.slow
 def test_a_job_whose_peers_do_not_end_ends_within_ten_seconds(run):
-    """Nobody reacts to anything: the worst case."""
+    """No worker reacts to anything: the worst case."""
     began = time.monotonic()
     code, _, err = run(DEAF_PEER, "-n", "2")
     assert time.monotonic() - began < 10

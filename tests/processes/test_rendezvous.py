@@ -27,8 +27,8 @@ def join(address: tuple[str, int]):
     with ThreadPoolExecutor() as pool:
 
         def join(index: int, must_match: dict = VERSIONS, seconds: float = 10.0) -> "Future[str]":
-            place = Rendezvous("{}:{}".format(*address), index, names, seconds)
-            return pool.submit(wait_for_workers, place, must_match)
+            rendezvous = Rendezvous("{}:{}".format(*address), index, names, seconds)
+            return pool.submit(wait_for_workers, rendezvous, must_match)
 
         yield join
 
