@@ -1,4 +1,4 @@
-"""Starting and ending TPUs. JAX does both by itself; these are for scripts that call them."""
+"""Starting and stopping TPUs. JAX does both by itself; these are for scripts that call them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["initialize_tpu_system", "shutdown_tpu_system"]
 
 
 def initialize_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> TPUSystemMetadata:
-    """Checks that there are TPUs, and says which; without any, a ValueError: "no TPU: …".
+    """Checks that there are TPUs, and returns facts about them; without any, a ValueError: "no TPU: …".
 
     ```python
     resolver = unisono.cluster_resolver.TPUClusterResolver()
@@ -20,5 +20,5 @@ def initialize_tpu_system(cluster_resolver: TPUClusterResolver | None = None) ->
 
 
 def shutdown_tpu_system(cluster_resolver: TPUClusterResolver | None = None) -> None:
-    """Does nothing: TPUs are given back when the process ends."""
+    """Does nothing: TPUs are released when the process ends."""
     del cluster_resolver

@@ -1,4 +1,4 @@
-"""The processes of a job: who they are, joining them, and leaving them."""
+"""The processes of a job: their names, joining them, and exiting when one of them fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import jax
 
-from unisono._src.devices._startup import check_jax_not_started
+from unisono._src.devices import check_jax_not_started
 from unisono._src.processes._progress import report_failure
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
 from unisono_launch.worker import ExitCode
@@ -19,18 +19,26 @@ from unisono_launch.worker import ExitCode
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
 # A worker that is stopped, or whose network is gone, is noticed after this long.
 _HEARTBEAT_SECONDS: Final = 8
-# A worker that has ended waits for the others at the exit, which may still be saving.
+# A worker that has finished waits at its exit for its peers, which may still be writing a checkpoint.
 _SHUTDOWN_SECONDS: Final = 600
 
-TOO_LATE = """JAX has already started in this process, alone. A worker has to join the others before: make the strategy
-first, directly after the imports, and then arrays, datasets and models."""
+TOO_LATE = """JAX has already started in this process, without the other workers. A worker has to join them before: make
+the strategy first, directly after the imports, and then arrays, datasets and models."""
 
 PEER_LOST = """
-{me} ends because another worker of the job has ended or cannot be reached: one of {others}.
-Look there for the cause."""
+{me} exits because another worker of the job has ended or cannot be reached: one of {peers}.
+Look at its log for the cause."""
 
-# How gloo, NCCL and the coordination service speak of a connection that broke.
-_BROKEN: Final = ("Gloo", "gloo/", "NCCL", "heartbeat", "Socket closed", "coordination service", "Connection reset")
+# What the errors of gloo, NCCL and the coordination service about a broken connection contain.
+_BROKEN_CONNECTION: Final = (
+    "Gloo",
+    "gloo/",
+    "NCCL",
+    "heartbeat",
+    "Socket closed",
+    "coordination service",
+    "Connection reset",
+)
 
 OTHER_JOB = """This process already belongs to a job of {number} workers as {name}; it cannot join another one."""
 
@@ -54,7 +62,7 @@ class Processes:
 
     @property
     def is_chief(self) -> bool:
-        """Whether this is the one that writes files and speaks for all."""
+        """Whether this is the one that writes files and prints."""
         return self.index == 0
 
 
@@ -62,7 +70,7 @@ _joined = Processes()
 
 
 def processes() -> Processes:
-    """The processes of this job; this one alone unless it has joined others."""
+    """The processes of this job; only this one unless it has joined peers."""
     return _joined
 
 
@@ -70,19 +78,19 @@ def join_processes(
     coordinator: str | None,
     processes: Processes,
     timeout_seconds: float | None,
-    alike: dict[str, Any],
+    must_match: dict[str, Any],
     listen_at: Callable[[str], None],
     gpus: list[int] | None = None,
 ) -> None:
-    """Joins the others, and returns when all are there.
+    """Joins the processes of a job, and returns when all have connected.
 
     Args:
-        coordinator: "host:port" where the chief listens; None for a process that is alone.
-        processes: who they are.
+        coordinator: "host:port" where the chief listens; None for a single process.
+        processes: the processes, and which of them this is.
         timeout_seconds: how long to wait for them; None for the default.
-        alike: what must be equal for all of them: versions, say.
-        listen_at: called with the address by which the others reach this machine, before JAX starts.
-        gpus: which GPUs of this machine are this process's, where nobody has divided them; None for all that it sees.
+        must_match: what must be equal on all of them, such as versions.
+        listen_at: called before JAX starts, with the address by which the peers reach this machine.
+        gpus: the GPUs of this machine that this process takes; None for all that it sees.
     """
     global _joined
     if _joined == processes:
@@ -93,11 +101,11 @@ def join_processes(
         return
     check_jax_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    address = wait_for_workers(Rendezvous(coordinator, processes.index, processes.names, seconds), alike)
+    address = wait_for_workers(Rendezvous(coordinator, processes.index, processes.names, seconds), must_match)
     listen_at(address)
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    # JAX would take SIGTERM for a notice, and go on: a worker that is told to end has to end.
+    # JAX would take SIGTERM for a preemption notice, and continue: a worker that gets SIGTERM has to end.
     jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
         coordinator,
@@ -110,32 +118,34 @@ def join_processes(
         shutdown_timeout_seconds=_SHUTDOWN_SECONDS,
     )
     _joined = processes
-    _leave_at_once_on_errors()
+    _exit_at_once_on_errors()
 
 
-def _leave_at_once_on_errors() -> None:
-    """An exception on one worker must end the process, not wait at the exit for the others, which wait for it."""
-    before = sys.excepthook
+def _exit_at_once_on_errors() -> None:
+    """An exception on one worker must end the process, not wait at the exit for its peers, which wait for it."""
+    previous_hook = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         report_failure()
-        before(kind, error, traceback)
-        lost = _speaks_of_a_peer(error)
-        if lost:
-            others = [name for index, name in enumerate(_joined.names) if index != _joined.index]
-            print(PEER_LOST.format(me=_joined.names[_joined.index], others=", ".join(others)), file=sys.stderr)
+        previous_hook(kind, error, traceback)
+        is_peer_lost = _is_broken_connection(error)
+        if is_peer_lost:
+            peers = [name for index, name in enumerate(_joined.names) if index != _joined.index]
+            print(PEER_LOST.format(me=_joined.names[_joined.index], peers=", ".join(peers)), file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(ExitCode.LOST if lost else ExitCode.FAILED)
+        os._exit(ExitCode.LOST if is_peer_lost else ExitCode.FAILED)
 
     sys.excepthook = hook
 
 
-def _speaks_of_a_peer(error: BaseException | None) -> bool:
-    """Whether it, or what it was raised from, is what JAX raises when a connection to another process breaks."""
+def _is_broken_connection(error: BaseException | None) -> bool:
+    """Whether the error, or a cause of it, is what JAX raises when the connection to another process breaks."""
     while error is not None:
-        # JAX raises a ValueError for what XLA calls unknown, which is what gloo's failures are.
-        if isinstance(error, jax.errors.JaxRuntimeError | ValueError) and any(word in str(error) for word in _BROKEN):
+        # JAX raises a ValueError for XLA's status "unknown", which is what gloo's failures have.
+        if isinstance(error, jax.errors.JaxRuntimeError | ValueError) and any(
+            word in str(error) for word in _BROKEN_CONNECTION
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -1,4 +1,4 @@
-"""How far this process is, for the launcher that watches it."""
+"""Reports the progress of this process to the launcher that watches it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from unisono_launch.worker import FAILED, write_status
 
 
 def report_progress(phase: str, step: int) -> None:
-    """Says that ``step`` steps of ``phase`` have been started. Costs microseconds, and nothing without a launcher."""
-    file = _file(os.getpid())
+    """Reports that ``step`` steps of ``phase`` have started. Costs microseconds, and nothing without a launcher."""
+    file = _status_file(os.getpid())
     if file is not None:
         write_status(file, phase, step)
 
 
 def report_failure() -> None:
-    """Says that this process has failed, and is about to end."""
+    """Reports that this process has failed and is about to exit."""
     report_progress(FAILED, 0)
 
 
 @functools.cache
-def _file(pid: int) -> int | None:
-    """Asked once by a process; a child by `fork` inherits the answers, and has another number."""
+def _status_file(pid: int) -> int | None:
+    """Opened once by a process. By pid: a forked child inherits the cache, and must not use the file."""
     path = read_environment().status
-    # A worker leads its session. What it starts inherits the variable; the file is the worker's own.
+    # A worker leads its session. Its child processes inherit the variable, but the file belongs to the worker.
     if path is None or os.getsid(0) != pid:
         return None
     return os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
