@@ -51,11 +51,8 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
     """
     array = as_text_or_array(params)
     if isinstance(array, np.ndarray):
-        return wrap_host_result(
-            np.take(
-                array, static_value(indices, "tf.gather of text: the indices"), 0 if axis is None else static_int(axis)
-            )
-        )
+        rows = static_value(indices, "tf.gather of text: the indices")
+        return wrap_host_result(np.take(array, rows, 0 if axis is None else static_int(axis)))
     positions = as_array(indices)
     batch = static_int(batch_dims)
     batch = batch + positions.ndim if batch < 0 else batch
@@ -211,9 +208,8 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Any:
 @op
 def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False) -> Any:
     """The indices that sort along ``axis``. Equal elements keep their order."""
-    return jnp.argsort(as_array(values), static_int(axis), stable=True, descending=_is_descending(direction)).astype(
-        jnp.int32
-    )
+    descending = _is_descending(direction)
+    return jnp.argsort(as_array(values), static_int(axis), stable=True, descending=descending).astype(jnp.int32)
 
 
 @op

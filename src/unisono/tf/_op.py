@@ -74,10 +74,7 @@ def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
                     return jax.tree.map(_keep_on_host, function(*args, **kwargs))
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            if type(error) not in (
-                TypeError,
-                ValueError,
-            ):  # a subclass with a message of its own, such as JAX's about traced values
+            if type(error) not in (TypeError, ValueError):  # a subclass, such as JAX's error about traced values
                 raise
             raise to_argument_error(error) from None
 

@@ -54,9 +54,8 @@ class TensorArray:
     ) -> None:
         self.dtype = as_dtype(dtype)
         self.dynamic_size = bool(dynamic_size)
-        self._rows: tuple[Any, ...] = (None,) * (
-            0 if size is None else static_int(size, "The size of a tf.TensorArray")
-        )
+        num_rows = 0 if size is None else static_int(size, "The size of a tf.TensorArray")
+        self._rows: tuple[Any, ...] = (None,) * num_rows
         self._stacked: Any = None
         self._shape = None if element_shape is None else TensorShape(element_shape)
 
