@@ -1,4 +1,4 @@
-"""`--names-used=FILE` writes down which names of TensorFlow the passed tests use, for docs/tf-coverage.md."""
+"""`--names-used=FILE` records which names of TensorFlow the passed tests use, for docs/tf-coverage.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.tf._names_used import names_used
 
 OPTION = "--names-used"
 
-# Modules that take seconds, among them those that run without pytest too, to be recorded with TensorFlow.
+# Modules that take seconds. test_recorded_* cannot be marked in their files, which also run without pytest.
 SLOW = (
     "test_backend",
     "test_compiled_trainable",
@@ -31,7 +31,7 @@ SLOW = (
     "test_old_calls",
     "test_optimizers",
     "test_random",
-    "test_run_decides",
+    "test_run_control_flow",
     "test_saved_model",
     "test_stock_keras",
     "test_symbolic",
@@ -65,7 +65,7 @@ class _Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
-        """A test with parameters is one test: it counts if it passed with some and failed with none."""
+        """Records the names. A parametrized test counts if it passed with some parameters and failed with none."""
         report = yield
         name = item.nodeid.partition("[")[0]
         if report.failed:

@@ -1,8 +1,8 @@
-"""Makes docs/tf-coverage.md of the names that passed tests use: python -m tests.tf.coverage_page NAMES.json PAGE.md.
+"""Writes docs/tf-coverage.md from the names that passed tests use: python -m tests.tf.coverage_page NAMES.json PAGE.md.
 
-What is listed is in names/: `distribute.csv` has the public names of tf.distribute 2.21, MUST where an official
+The listed names are in names/: `distribute.csv` has the public names of tf.distribute 2.21, MUST where an official
 tutorial uses them, SHOULD where users expect them; `tutorials.csv` the names in the code of TensorFlow's and Keras's
-tutorials on distributed training, with the number of documents and of uses; `methods.csv` the methods these call.
+tutorials on distributed training, with the number of documents and of uses; `methods.csv` the methods that these call.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ only there.
 
 
 class Row(NamedTuple):
-    """A line of the page."""
+    """A row of a table of the page."""
 
     name: str
     facts: str  # MUST, or how often it is used
@@ -50,30 +50,30 @@ class Row(NamedTuple):
     text: str
 
 
-def rows_of(file: str, used: Used) -> list[Row]:
-    """The lines of one table."""
+def table_rows(file: str, used: UsedNames) -> list[Row]:
+    """Returns the rows of one table."""
     found = []
-    for entry in listed(file):
+    for entry in read_name_list(file):
         status, text = used.status(entry["name"])
         found.append(Row(entry["name"], _facts(entry), status, text))
     return found
 
 
-def listed(file: str) -> list[dict[str, str]]:
+def read_name_list(file: str) -> list[dict[str, str]]:
     """The entries of a table."""
     with open(NAMES / file, newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
 
 
-class Used:
+class UsedNames:
     """The names that tests use, and the objects they refer to."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set()
         self.objects: set[int] = set()
         self.members: dict[str, list[type]] = {}  # by the member's name, the classes it was used on
-        self._kept = []  # keeps objects alive, so that ids stay unique
-        for name in {part for each in names for part in _and_owners(each)}:
+        self._kept_alive = []  # keeps objects alive, so that ids stay unique
+        for name in {part for each in names for part in _with_owners(each)}:
             owner, _, last = name.rpartition(".")
             try:
                 value, holder = resolve(name), resolve(owner) if "." in owner else None
@@ -81,36 +81,36 @@ class Used:
                 continue
             self.names.add(name)
             if has_identity(value):
-                self._kept.append(value)
-                self.objects.add(id(_plain(value)))
+                self._kept_alive.append(value)
+                self.objects.add(id(_underlying_function(value)))
             if isinstance(holder, type):
                 self.members.setdefault(last, []).append(holder)
 
     def status(self, name: str) -> tuple[str, str]:
         """The status of a name and its text on the page."""
-        said = assess_name(name)
-        if said.status == "missing":
-            return "missing", said.advice
+        assessment = assess_name(name)
+        if assessment.status == "missing":
+            return "missing", assessment.advice
         if not self.has(name):
             return "untested", ""
-        return ("differs", said.text) if said.status == "differs" else ("works", "")
+        return ("differs", assessment.text) if assessment.status == "differs" else ("works", "")
 
     def has(self, name: str) -> bool:
         """Whether a test uses it: by this name, by another name of the same object, or on a derived class."""
         value = resolve(name)
         owner, _, last = name.rpartition(".")
-        if name in self.names or (has_identity(value) and id(_plain(value)) in self.objects):
+        if name in self.names or (has_identity(value) and id(_underlying_function(value)) in self.objects):
             return True
         holder = resolve(owner) if "." in owner else None
         return isinstance(holder, type) and any(issubclass(each, holder) for each in self.members.get(last, ()))
 
 
-def page(used: Used) -> str:
-    """The whole page."""
+def render_page(used: UsedNames) -> str:
+    """Returns the whole page."""
     tables = {
-        "tf.distribute": rows_of("distribute.csv", used),
-        "Names in the tutorials": rows_of("tutorials.csv", used),
-        "Methods and attributes in the tutorials": rows_of("methods.csv", used),
+        "tf.distribute": table_rows("distribute.csv", used),
+        "Names in the tutorials": table_rows("tutorials.csv", used),
+        "Methods and attributes in the tutorials": table_rows("methods.csv", used),
     }
     totals = ["| | " + " | ".join(STATUSES) + " |", "|---" * (len(STATUSES) + 1) + "|"]
     for title, rows in tables.items():
@@ -118,13 +118,13 @@ def page(used: Used) -> str:
         totals.append(f"| {title} | " + " | ".join(str(counts[status]) for status in STATUSES) + " |")
     parts = [HEAD.format(totals="\n".join(totals))]
     for title, rows in tables.items():
-        lines = [f"| `{row.name}` | {row.facts} | {row.status} | {_cell(row.text)} |" for row in rows]
+        lines = [f"| `{row.name}` | {row.facts} | {row.status} | {_escape_cell(row.text)} |" for row in rows]
         parts.append("\n".join([f"## {title}", "", "| name | | status | |", "|---|---|---|---|", *lines, ""]))
     return "\n".join(parts)
 
 
-def rows_on(text: str) -> list[Row]:
-    """The lines of all tables of a page."""
+def parse_rows(text: str) -> list[Row]:
+    """Returns the rows of all tables of a page."""
     return [Row(*found.groups()) for found in _LINE.finditer(text)]
 
 
@@ -136,18 +136,18 @@ def _facts(entry: dict[str, str]) -> str:
     return f"{documents} document{'s' * (documents != 1)}, {uses} use{'s' * (uses != 1)}"
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _and_owners(name: str) -> Iterator[str]:
-    """The name, the class it is in, and the modules."""
+def _with_owners(name: str) -> Iterator[str]:
+    """Yields the name, its class and its modules."""
     while "." in name:
         yield name
         name = name.rpartition(".")[0]
 
 
-def _plain(value: Any) -> Any:
+def _underlying_function(value: Any) -> Any:
     """The function of a bound method, which is a new object each time it is read."""
     return getattr(value, "__func__", value)
 
@@ -155,9 +155,9 @@ def _plain(value: Any) -> Any:
 def main(recorded: Path, target: Path) -> None:
     """Writes the page for a recording, and prints the untested names."""
     names = [name for used in json.loads(recorded.read_text(encoding="utf-8")).values() for name in used]
-    made = page(Used(names))
-    target.write_text(made, encoding="utf-8")
-    untested = [row.name for row in rows_on(made) if row.status == "untested"]
+    text = render_page(UsedNames(names))
+    target.write_text(text, encoding="utf-8")
+    untested = [row.name for row in parse_rows(text) if row.status == "untested"]
     print(f"{target}: {len(untested)} names are untested", *untested, sep="\n  ")
 
 

@@ -1,9 +1,9 @@
-"""Writes what TensorFlow gives for the programs of test_recorded_*.py. In the root of the repository, with a Python
-that has TensorFlow:
+"""Records the results of TensorFlow for the programs of test_recorded_*.py. In the root of the repository, with a
+Python that has TensorFlow:
 
     python -m tests.tf.record
 
-Needs neither Unisono nor JAX: for the programs, `unisono.tf` is TensorFlow.
+Needs neither Unisono nor JAX: `unisono.tf` is replaced by TensorFlow.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 import tensorflow
 
-from tests.tf.recording import FILE, key_of, observed
+from tests.tf.recording import FILE, recording_key, to_json
 
 
 def main() -> None:
-    stand_in = types.ModuleType("unisono")
-    stand_in.tf = tensorflow
-    sys.modules |= {"unisono": stand_in, "unisono.tf": tensorflow}
-    found = {}
+    substitute = types.ModuleType("unisono")
+    substitute.tf = tensorflow
+    sys.modules |= {"unisono": substitute, "unisono.tf": tensorflow}
+    results = {}
     for path in sorted(Path(__file__).parent.glob("test_recorded_*.py")):
         module = importlib.import_module(f"tests.tf.{path.stem}")
         for test in vars(module).values():
             if getattr(test, "is_recorded", False):
-                found[key_of(test.__wrapped__)] = observed(test.__wrapped__())
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(found.items()))
+                results[recording_key(test.__wrapped__)] = to_json(test.__wrapped__())
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(results.items()))
     FILE.write_text(f"{{\n{lines}\n}}\n")
-    print(f"{len(found)} programs, TensorFlow {tensorflow.__version__}")
+    print(f"{len(results)} programs, TensorFlow {tensorflow.__version__}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Tests that are small programs: what they return is compared with what TensorFlow gave for the same program.
+"""Tests that are small programs: their result is compared with the recorded result of TensorFlow.
 
-`python -m tests.tf.record`, with a Python that has TensorFlow, runs them with that and writes `recorded.json`.
+`python -m tests.tf.record`, with a Python that has TensorFlow, runs them with TensorFlow and writes `recorded.json`.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ NARROW = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex12
 
 
 def recorded(program: Callable[[], Any] | None = None, *, tolerance: float = 1e-5) -> Any:
-    """A decorator: the test returns what TensorFlow returned, to ``tolerance``; 64-bit types may be 32 bits wide."""
+    """Decorates a test whose result must equal TensorFlow's to ``tolerance``; 64-bit dtypes may have 32 bits."""
     if program is None:
         return functools.partial(recorded, tolerance=tolerance)
 
     @functools.wraps(program)
     def test() -> None:
-        same(observed(program()), _recorded()[key_of(program)], tolerance, program.__name__)
+        assert_same(to_json(program()), _load_recordings()[recording_key(program)], tolerance, program.__name__)
 
     test.is_recorded = True  # type: ignore[attr-defined]
     return test
 
 
-def key_of(program: Callable[..., Any]) -> str:
+def recording_key(program: Callable[..., Any]) -> str:
     return f"{Path(inspect.getfile(program)).stem}::{program.__name__}"
 
 
-def numbers(*shape: int, seed: int = 0) -> Any:
-    """Normally distributed numbers, the same everywhere."""
+def random_numbers(*shape: int, seed: int = 0) -> Any:
+    """Returns normally distributed numbers that depend only on the seed."""
     return np.random.RandomState(seed).standard_normal(shape).astype(np.float32)
 
 
-def observed(value: Any) -> Any:
-    """What a program returned, as JSON."""
+def to_json(value: Any) -> Any:
+    """Converts the result of a program to JSON values."""
     if isinstance(value, dict):
-        return {str(key): observed(each) for key, each in value.items()}
+        return {str(key): to_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [observed(each) for each in value]
+        return [to_json(each) for each in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, bytes):
@@ -58,11 +58,11 @@ def observed(value: Any) -> Any:
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag], -1)
     plain = array.astype(np.float32) if kind == "bfloat16" else array
-    return {"dtype": kind, "shape": list(array.shape), "values": _rounded(plain.reshape(-1))}
+    return {"dtype": kind, "shape": list(array.shape), "values": _round_floats(plain.reshape(-1))}
 
 
-def same(found: Any, expected: Any, tolerance: float, where: str) -> None:
-    """Fails unless both are the same, to ``tolerance``."""
+def assert_same(found: Any, expected: Any, tolerance: float, where: str) -> None:
+    """Raises AssertionError unless both are equal to ``tolerance``."""
     if isinstance(expected, dict) and set(expected) == {"dtype", "shape", "values"}:
         assert set(found) == set(expected), f"{where}: {found} instead of an array"
         assert found["shape"] == expected["shape"], where
@@ -75,21 +75,21 @@ def same(found: Any, expected: Any, tolerance: float, where: str) -> None:
     elif isinstance(expected, dict):
         assert found.keys() == expected.keys(), where
         for key in expected:
-            same(found[key], expected[key], tolerance, f"{where}[{key!r}]")
+            assert_same(found[key], expected[key], tolerance, f"{where}[{key!r}]")
     elif isinstance(expected, list):
         assert len(found) == len(expected), where
         for index, pair in enumerate(zip(found, expected, strict=True)):
-            same(*pair, tolerance, f"{where}[{index}]")
+            assert_same(*pair, tolerance, f"{where}[{index}]")
     elif isinstance(expected, float):
         np.testing.assert_allclose(found, expected, tolerance, tolerance, err_msg=where)
     else:
         assert found == expected, where
 
 
-def _rounded(flat: Any) -> list[Any]:
+def _round_floats(flat: Any) -> list[Any]:
     return [float(f"{each:.7g}") for each in flat.tolist()] if flat.dtype.kind == "f" else flat.tolist()
 
 
 @functools.cache
-def _recorded() -> Any:
+def _load_recordings() -> Any:
     return json.loads(FILE.read_text())

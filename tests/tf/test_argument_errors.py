@@ -1,4 +1,4 @@
-"""Arguments that do not fit: scripts for TensorFlow wait for one of three errors, and each of them comes."""
+"""Wrong arguments raise one error that is a TypeError, a ValueError and an InvalidArgumentError, as scripts expect."""
 
 import pickle
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def test_each_of_the_three_errors_catches_it(call: str, kind: type[Exception]) -
     assert caught.traceback[-1].path.name not in ("_op.py", "_argument_error.py")  # it shows where it came from
 
 
-def test_in_a_layer_it_stays_what_it_is() -> None:
+def test_in_a_layer_the_error_keeps_its_type() -> None:
     class Reshaping(tf.keras.layers.Layer):
         def call(self, x: Any) -> Any:
             return tf.reshape(x, [3])
@@ -38,7 +38,7 @@ def test_in_a_layer_it_stays_what_it_is() -> None:
         Reshaping()(tf.ones([4]))
 
 
-def test_errors_that_say_more_stay_what_they_are() -> None:
+def test_more_specific_errors_keep_their_type() -> None:
     @op
     def of_a_known_number(x: Any) -> Any:
         return tf.ones([int(x)])
@@ -54,7 +54,7 @@ def test_it_has_the_constructors_of_tensorflow_and_keras() -> None:
         assert (again.message, again.error_code, str(again)) == ("why", tf.errors.INVALID_ARGUMENT, "why")
 
 
-def test_notes_go_with_it() -> None:
+def test_notes_are_kept() -> None:
     error = ValueError("why")
     error.add_note("where")
     assert to_argument_error(error).__notes__ == ["where"]

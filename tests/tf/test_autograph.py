@@ -18,12 +18,12 @@ def collatz(n):
     return steps
 
 
-def test_choices_and_loops_on_tensors():
+def test_if_and_while_on_tensors():
     assert [int(collatz(tf.constant(n))) for n in (1, 6, 27)] == [0, 8, 111]
     assert collatz.experimental_get_tracing_count() == 1
 
 
-def test_a_range_whose_limit_is_a_tensor():
+def test_for_over_a_range_with_a_tensor_limit():
     @tf.function
     def total(n):
         result = tf.constant(0)
@@ -38,7 +38,7 @@ def test_a_range_whose_limit_is_a_tensor():
     assert [int(total(tf.constant(n))) for n in (0, 3, 9)] == [0, 3, 12]
 
 
-def test_a_known_range_has_gradients():
+def test_a_loop_over_a_static_range_has_gradients():
     weight = tf.Variable(2.0)
 
     @tf.function
@@ -52,7 +52,7 @@ def test_a_known_range_has_gradients():
     assert float(gradient(tf.constant(1.0))) == 12.0
 
 
-def test_a_module_that_decides():
+def test_a_module_with_an_if_on_a_tensor():
     class Clipped(tf.Module):
         def __init__(self, limit):
             super().__init__()
@@ -72,7 +72,7 @@ def test_a_module_that_decides():
     assert clipped.count.numpy() == 1
 
 
-def test_what_cannot_be_compiled_names_the_line_and_the_name():
+def test_an_error_names_the_line_and_the_variable():
     @tf.function
     def wrong(x):
         if x > 0:
@@ -85,7 +85,7 @@ def test_what_cannot_be_compiled_names_the_line_and_the_name():
         wrong(tf.constant(1.0))
 
 
-def test_without_autograph_python_wants_the_number():
+def test_without_autograph_an_if_on_a_tensor_raises():
     @tf.function(autograph=False)
     def wrong(x):
         return 1 if x > 0 else 2
@@ -108,7 +108,7 @@ def larger(a, b):
     return a if a > b else b
 
 
-def test_functions_are_converted_by_themselves():
+def test_to_graph_and_to_code():
     converted = tf.autograph.to_graph(larger)
     assert converted(1, 2) == 2
     assert tf.autograph.to_code(larger).startswith("def larger(a, b):")
@@ -134,7 +134,7 @@ def test_options_are_accepted(capsys):
         tf.autograph.experimental.set_loop_options(maximum_iterations=5)
 
 
-def test_names_that_are_not_there_are_named():
+def test_a_missing_name_is_named_in_the_error():
     with pytest.raises(AttributeError, match=r"tf\.autograph\.nothing"):
         _ = tf.autograph.nothing
 

@@ -1,4 +1,4 @@
-"""`tf.compat` and what else older scripts ask for: graphs, sessions, versions, tests."""
+"""`tf.compat`, and what older scripts use: graphs, sessions, versions, `tf.test`."""
 
 import logging
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 import unisono.tf as tf
 
 
-def test_text_becomes_bytes_and_back() -> None:
+def test_text_is_converted_to_bytes_and_back() -> None:
     assert tf.compat.as_bytes("é") == tf.compat.as_bytes(b"\xc3\xa9") == b"\xc3\xa9"
     assert tf.compat.as_text(b"\xc3\xa9") == tf.compat.as_str("é") == "é"
     assert tf.compat.as_str_any(3) == "3"
@@ -22,7 +22,7 @@ def test_text_becomes_bytes_and_back() -> None:
             function(3)
 
 
-def test_kinds_of_numbers_and_dimensions() -> None:
+def test_number_types_and_dimensions() -> None:
     assert isinstance(np.int32(1), tf.compat.integral_types)
     assert isinstance(np.float32(1), tf.compat.real_types)
     assert isinstance(1j, tf.compat.complex_types)
@@ -33,14 +33,14 @@ def test_kinds_of_numbers_and_dimensions() -> None:
     assert tf.compat.forward_compatible(2030, 1, 1)
 
 
-def test_the_second_release_is_the_namespace() -> None:
+def test_v2_has_the_names_of_the_namespace() -> None:
     assert tf.compat.v2.distribute is tf.distribute
     assert tf.compat.v2.constant is tf.constant
     with pytest.raises(AttributeError, match="is not available"):
         _ = tf.compat.v2.no_such_name
 
 
-def test_names_of_both_releases_are_in_the_first() -> None:
+def test_v1_has_the_names_that_mean_the_same_in_v2() -> None:
     assert tf.compat.v1.distribute is tf.distribute
     assert tf.compat.v1.data.Dataset is tf.data.Dataset
     assert tf.compat.v1.keras.layers.Concatenate is tf.keras.layers.Concatenate
@@ -58,14 +58,14 @@ def test_names_of_both_releases_are_in_the_first() -> None:
     assert np.random.random() == first
 
 
-def test_files_have_their_older_names(tmp_path: pathlib.Path) -> None:
+def test_gfile_has_its_v1_names(tmp_path: pathlib.Path) -> None:
     assert tf.compat.v1.gfile.Exists(str(tmp_path))
     tf.compat.v1.gfile.MakeDirs(str(tmp_path / "a" / "b"))
     assert [name.strip("/") for name in tf.compat.v1.gfile.ListDirectory(str(tmp_path))] == ["a"]
     assert tf.compat.v1.gfile.IsDirectory(str(tmp_path / "a"))
 
 
-def test_what_needs_graphs_says_what_to_write_instead() -> None:
+def test_graph_functions_raise_and_say_what_to_write_instead() -> None:
     for name, refused in (
         ("call functions", lambda: tf.Session()),
         ("call functions", lambda: tf.compat.v1.Session()),
@@ -94,7 +94,7 @@ def test_what_needs_graphs_says_what_to_write_instead() -> None:
             missing()
 
 
-def test_names_that_are_imported_from_the_first_release_say_the_same() -> None:
+def test_importing_a_missing_v1_name_raises_the_same_message() -> None:
     with pytest.raises(ImportError, match=r"tf\.compat\.v1\.ConfigProto is not available"):
         from unisono.tf.compat.v1 import ConfigProto  # noqa: F401
     from unisono.tf.compat.v1 import keras as keras_of_first
@@ -102,7 +102,7 @@ def test_names_that_are_imported_from_the_first_release_say_the_same() -> None:
     assert keras_of_first is tf.keras
 
 
-def test_messages_go_through_one_logger(caplog: pytest.LogCaptureFixture) -> None:
+def test_logging_uses_one_logger(caplog: pytest.LogCaptureFixture) -> None:
     before = tf.get_logger().level
     try:
         tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.WARN)
@@ -120,7 +120,7 @@ def test_messages_go_through_one_logger(caplog: pytest.LogCaptureFixture) -> Non
     assert tf.compat.v1.logging.DEBUG < tf.compat.v1.logging.INFO < tf.compat.v1.logging.FATAL
 
 
-def test_code_knows_whether_it_is_traced() -> None:
+def test_executing_eagerly_is_false_while_tracing() -> None:
     seen = []
 
     def look(x: jax.Array) -> jax.Array:
@@ -137,7 +137,7 @@ def test_code_knows_whether_it_is_traced() -> None:
     assert tf.get_static_value(tf.Variable(2.0)) == 2.0
 
 
-def test_what_graphs_needed_does_nothing() -> None:
+def test_graph_construction_functions_have_no_effect() -> None:
     with tf.control_dependencies([tf.constant(1)]):
         assert tf.group(tf.constant(1), name="g") is None
     assert tf.no_op() is None
@@ -164,7 +164,7 @@ def test_versions_and_builds() -> None:
             refused()
 
 
-def test_the_machine_is_known_to_tests() -> None:
+def test_tf_test_reports_devices_and_builds() -> None:
     assert tf.test.is_gpu_available() == bool(tf.config.list_physical_devices("GPU"))
     assert tf.test.gpu_device_name() in ("", "/device:GPU:0")
     assert tf.test.is_built_with_gpu_support() == (tf.test.is_built_with_cuda() or tf.test.is_built_with_rocm())
@@ -238,7 +238,7 @@ def test_types_for_annotations() -> None:
     assert tf.types.experimental.TensorLike is not None
 
 
-def test_tpus_have_no_assignments_and_no_embedding_tables() -> None:
+def test_device_assignments_and_tpu_embeddings_are_not_supported() -> None:
     assert tf.tpu.experimental.DeviceAssignment.build(None, computation_shape=[1, 1, 1, 1], num_replicas=8) is None
     with pytest.raises(NotImplementedError, match="computation_shape="):
         tf.tpu.experimental.DeviceAssignment.build(None, computation_shape=[1, 1, 1, 2])

@@ -33,7 +33,7 @@ def test_loops_assign_variables():
     assert total.numpy() == 10
 
 
-def test_a_loop_of_at_most_so_many_turns_assigns_variables():
+def test_a_loop_with_maximum_iterations_assigns_variables():
     total = tf.Variable(0)
 
     @tf.function
@@ -82,14 +82,14 @@ def test_two_true_conditions_are_an_error_where_one_is_expected():
         tf.case(pairs, exclusive=True)
 
 
-def test_rows_of_text_are_mapped_on_the_host():
+def test_strings_are_mapped_on_the_host():
     numbers = tf.map_fn(
         lambda text: tf.strings.to_number(text), tf.constant(["1", "2.5"]), fn_output_signature=tf.float32
     )
     np.testing.assert_allclose(numbers, [1, 2.5])
 
 
-def test_the_shape_of_a_traced_tensor_is_a_shape_again():
+def test_the_shape_of_a_traced_tensor_can_be_used_as_a_shape():
     @tf.function
     def flat(x):
         batch = tf.shape(x)[0]
@@ -109,7 +109,7 @@ def test_a_size_that_depends_on_values_is_an_error_in_a_compiled_function():
         tf.function(lambda x: tf.boolean_mask(x, x > 0))(tf.constant([1.0, -1.0]))
 
 
-def test_rows_of_other_kinds_of_lists():
+def test_parallel_stack_and_generator_states():
     assert tf.parallel_stack([tf.constant([1, 2]), [3, 4]]).numpy().tolist() == [[1, 2], [3, 4]]
     assert tf.random.experimental.Algorithm.PHILOX is tf.random.Algorithm.PHILOX
     assert tf.random.experimental.create_rng_state(7, "philox")[0] == 7
@@ -133,7 +133,7 @@ def test_a_custom_gradient_that_reads_a_variable_is_an_error():
         scaled(tf.constant(1.0))
 
 
-def test_an_array_of_tensors_says_what_is_wrong():
+def test_tensor_array_errors():
     with pytest.raises(ValueError, match="row 5 of 2"):
         tf.TensorArray(tf.float32, size=2).write(5, 1.0)
     with pytest.raises(ValueError, match="row 0 was read"):

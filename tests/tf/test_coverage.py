@@ -1,4 +1,4 @@
-"""docs/tf-coverage.md fits the namespace, and little that users need is missing. `make tf-coverage` writes it."""
+"""docs/tf-coverage.md, which `make tf-coverage` writes, fits the namespace, and little that users need is missing."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from pathlib import Path
 import pytest
 
 from tests.tf._names_used import names_used
-from tests.tf.coverage_page import Row, Used, listed, page, rows_on
+from tests.tf.coverage_page import Row, UsedNames, parse_rows, read_name_list, render_page
 from unisono._src.tf_check._name_resolution import resolve
 from unisono._src.tf_check._verdicts import assess_name
 from unisono.tf._missing import MissingNameError
 
 PAGE = Path(__file__).parents[2] / "docs" / "tf-coverage.md"
-SHOULDS_THAT_MAY_BE_MISSING = 5
+MAX_MISSING_SHOULDS = 5
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    return rows_on(PAGE.read_text(encoding="utf-8"))
+    return parse_rows(PAGE.read_text(encoding="utf-8"))
 
 
 def test_the_page_has_every_name_of_the_lists(rows: list[Row]) -> None:
-    names = {entry["name"] for file in ("distribute.csv", "tutorials.csv", "methods.csv") for entry in listed(file)}
+    names = {
+        entry["name"] for file in ("distribute.csv", "tutorials.csv", "methods.csv") for entry in read_name_list(file)
+    }
     assert {row.name for row in rows} == names
 
 
@@ -37,7 +39,7 @@ def test_names_that_work_exist_and_missing_names_do_not(rows: list[Row]) -> None
     assert not wrong, "type: make tf-coverage"
 
 
-def test_what_is_missing_fails_when_it_is_read_or_called(rows: list[Row]) -> None:
+def test_missing_names_fail_when_they_are_read_or_called(rows: list[Row]) -> None:
     for row in rows:
         if row.status == "missing" and row.name.startswith("tf."):
             with pytest.raises((MissingNameError, NotImplementedError)):
@@ -50,7 +52,7 @@ def test_no_must_is_missing_but_for_parameter_servers(rows: list[Row]) -> None:
 
 def test_few_shoulds_are_missing(rows: list[Row]) -> None:
     missing = [row.name for row in rows if row.facts == "SHOULD" and row.status == "missing"]
-    assert len(missing) <= SHOULDS_THAT_MAY_BE_MISSING, missing
+    assert len(missing) <= MAX_MISSING_SHOULDS, missing
 
 
 def test_every_existing_name_is_used_by_a_test(rows: list[Row]) -> None:
@@ -62,7 +64,7 @@ def test_every_missing_name_has_a_sentence(rows: list[Row]) -> None:
 
 
 def test_a_name_works_only_if_a_test_uses_it() -> None:
-    none, some = Used([]), Used(["tf.constant", "tf.dtypes.float32", "tf.distribute.MirroredStrategy.run"])
+    none, some = UsedNames([]), UsedNames(["tf.constant", "tf.dtypes.float32", "tf.distribute.MirroredStrategy.run"])
     assert none.status("tf.constant") == ("untested", "")
     assert some.status("tf.constant") == ("works", "")
     assert some.status("tf.float32") == ("works", "")  # the same object
@@ -71,8 +73,8 @@ def test_a_name_works_only_if_a_test_uses_it() -> None:
     assert none.status("tf.Session")[0] == "missing"
 
 
-def test_the_names_of_a_page_are_read_back() -> None:
-    found = rows_on(page(Used(["tf.constant"])))
+def test_the_rows_of_a_page_are_parsed() -> None:
+    found = parse_rows(render_page(UsedNames(["tf.constant"])))
     assert [row.status for row in found if row.name == "tf.constant"] == ["works"]
     assert len(found) > 500
 

@@ -1,4 +1,4 @@
-"""Checks that fail."""
+"""`tf.debugging`: assertions that fail; `tf.nest`: structures that differ."""
 
 import jax
 import pytest
@@ -35,13 +35,13 @@ FAILING_AT_ONCE = {
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_check_of_values_that_fails_is_an_invalid_argument(name):
+def test_a_failed_value_assertion_raises_invalid_argument(name):
     with pytest.raises(tf.errors.InvalidArgumentError):
         FAILING[name]()
 
 
 @pytest.mark.parametrize("name", FAILING_AT_ONCE)
-def test_a_check_of_shapes_that_fails_does_so_while_a_function_is_traced(name):
+def test_a_failed_shape_assertion_raises_while_tracing(name):
     with pytest.raises(ValueError, match=r"[Ee]xpected"):
         tf.function(FAILING_AT_ONCE[name])(tf.constant([1.0, 2.0]))
 
@@ -53,12 +53,12 @@ def test_wrong_dtypes_are_type_errors():
         tf.debugging.assert_integer(tf.constant(1.0))
 
 
-def test_the_error_says_the_message_and_the_values():
+def test_the_error_contains_the_message_and_the_values():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"labels x == y .*\[1 2\] and \[1 3\]"):
         tf.debugging.assert_equal([1, 2], [1, 3], message="labels")
 
 
-def test_a_check_runs_with_the_compiled_function():
+def test_an_assertion_runs_inside_a_compiled_function():
     @tf.function
     def root(x):
         tf.debugging.assert_non_negative(x, message="below zero:")
@@ -69,7 +69,7 @@ def test_a_check_runs_with_the_compiled_function():
         jax.block_until_ready(root(tf.constant(-4.0)))
 
 
-def test_an_operation_that_gives_no_number_can_be_an_error():
+def test_enable_check_numerics_raises_on_nan():
     tf.debugging.enable_check_numerics()
     try:
         with pytest.raises(FloatingPointError):
@@ -78,14 +78,14 @@ def test_an_operation_that_gives_no_number_can_be_an_error():
         tf.debugging.disable_check_numerics()
 
 
-def test_the_placement_of_operations_is_not_logged_and_asking_for_it_is_allowed():
+def test_log_device_placement_is_accepted_without_effect():
     before = tf.debugging.get_log_device_placement()
     tf.debugging.set_log_device_placement(True)
     assert tf.debugging.get_log_device_placement()
     tf.debugging.set_log_device_placement(before)
 
 
-def test_different_structures_are_told_apart():
+def test_different_structures_raise():
     tf.nest.assert_same_structure([1, {"a": 2}], [3, {"a": 4}])
     with pytest.raises(ValueError, match="same structure"):
         tf.nest.assert_same_structure([1, 2], [1])

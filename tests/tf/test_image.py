@@ -1,4 +1,4 @@
-"""Images changed at random, and what is refused."""
+"""`tf.image`: random augmentation, and errors; errors of `tf.strings`."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_a_random_flip_gives_one_of_two_images(name):
     assert any(np.array_equal(found, image) for image in allowed)
 
 
-def test_each_image_of_a_batch_is_flipped_by_itself():
+def test_each_image_of_a_batch_is_flipped_independently():
     batch = np.stack([IMAGE] * 64)
     flipped = np.asarray(tf.image.random_flip_left_right(batch))
     which = [np.array_equal(each, IMAGE) for each in flipped]
@@ -47,7 +47,7 @@ def test_random_changes_stay_within_their_bounds():
         tf.image.random_contrast(FLOATS, 0.9, 0.5)
 
 
-def test_stateless_changes_follow_from_the_seed():
+def test_stateless_changes_depend_only_on_the_seed():
     changes = [
         lambda seed: tf.image.stateless_random_brightness(FLOATS, 0.4, seed),
         lambda seed: tf.image.stateless_random_contrast(FLOATS, 0.2, 0.9, seed),
@@ -59,7 +59,7 @@ def test_stateless_changes_follow_from_the_seed():
         assert not np.array_equal(change([3, 4]), change([3, 5]))
 
 
-def test_a_random_part_is_a_part():
+def test_a_random_crop_is_a_part_of_the_image():
     places = {tuple(IMAGE[row, column]) for row in range(5) for column in range(5)}
     for part in (tf.image.random_crop(IMAGE, [2, 4, 3]), tf.image.stateless_random_crop(IMAGE, [2, 4, 3], seed=[1, 2])):
         assert part.shape == (2, 4, 3)
@@ -68,7 +68,7 @@ def test_a_random_part_is_a_part():
         tf.image.random_crop(IMAGE, [9, 4, 3])
 
 
-def test_images_are_decoded_resized_and_flipped_in_maps():
+def test_images_are_decoded_resized_and_flipped_in_dataset_maps():
     files = [np.asarray(tf.image.encode_png(IMAGE)).item()] * 3
     dataset = tf.data.Dataset.from_tensor_slices(files)
 
@@ -92,7 +92,7 @@ def test_resizing_is_traced_in_compiled_functions():
     np.testing.assert_allclose(compiled(tf.constant(FLOATS)), tf.image.resize(FLOATS, [3, 5]), rtol=1e-6)
 
 
-def test_an_image_is_turned_by_a_number_that_is_drawn():
+def test_rot90_with_a_random_k():
     image = np.arange(12, dtype="float32").reshape(2, 2, 3)
     turned = tf.function(lambda times: tf.image.rot90(image, times))
     for times in range(-1, 5):
@@ -103,7 +103,7 @@ def test_an_image_is_turned_by_a_number_that_is_drawn():
         tf.function(lambda times: tf.image.rot90(image[:, :1], times))(tf.constant(1))
 
 
-def test_what_does_not_fit_is_refused():
+def test_sizes_and_methods_that_do_not_fit_raise():
     with pytest.raises(ValueError, match="is not inside"):
         tf.image.crop_to_bounding_box(IMAGE, 4, 0, 4, 4)
     with pytest.raises(ValueError, match="does not fit"):
@@ -116,20 +116,20 @@ def test_what_does_not_fit_is_refused():
         tf.image.resize(IMAGE, [3, 3], method="gaussian", antialias=True)
 
 
-def test_text_with_different_numbers_of_parts_is_refused():
+def test_splitting_strings_into_ragged_parts_raises():
     np.testing.assert_array_equal(tf.strings.split(["a b", "c d"]).numpy(), [[b"a", b"b"], [b"c", b"d"]])
     with pytest.raises(NotImplementedError, match="1 or 2 parts"):
         tf.strings.split(["a b", "c"])
 
 
-def test_text_that_is_no_number_is_an_invalid_argument():
+def test_parsing_text_that_is_not_a_number_raises():
     with pytest.raises(tf.errors.InvalidArgumentError, match="b'x' is not a number"):
         tf.strings.to_number("x")
     with pytest.raises(tf.errors.InvalidArgumentError, match="outside"):
         tf.strings.substr("abc", 7, 1)
 
 
-def test_nearly_the_largest_numbers():
+def test_approx_max_k_and_min_k():
     values, indices = tf.nn.approx_max_k(tf.range(100.0), 2)
     assert sorted(np.asarray(indices).tolist()) == [98, 99]
     assert tf.math.approx_max_k(tf.range(10.0), 1)[1][0] == 9
@@ -138,7 +138,7 @@ def test_nearly_the_largest_numbers():
     assert len(values) == 2
 
 
-def test_frames_are_drawn_into_images():
+def test_bounding_boxes_are_drawn():
     boxes = [[[0.25, 0.2, 0.75, 0.8], [0.0, -0.5, 2.0, 0.0], [0.9, 0.9, 0.1, 0.1]]]  # the last one is nowhere
     drawn = tf.image.draw_bounding_boxes(tf.zeros([1, 5, 6, 3]), boxes, colors=[[1.0, 0.0, 0.0], [0.0, 0.0, 0.5]])
     frame = [[0, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 0], [0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]]

@@ -39,13 +39,13 @@ def test_numbers_are_looked_up_inside_of_a_compiled_function() -> None:
     assert table.lookup(tf.constant([10, 0])).numpy().tolist() == [1.0, -1.0]
 
 
-def test_text_is_looked_up_in_the_map_of_a_dataset() -> None:
+def test_text_is_looked_up_in_a_dataset_map() -> None:
     table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), default_value=-1)
     dataset = tf.data.Dataset.from_tensor_slices(np.array([b"b", b"a", b"c"], object)).map(table.lookup)
     assert [int(element) for element in dataset] == [2, 1, -1]
 
 
-def test_keys_of_another_dtype_are_refused() -> None:
+def test_keys_of_another_dtype_raise() -> None:
     table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), default_value=-1)
     with pytest.raises(TypeError, match=r"tf\.int32, expected tf\.string"):
         table.lookup(tf.constant([1]))
@@ -55,7 +55,7 @@ def test_keys_of_another_dtype_are_refused() -> None:
         tf.lookup.KeyValueTensorInitializer(["a", "b"], [1])
 
 
-def test_a_file_fills_a_table(tmp_path: Path) -> None:
+def test_a_table_is_read_from_a_file(tmp_path: Path) -> None:
     words, pairs = tmp_path / "words", tmp_path / "pairs"
     words.write_text("x\ny\nz\n")
     pairs.write_text("a\t1\nb\t2\n")
@@ -70,7 +70,7 @@ def test_a_file_fills_a_table(tmp_path: Path) -> None:
         tf.lookup.TextFileInitializer(str(pairs), tf.string, 0, tf.int64, 5)
 
 
-def test_words_that_are_not_there_get_the_bucket_of_tensorflow() -> None:
+def test_unknown_words_get_tensorflows_bucket() -> None:
     initializer = tf.lookup.KeyValueTensorInitializer(["a", "b"], np.array([0, 1]))
     table = tf.lookup.StaticVocabularyTable(initializer, num_oov_buckets=3)
     # What TensorFlow 2.21 gave.
@@ -82,7 +82,7 @@ def test_words_that_are_not_there_get_the_bucket_of_tensorflow() -> None:
     assert table.lookup(np.array([10, 20, 30, 31, -5, 2**40])).numpy().tolist() == [0, 1, 4, 3, 2, 4]
 
 
-def test_a_table_can_be_changed() -> None:
+def test_a_mutable_table_inserts_and_removes() -> None:
     table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, default_value=-1)
     table.insert(tf.constant(["a", "b"]), tf.constant([1, 2]))
     table.insert(tf.constant(["b"]), tf.constant([5]))
@@ -101,7 +101,7 @@ def test_values_may_be_vectors() -> None:
         table.insert("a", [1.0])
 
 
-def test_a_dense_table_refuses_its_two_keys() -> None:
+def test_a_dense_table_rejects_its_reserved_keys() -> None:
     table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=0, deleted_key=-2)
     table.insert(tf.constant([5]), tf.constant([50]))
     assert table[tf.constant([5, 6])].numpy().tolist() == [50, -1]
@@ -111,7 +111,7 @@ def test_a_dense_table_refuses_its_two_keys() -> None:
     assert int(table.size()) == 0
 
 
-def test_a_changing_table_does_not_go_into_a_compiled_function() -> None:
+def test_a_mutable_table_in_a_compiled_function_raises() -> None:
     table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.int32, default_value=-1)
     with pytest.raises(TypeError, match="is stored on the host"):
         tf.function(table.lookup)(tf.constant([1]))

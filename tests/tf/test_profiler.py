@@ -10,7 +10,7 @@ import unisono.tf as tf
 
 
 @pytest.mark.slow
-def test_a_profile_of_a_block_is_in_the_folder(tmp_path: Path) -> None:
+def test_a_profile_of_a_block_is_written_to_the_folder(tmp_path: Path) -> None:
     options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=1, python_tracer_level=0)
     with (
         tf.profiler.experimental.Profile(str(tmp_path / "block"), options),
@@ -41,7 +41,7 @@ socket.create_connection(("localhost", port), timeout=30).close()
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
+def test_unsupported_calls_raise(tmp_path: Path) -> None:
     with pytest.raises(tf.errors.UnavailableError, match="no profile"):
         tf.profiler.experimental.stop()
     with pytest.raises(NotImplementedError, match="is always written"):

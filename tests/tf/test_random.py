@@ -1,4 +1,4 @@
-"""Random numbers: others at every call, the same in every run, of the right kind."""
+"""`tf.random`: new numbers at every call, the same in every run with a seed, from the right distributions."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import unisono.tf as tf
 
 
-def test_a_seed_makes_what_follows_the_same():
+def test_set_seed_repeats_the_numbers():
     def drawn():
         tf.random.set_seed(5)
         dense = tf.keras.layers.Dense(2)
@@ -17,12 +17,12 @@ def test_a_seed_makes_what_follows_the_same():
         np.testing.assert_array_equal(first, second)
 
 
-def test_every_call_draws_other_numbers_also_with_a_seed():
+def test_every_call_draws_new_numbers_also_with_a_seed():
     assert not np.array_equal(tf.random.normal([4]), tf.random.normal([4]))
     assert not np.array_equal(tf.random.uniform([4], seed=3), tf.random.uniform([4], seed=3))
 
 
-def test_a_compiled_function_draws_other_numbers_at_every_call():
+def test_a_compiled_function_draws_new_numbers_at_every_call():
     @tf.function
     def draw():
         return tf.random.uniform([4]), tf.nn.dropout(tf.ones([64]), 0.5), tf.random.normal([2], seed=1)
@@ -31,7 +31,7 @@ def test_a_compiled_function_draws_other_numbers_at_every_call():
         assert not np.array_equal(first, second)
 
 
-def test_numbers_are_of_the_right_kind():
+def test_numbers_have_the_right_distribution_and_dtype():
     normal = np.asarray(tf.random.normal([4000], mean=3.0, stddev=2.0))
     assert abs(normal.mean() - 3) < 0.2
     assert abs(normal.std() - 2) < 0.2
@@ -55,7 +55,7 @@ def test_numbers_are_of_the_right_kind():
         tf.random.uniform([2], dtype=tf.int32)
 
 
-def test_dropped_numbers_are_zero_and_the_others_larger():
+def test_dropout_zeroes_elements_and_scales_the_rest():
     values = np.asarray(tf.nn.dropout(tf.ones([1000]), rate=0.2))
     assert set(np.unique(values).tolist()) == {0.0, 1.25}
     assert 700 < np.count_nonzero(values) < 900
@@ -65,7 +65,7 @@ def test_dropped_numbers_are_zero_and_the_others_larger():
         tf.nn.dropout(tf.ones([3]), 1.0)
 
 
-def test_stateless_numbers_follow_from_the_seed():
+def test_stateless_numbers_depend_only_on_the_seed():
     draws = {
         "normal": lambda seed: tf.random.stateless_normal([3], seed),
         "truncated": lambda seed: tf.random.stateless_truncated_normal([3], seed),
@@ -89,7 +89,7 @@ def test_stateless_numbers_follow_from_the_seed():
         tf.random.stateless_normal([3], 1)
 
 
-def test_a_generator_counts_on_and_can_be_set_back():
+def test_a_generator_advances_and_can_be_reset():
     first, second = tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1)
     state = first.state.numpy()
     one, two = first.normal([3]), first.normal([3])
@@ -105,7 +105,7 @@ def test_a_generator_counts_on_and_can_be_set_back():
     np.testing.assert_array_equal(tf.random.create_rng_state(1, alg=tf.random.Algorithm.PHILOX), state)
 
 
-def test_a_generator_draws_all_kinds():
+def test_a_generator_draws_from_all_distributions():
     generator = tf.random.Generator.from_non_deterministic_state()
     assert np.abs(np.asarray(generator.truncated_normal([500]))).max() <= 2
     assert set(np.asarray(generator.uniform([200], 0, 2, tf.int32)).tolist()) == {0, 1}
@@ -116,7 +116,7 @@ def test_a_generator_draws_all_kinds():
     assert not np.array_equal(one.normal([3]), two.normal([3]))
 
 
-def test_a_generator_counts_on_inside_functions_and_checkpoints(tmp_path):
+def test_a_generator_advances_inside_functions_and_is_checkpointed(tmp_path):
     generator = tf.random.Generator.from_seed(3)
     draw = tf.function(lambda: generator.normal([2]))
     first, second = draw(), draw()
@@ -128,7 +128,7 @@ def test_a_generator_counts_on_inside_functions_and_checkpoints(tmp_path):
     np.testing.assert_array_equal(draw(), third)
 
 
-def test_every_replica_draws_numbers_of_its_own():
+def test_every_replica_draws_different_numbers():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     with strategy.scope():
         generator = tf.random.Generator.from_seed(3)
@@ -139,13 +139,13 @@ def test_every_replica_draws_numbers_of_its_own():
     assert generator.state.numpy()[1] == 1
 
 
-def test_numbers_in_a_map_follow_from_the_element():
+def test_numbers_in_a_dataset_map_depend_on_the_element():
     dataset = tf.data.Dataset.range(4).map(lambda x: tf.random.uniform([]))
     first = [float(x) for x in dataset]
     assert len(set(first)) == 4
 
 
-def test_the_generator_of_the_process_can_be_exchanged():
+def test_the_global_generator_can_be_replaced():
     before = tf.random.get_global_generator()
     mine = tf.random.experimental.Generator.from_seed(8)
     tf.random.set_global_generator(mine)
@@ -176,7 +176,7 @@ def test_candidates_differ_and_low_classes_are_drawn_more_often() -> None:
     assert right.numpy() == pytest.approx(0.3)
 
 
-def test_losses_of_few_classes_train_as_tensorflows_do() -> None:
+def test_sampled_losses_match_tensorflow_and_have_gradients() -> None:
     weights = tf.Variable(np.linspace(-1, 1, 80, dtype="float32").reshape(20, 4))
     biases, inputs = np.zeros(20, "float32"), np.linspace(1, -1, 8, dtype="float32").reshape(2, 4)
     labels = tf.constant([[1], [2]], tf.int64)

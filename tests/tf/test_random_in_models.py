@@ -1,4 +1,4 @@
-"""Random numbers in the layers and steps of models: others in every step."""
+"""Random numbers in the layers and steps of models: new ones in every step."""
 
 import keras
 import numpy as np
@@ -9,14 +9,14 @@ import unisono.tf as tf
 
 @keras.saving.register_keras_serializable(package="tests")
 class Noise(tf.keras.layers.Layer):
-    """Replaces what it is given by noise."""
+    """Replaces its input by noise."""
 
     def call(self, x):
         return 0 * x + tf.random.normal(tf.shape(x)) + tf.nn.dropout(tf.zeros_like(x), 0.5)
 
 
 class Subclassed(tf.keras.Model):
-    """Makes its layers when it is made, and their variables when it is called."""
+    """Creates its layers in `__init__`, and their variables in the first call."""
 
     def __init__(self):
         super().__init__()
@@ -26,12 +26,12 @@ class Subclassed(tf.keras.Model):
         return self.dense(self.noise(x))
 
 
-def functional():
+def make_functional():
     inputs = tf.keras.Input((2,))
     return tf.keras.Model(inputs, tf.keras.layers.Dense(1, kernel_initializer="ones")(Noise()(inputs)))
 
 
-def strategy_of(replicas):
+def make_strategy(replicas):
     devices = [f"cpu:{number}" for number in range(replicas)]
     return tf.distribute.MirroredStrategy(devices) if replicas else tf.distribute.get_strategy()
 
@@ -39,10 +39,10 @@ def strategy_of(replicas):
 X, Y = np.zeros((8, 2), "float32"), np.zeros((8, 1), "float32")
 
 
-@pytest.mark.parametrize("make", [functional, Subclassed])
+@pytest.mark.parametrize("make", [make_functional, Subclassed])
 @pytest.mark.parametrize("replicas", [0, 2])
-def test_a_layer_draws_other_numbers_in_every_step(make, replicas):
-    with strategy_of(replicas).scope():
+def test_a_layer_draws_new_numbers_in_every_step(make, replicas):
+    with make_strategy(replicas).scope():
         model = make()
         model.compile(tf.keras.optimizers.SGD(0.0), "mse")
     losses = model.fit(X, Y, batch_size=8, epochs=3, verbose=0).history["loss"]
@@ -61,14 +61,14 @@ def test_two_layers_draw_different_numbers_and_a_seed_makes_them_the_same_again(
 
 
 def test_a_model_with_a_layer_that_draws_is_saved_and_loaded(tmp_path):
-    model = functional()
+    model = make_functional()
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     assert [each.shape for each in loaded.get_weights()] == [each.shape for each in model.get_weights()]
     assert loaded.predict(X, verbose=0).shape == (8, 1)
 
 
-def test_a_step_of_ones_own_draws_other_numbers_every_time():
+def test_a_custom_train_step_draws_new_numbers_every_time():
     class Generating(tf.keras.Model):
         def __init__(self):
             super().__init__()
@@ -85,7 +85,7 @@ def test_a_step_of_ones_own_draws_other_numbers_every_time():
             self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
             return {"loss": loss}
 
-    with strategy_of(2).scope():
+    with make_strategy(2).scope():
         model = Generating()
         model(tf.zeros([1, 2]))
         model.compile(optimizer=tf.keras.optimizers.SGD(0.0))
@@ -94,7 +94,7 @@ def test_a_step_of_ones_own_draws_other_numbers_every_time():
 
 
 @pytest.mark.parametrize("draw", [tf.random.uniform, tf.random.Generator.from_seed(1).uniform])
-def test_numbers_that_would_be_the_same_every_time_are_refused(draw):
+def test_drawing_without_updating_the_state_raises(draw):
     def loss(y, predicted):
         return tf.reduce_mean(tf.square(predicted)) * draw([])
 

@@ -1,14 +1,14 @@
-"""Shapes, parts and orders of tensors, beside TensorFlow's."""
+"""Shapes, indexing and sorting of tensors, compared with recorded results of TensorFlow."""
 
 import numpy as np
 
 import unisono.tf as tf
-from tests.tf.recording import numbers, recorded
+from tests.tf.recording import random_numbers, recorded
 
 
 @recorded
 def test_shapes():
-    x = tf.constant(numbers(2, 3, 1))
+    x = tf.constant(random_numbers(2, 3, 1))
     return {
         "shape": tf.shape(x),
         "long": tf.shape(x, out_type=tf.int64),
@@ -48,7 +48,7 @@ def test_casts():
 
 
 @recorded
-def test_joining_and_cutting():
+def test_concatenation_and_splitting():
     x, y = tf.constant([[1, 2], [3, 4]]), tf.constant([[5, 6], [7, 8]])
     return {
         "concat": tf.concat([x, y], axis=0),
@@ -82,7 +82,7 @@ def test_joining_and_cutting():
 
 
 @recorded
-def test_making():
+def test_creation():
     return {
         "zeros": tf.zeros([2, 2]),
         "zeros int": tf.zeros((2,), tf.int32),
@@ -110,7 +110,7 @@ def test_making():
 
 
 @recorded
-def test_gathering():
+def test_gather_scatter_and_slices():
     x = tf.reshape(tf.range(12), [3, 4])
     return {
         "gather": tf.gather(x, [2, 0]),
@@ -144,7 +144,7 @@ def test_gathering():
 
 
 @recorded
-def test_order():
+def test_sorting_and_counting():
     x = tf.constant([[3, 1, 2], [9, 7, 8]])
     return {
         "sort": tf.sort(x),

@@ -1,4 +1,4 @@
-"""`tf.image`, beside TensorFlow's."""
+"""`tf.image`, compared with recorded results of TensorFlow."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ FLOATS = PIXELS.astype(np.float32) / 255
 
 
 @recorded(tolerance=1e-3)
-def test_sizes():
+def test_resizing():
     methods = ["bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"]
     smooth = ["bilinear", "bicubic", "lanczos3"]
     return {
@@ -30,7 +30,7 @@ def test_sizes():
 
 
 @recorded
-def test_parts():
+def test_crops_and_flips():
     return {
         "crop": tf.image.crop_to_bounding_box(PIXELS[0], 1, 2, 3, 2),
         "pad": tf.image.pad_to_bounding_box(PIXELS[0], 1, 2, 8, 9),
@@ -45,7 +45,7 @@ def test_parts():
 
 
 @recorded(tolerance=1e-4)
-def test_colours():
+def test_colors():
     return {
         "grey": [tf.image.rgb_to_grayscale(PIXELS), tf.image.rgb_to_grayscale(FLOATS)],
         "three": tf.image.grayscale_to_rgb(tf.constant(PIXELS[..., :1])),
@@ -68,7 +68,7 @@ def test_colours():
 
 
 @recorded(tolerance=1e-4)
-def test_measures():
+def test_metrics_and_gradients():
     other = FLOATS[:, ::-1]
     large, larger = (
         np.kron(FLOATS, np.ones((1, 3, 3, 1), np.float32)),
@@ -86,7 +86,7 @@ def test_measures():
 
 
 @recorded
-def test_files():
+def test_codecs():
     png = tf.image.encode_png(PIXELS[0])
     jpeg = tf.image.encode_jpeg(np.full((8, 8, 3), 77, np.uint8), quality=90)
     return {

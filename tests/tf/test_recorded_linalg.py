@@ -1,15 +1,19 @@
-"""`tf.linalg`, beside TensorFlow's."""
+"""`tf.linalg`, compared with recorded results of TensorFlow."""
 
 import unisono.tf as tf
-from tests.tf.recording import numbers, recorded
+from tests.tf.recording import random_numbers, recorded
 
 
 @recorded(tolerance=1e-4)
 def test_products():
-    a, b, v = tf.constant(numbers(2, 3)), tf.constant(numbers(3, 2, seed=1)), tf.constant(numbers(3, seed=2))
+    a, b, v = (
+        tf.constant(random_numbers(2, 3)),
+        tf.constant(random_numbers(3, 2, seed=1)),
+        tf.constant(random_numbers(3, seed=2)),
+    )
     return {
         "matmul": [tf.matmul(a, b), tf.linalg.matmul(a, a, transpose_b=True), tf.matmul(a, a, transpose_a=True)],
-        "batch": tf.matmul(tf.constant(numbers(2, 3, 4)), tf.constant(numbers(2, 4, 1))),
+        "batch": tf.matmul(tf.constant(random_numbers(2, 3, 4)), tf.constant(random_numbers(2, 4, 1))),
         "matvec": tf.linalg.matvec(a, v),
         "tensordot": [tf.tensordot(a, b, 1), tf.linalg.tensordot(a, b, [[0], [1]])],
         "einsum": [tf.einsum("ij,jk->ik", a, b), tf.linalg.einsum("ij->j", a)],
@@ -21,7 +25,7 @@ def test_products():
 
 @recorded(tolerance=1e-4)
 def test_norms():
-    a = tf.constant(numbers(2, 3))
+    a = tf.constant(random_numbers(2, 3))
     unit, length = tf.linalg.normalize(a, axis=1)
     return {
         "norm": [tf.norm(a), tf.linalg.norm(a, axis=1), tf.norm(a, ord=1), tf.norm(a, axis=0, keepdims=True)],
@@ -34,7 +38,7 @@ def test_norms():
 
 @recorded(tolerance=1e-3)
 def test_decompositions():
-    a = tf.constant(numbers(3, 3))
+    a = tf.constant(random_numbers(3, 3))
     p = tf.matmul(a, a, transpose_b=True) + 3 * tf.eye(3)
     s, u, v = tf.linalg.svd(a)
     q, r = tf.linalg.qr(a)

@@ -1,4 +1,4 @@
-"""Layers for text and tokens, beside TensorFlow's."""
+"""Layers for text and tokens, compared with recorded results of TensorFlow."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ TEXTS = ["The quick, brown fox!", "jumps over the  LAZY dog", "the end"]
 TOKENS = ["A", "B", "C", "D", "E", "hello", "a longer token of forty characters or so", "x" * 100, ""]
 
 
-def adapted(layer: Any, data: Any) -> Any:
+def adapt(layer: Any, data: Any) -> Any:
     layer.adapt(data)
     return layer
 
 
-def words(layer: Any) -> list[str]:
+def vocabulary(layer: Any) -> list[str]:
     return [str(word) for word in layer.get_vocabulary()]
 
 
@@ -64,14 +64,14 @@ def test_integer_lookup():
 
 
 @recorded
-def test_vocabularies_that_are_found():
+def test_adapted_vocabularies():
     batches = tf.data.Dataset.from_tensor_slices(SEEN).batch(2)
-    numbers = adapted(tf.keras.layers.IntegerLookup(), np.array([[12, 1138, 42], [42, 1000, 36], [42, 36, 7]]))
-    weighted = adapted(tf.keras.layers.StringLookup(output_mode="tf_idf"), batches)
+    numbers = adapt(tf.keras.layers.IntegerLookup(), np.array([[12, 1138, 42], [42, 1000, 36], [42, 36, 7]]))
+    weighted = adapt(tf.keras.layers.StringLookup(output_mode="tf_idf"), batches)
     return [
-        words(adapted(tf.keras.layers.StringLookup(), SEEN)),
-        int(adapted(tf.keras.layers.StringLookup(), batches).vocabulary_size()),
-        words(adapted(tf.keras.layers.StringLookup(max_tokens=4), SEEN)),
+        vocabulary(adapt(tf.keras.layers.StringLookup(), SEEN)),
+        int(adapt(tf.keras.layers.StringLookup(), batches).vocabulary_size()),
+        vocabulary(adapt(tf.keras.layers.StringLookup(max_tokens=4), SEEN)),
         [int(number) for number in numbers.get_vocabulary()],
         weighted(tf.constant([["a", "d", "d"], ["q", "z", "b"]])),
     ]
@@ -79,18 +79,18 @@ def test_vocabularies_that_are_found():
 
 @recorded
 def test_text_vectorization():
-    plain = adapted(tf.keras.layers.TextVectorization(), TEXTS)
-    short = adapted(tf.keras.layers.TextVectorization(max_tokens=6, output_sequence_length=4), TEXTS)
+    plain = adapt(tf.keras.layers.TextVectorization(), TEXTS)
+    short = adapt(tf.keras.layers.TextVectorization(max_tokens=6, output_sequence_length=4), TEXTS)
     padded = tf.keras.layers.TextVectorization(output_mode="multi_hot", max_tokens=8, pad_to_max_tokens=True)
-    pairs = adapted(tf.keras.layers.TextVectorization(ngrams=2), TEXTS[:2])
-    letters = adapted(tf.keras.layers.TextVectorization(split="character", standardize="lower"), ["Ab", "b"])
-    weighted = adapted(tf.keras.layers.TextVectorization(output_mode="tf_idf"), TEXTS)
+    pairs = adapt(tf.keras.layers.TextVectorization(ngrams=2), TEXTS[:2])
+    letters = adapt(tf.keras.layers.TextVectorization(split="character", standardize="lower"), ["Ab", "b"])
+    weighted = adapt(tf.keras.layers.TextVectorization(output_mode="tf_idf"), TEXTS)
     return [
-        [words(plain), plain(tf.constant(["the fox unknown", "dog"]))],
-        [words(short), short(tf.constant(["the quick brown fox jumps", "dog"]))],
-        adapted(padded, TEXTS)(tf.constant(["the quick the", "dog"])),
-        [words(pairs), pairs(tf.constant(["the quick fox"]))],
-        words(letters),
+        [vocabulary(plain), plain(tf.constant(["the fox unknown", "dog"]))],
+        [vocabulary(short), short(tf.constant(["the quick brown fox jumps", "dog"]))],
+        adapt(padded, TEXTS)(tf.constant(["the quick the", "dog"])),
+        [vocabulary(pairs), pairs(tf.constant(["the quick fox"]))],
+        vocabulary(letters),
         weighted(tf.constant(["the quick the", "dog"])),
     ]
 

@@ -1,7 +1,7 @@
-"""`tf.math`, beside TensorFlow's."""
+"""`tf.math`, compared with recorded results of TensorFlow."""
 
 import unisono.tf as tf
-from tests.tf.recording import numbers, recorded
+from tests.tf.recording import random_numbers, recorded
 
 
 @recorded
@@ -36,7 +36,7 @@ def test_arithmetic():
 
 
 @recorded(tolerance=2e-5)
-def test_functions():
+def test_elementary_and_special_functions():
     x, u = tf.constant([0.5, 1.0, 2.0]), tf.constant([-0.5, 0.1, 0.9])
     return {
         "exp": [tf.exp(x), tf.math.exp(x), tf.math.expm1(x), tf.math.log(x), tf.math.log1p(x)],
@@ -92,7 +92,7 @@ def test_comparisons():
 
 @recorded(tolerance=2e-5)
 def test_reductions():
-    x, i = tf.constant(numbers(2, 3)), tf.constant([[1, 2, 4], [3, 5, 9]])
+    x, i = tf.constant(random_numbers(2, 3)), tf.constant([[1, 2, 4], [3, 5, 9]])
     flags = tf.constant([[True, False], [True, True]])
     return {
         "sum": [tf.reduce_sum(x), tf.reduce_sum(i, axis=1), tf.reduce_sum(x, axis=[0, 1], keepdims=True)],
@@ -163,7 +163,7 @@ def test_counts():
 
 @recorded(tolerance=1e-4)
 def test_signals():
-    x = tf.constant(numbers(2, 16))
+    x = tf.constant(random_numbers(2, 16))
     z = tf.complex(x, x)
     return {
         "fft": [tf.signal.fft(z), tf.signal.ifft(z), tf.signal.fft2d(z), tf.signal.ifft2d(z)],

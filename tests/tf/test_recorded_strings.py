@@ -1,11 +1,11 @@
-"""`tf.strings`, beside TensorFlow's."""
+"""`tf.strings`, compared with recorded results of TensorFlow."""
 
 import unisono.tf as tf
 from tests.tf.recording import recorded
 
 
 @recorded
-def test_text():
+def test_strings():
     words = tf.constant(["Hello", "wörld", ""])
     return {
         "join": [tf.strings.join(["a", "b"]), tf.strings.join([words, "x"], separator="-")],
@@ -36,7 +36,7 @@ def test_text():
 
 
 @recorded
-def test_numbers_as_text():
+def test_number_conversion():
     return {
         "floats": tf.strings.to_number(["1.5", "-2", "1e3"]),
         "ints": tf.strings.to_number(["12", "-7"], out_type=tf.int32),

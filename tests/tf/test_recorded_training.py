@@ -1,12 +1,12 @@
-"""Datasets, losses, metrics, optimizers, and whole trainings from given weights, beside TensorFlow's."""
+"""Datasets, losses, metrics, optimizers and training from fixed weights, compared with results of TensorFlow."""
 
 import numpy as np
 
 import unisono.tf as tf
-from tests.tf.recording import numbers, recorded
+from tests.tf.recording import random_numbers, recorded
 
-ROWS, LABELS = numbers(32, 5), np.random.RandomState(1).randint(0, 3, 32)
-FIRST, SECOND = numbers(5, 8, seed=2) * 0.3, numbers(8, 3, seed=3) * 0.3
+ROWS, LABELS = random_numbers(32, 5), np.random.RandomState(1).randint(0, 3, 32)
+FIRST, SECOND = random_numbers(5, 8, seed=2) * 0.3, random_numbers(8, 3, seed=3) * 0.3
 
 
 @recorded
@@ -31,7 +31,7 @@ def test_datasets():
 
 @recorded
 def test_losses_and_metrics():
-    logits, labels = tf.constant(numbers(4, 3)), tf.constant([0, 2, 1, 1])
+    logits, labels = tf.constant(random_numbers(4, 3)), tf.constant([0, 2, 1, 1])
     hot = tf.one_hot(labels, 3)
     accuracy, mean = tf.keras.metrics.SparseCategoricalAccuracy(), tf.keras.metrics.Mean()
     accuracy.update_state(labels, logits)
@@ -47,8 +47,8 @@ def test_losses_and_metrics():
     }
 
 
-def curve(optimizer, compiled):
-    """The losses of a training written by hand, from given weights."""
+def training_losses(optimizer, compiled):
+    """Returns the losses of a custom training loop, from fixed weights."""
     first, second = tf.Variable(FIRST), tf.Variable(SECOND)
     bias = tf.Variable(tf.zeros([3]))
     variables = [first, second, bias]
@@ -70,14 +70,14 @@ def curve(optimizer, compiled):
 
 @recorded(tolerance=1e-4)
 def test_training_with_sgd():
-    return curve(tf.keras.optimizers.SGD(0.1, momentum=0.9), compiled=True)
+    return training_losses(tf.keras.optimizers.SGD(0.1, momentum=0.9), compiled=True)
 
 
 @recorded(tolerance=1e-4)
 def test_training_with_adam():
-    return curve(tf.keras.optimizers.Adam(0.01), compiled=True)
+    return training_losses(tf.keras.optimizers.Adam(0.01), compiled=True)
 
 
 @recorded(tolerance=1e-4)
-def test_training_line_by_line():
-    return curve(tf.keras.optimizers.RMSprop(0.01), compiled=False)
+def test_eager_training():
+    return training_losses(tf.keras.optimizers.RMSprop(0.01), compiled=False)

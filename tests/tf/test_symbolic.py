@@ -1,4 +1,4 @@
-"""Functions of the namespace in functional models."""
+"""`tf` functions in functional Keras models."""
 
 import keras
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 import unisono.tf as tf
 
 
-def model_of(build):
+def make_model(build):
     inputs = keras.Input((4,))
     return keras.Model(inputs, build(inputs))
 
@@ -29,13 +29,13 @@ BUILDS = {
 def test_a_function_of_a_symbolic_tensor_is_part_of_the_model(name):
     build, expected = BUILDS[name]
     x = np.random.RandomState(0).standard_normal((3, 4)).astype("float32")
-    model = model_of(build)
+    model = make_model(build)
     assert model.output_shape == (None, *expected(x).shape[1:])
     np.testing.assert_allclose(model.predict(x, verbose=0), expected(x), rtol=1e-5)
 
 
 def test_a_model_with_functions_in_it_is_saved_and_loaded(tmp_path):
-    model = model_of(lambda x: tf.reduce_sum(tf.cast(tf.stack([x, x], axis=1), tf.float32), axis=[1]))
+    model = make_model(lambda x: tf.reduce_sum(tf.cast(tf.stack([x, x], axis=1), tf.float32), axis=[1]))
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     x = np.ones((2, 4), "float32")

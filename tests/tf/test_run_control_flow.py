@@ -1,4 +1,4 @@
-"""Functions that `strategy.run` calls decide by tensors, inside of a tf.function and outside."""
+"""Control flow on tensors in functions called by `strategy.run`, inside a tf.function and outside."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def run(request: pytest.FixtureRequest, strategy: tf.distribute.MirroredStrategy
     return inside
 
 
-def test_each_replica_decides_for_itself(run: Run, batch: Any) -> None:
+def test_each_replica_branches_on_its_own_values(run: Run, batch: Any) -> None:
     def step(x: Any) -> Any:
         iterations = tf.constant(0)
         while tf.cast(iterations, tf.float32) < tf.reduce_max(x):
@@ -48,7 +48,7 @@ def test_each_replica_decides_for_itself(run: Run, batch: Any) -> None:
     assert [int(value) for value in iterations.values] == [1, 4]
 
 
-def test_a_function_for_all_replicas_decides(run: Run, batch: Any) -> None:
+def test_a_merge_call_function_branches(run: Run, batch: Any) -> None:
     def merged(strategy: tf.distribute.Strategy, part: Any) -> Any:
         total = strategy.reduce("SUM", part, axis=None)
         if total > 5.0:
@@ -62,7 +62,7 @@ def test_a_function_for_all_replicas_decides(run: Run, batch: Any) -> None:
     assert [float(value) for value in run(lambda x: step(x / 2.0), (batch,)).values] == [-4.5, -4.5]
 
 
-def test_methods_and_objects_that_are_called_decide(run: Run, batch: Any) -> None:
+def test_methods_and_callable_objects_branch(run: Run, batch: Any) -> None:
     class Doubling:
         def __call__(self, x: Any) -> Any:
             return x * 2.0 if tf.reduce_sum(x) > 3.0 else x
@@ -74,14 +74,14 @@ def test_methods_and_objects_that_are_called_decide(run: Run, batch: Any) -> Non
         assert [value.tolist() for value in run(function, (batch,)).values] == [[1.0, 1.0], [6.0, 8.0]]
 
 
-def test_methods_of_keras_are_run_as_they_are(strategy: tf.distribute.MirroredStrategy, batch: Any) -> None:
+def test_keras_methods_are_not_converted(strategy: tf.distribute.MirroredStrategy, batch: Any) -> None:
     with strategy.scope():
         mean = keras.metrics.Mean()
     strategy.run(mean.update_state, args=(batch,))
     assert float(mean.result()) == 2.25
 
 
-def test_a_function_that_shall_stay_as_it_is_stays(strategy: tf.distribute.MirroredStrategy, batch: Any) -> None:
+def test_do_not_convert_is_respected(strategy: tf.distribute.MirroredStrategy, batch: Any) -> None:
     @tf.autograph.experimental.do_not_convert
     def step(x: Any) -> Any:
         return x if tf.reduce_sum(x) > 3.0 else -x

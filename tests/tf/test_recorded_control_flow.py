@@ -1,17 +1,17 @@
-"""Control flow, functions, variables and tapes, beside TensorFlow's."""
+"""Control flow, functions, variables and tapes, compared with recorded results of TensorFlow."""
 
 import collections
 
 import numpy as np
 
 import unisono.tf as tf
-from tests.tf.recording import numbers, recorded
+from tests.tf.recording import random_numbers, recorded
 
 Pair = collections.namedtuple("Pair", "a b")
 
 
 @recorded
-def test_choices():
+def test_conditionals():
     x = tf.constant(3)
     return {
         "cond": [tf.cond(x > 2, lambda: x * 2, lambda: x), tf.cond(x > 5, lambda: x * 2, lambda: x)],
@@ -23,7 +23,7 @@ def test_choices():
 
 
 @recorded
-def test_choices_in_a_function():
+def test_conditionals_in_a_function():
     @tf.function
     def chosen(x):
         return (
@@ -79,7 +79,7 @@ def test_gradients_through_a_loop():
 
 
 @recorded
-def test_arrays_of_tensors():
+def test_tensor_arrays():
     array = tf.TensorArray(tf.float32, size=3, clear_after_read=False)
     for place in range(3):
         array = array.write(place, [float(place), 1.0])
@@ -109,7 +109,7 @@ def test_arrays_of_tensors():
 
 
 @recorded
-def test_gradients_of_ones_own():
+def test_custom_gradients():
     @tf.custom_gradient
     def clipped(x):
         def gradient(upstream):
@@ -132,7 +132,7 @@ def test_gradients_of_ones_own():
 
 
 @recorded
-def test_python_inside():
+def test_python_functions():
     def doubled(x):
         return x * 2
 
@@ -163,7 +163,7 @@ def test_structures():
 
 
 @recorded
-def test_checks_that_hold():
+def test_assertions_that_hold():
     x = tf.constant([1.0, 2.0])
     tf.debugging.assert_equal(x, [1.0, 2.0])
     tf.debugging.assert_none_equal(x, [2.0, 1.0])
@@ -223,7 +223,7 @@ def test_variables():
 
 @recorded
 def test_tapes():
-    x, w = tf.constant(numbers(4, 3)), tf.Variable(numbers(3, 2, seed=1))
+    x, w = tf.constant(random_numbers(4, 3)), tf.Variable(random_numbers(3, 2, seed=1))
     b = tf.Variable([0.0, 0.5])
     with tf.GradientTape() as tape:
         y = tf.reduce_mean(tf.square(tf.nn.tanh(tf.matmul(x, w) + b)))
@@ -248,7 +248,7 @@ def test_tapes():
 
 
 @recorded
-def test_control_flow_of_python_in_a_function():
+def test_python_control_flow_in_a_function():
     @tf.function
     def collatz(n):
         steps = 0
