@@ -58,7 +58,7 @@ def test_a_folder_that_is_named_comes_first_and_the_others_still_count(
     write_npz(home / "data/mnist.npz")
     assert_small(datasets.mnist())
     write_npz(home / "other/mnist.npz")
-    assert_small(datasets.read_local("mnist", home / "other"))
+    assert_small(datasets.read_local_dataset("mnist", home / "other"))
 
 
 @debian

@@ -118,9 +118,9 @@ def test_what_there_is_not_is_said() -> None:
         tfds.load("imdb_reviews")
     with pytest.raises(tfds.DatasetNotFoundError, match=r"There is no version 1.0.0 of mnist here. There is 3.0.1"):
         tfds.load("mnist:1.0.0")
-    with pytest.raises(AttributeError, match=r"tensorflow_datasets.ReadConfig is not there"):
+    with pytest.raises(AttributeError, match=r"tensorflow_datasets.ReadConfig is not available"):
         tfds.ReadConfig  # noqa: B018
-    with pytest.raises(NotImplementedError, match=r"decoders=3 is not there. Leave it out"):
+    with pytest.raises(NotImplementedError, match=r"decoders=3 is not supported. Leave it out"):
         tfds.builder("mnist").as_dataset(decoders=3)
 
 

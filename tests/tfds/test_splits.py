@@ -2,7 +2,7 @@
 
 import pytest
 
-from unisono.tfds._splits import rows_of
+from unisono.tfds._splits import parse_split
 
 SIZES = {"train": 1050, "test": 30}
 
@@ -28,24 +28,24 @@ SIZES = {"train": 1050, "test": 30}
     ],
 )
 def test_rows_are_those_that_tensorflow_datasets_counts(split: str, rows: list[tuple[str, int, int]]) -> None:
-    assert [(name, part.start, part.stop) for name, part in rows_of(split, SIZES)] == rows
+    assert [(name, part.start, part.stop) for name, part in parse_split(split, SIZES)] == rows
 
 
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        ("validation", "There is no split 'validation'. There are 'train', 'test', and 'all'."),
-        ("train[5]", r"The split 'train\[5\]' cannot be read. Write its name, and behind it rows or percent"),
-        ("train[a:b]", "cannot be read"),
-        ("train[1:2:3]", "cannot be read"),
-        ("train[0.5:]", "cannot be read"),
+        ("validation", "There is no split 'validation'. The dataset has 'train', 'test', and 'all'."),
+        ("train[5]", r"The split 'train\[5\]' cannot be parsed. Write its name, followed by rows or percent"),
+        ("train[a:b]", "cannot be parsed"),
+        ("train[1:2:3]", "cannot be parsed"),
+        ("train[0.5:]", "cannot be parsed"),
         ("all[:10%]", "There is no split 'all'"),
-        ("train[:4shard]", "asks for shards, and the data has none here"),
+        ("train[:4shard]", "asks for shards, which are not supported"),
         ("train[:2000]", "asks for row 2000 of 1050"),
         ("train[:-120%]", "asks for row -1260 of 1050"),
-        ("", "The split '' cannot be read"),
+        ("", "The split '' cannot be parsed"),
     ],
 )
 def test_what_cannot_be_read_is_said(split: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        rows_of(split, SIZES)
+        parse_split(split, SIZES)

@@ -11,15 +11,29 @@ info.splits["train"].num_examples   # 60000
 The datasets are `tf.data.Dataset`. docs/datasets.md says where the files are looked for.
 """
 
-from unisono.tfds._builder import DatasetBuilder as DatasetBuilder
-from unisono.tfds._load import DatasetNotFoundError as DatasetNotFoundError
-from unisono.tfds._load import builder as builder
-from unisono.tfds._load import list_builders as list_builders
-from unisono.tfds._load import load as load
-from unisono.tfds._missing import __getattr__ as __getattr__
-from unisono.tfds._numpy import as_numpy as as_numpy
-from unisono.tfds._progress import disable_progress_bar as disable_progress_bar
-from unisono.tfds._progress import enable_progress_bar as enable_progress_bar
-from unisono.tfds._splits import Split as Split
+from unisono.tfds._builder import DatasetBuilder
+from unisono.tfds._load import (
+    DatasetNotFoundError,
+    __getattr__,
+    builder,
+    disable_progress_bar,
+    enable_progress_bar,
+    list_builders,
+    load,
+)
+from unisono.tfds._numpy import as_numpy
+from unisono.tfds._splits import Split
 
-__version__ = "4.9.9"  # whose names these are
+__version__ = "4.9.9"  # of the TensorFlow Datasets whose names these are
+
+__all__ = [
+    "DatasetBuilder",
+    "DatasetNotFoundError",
+    "Split",
+    "as_numpy",
+    "builder",
+    "disable_progress_bar",
+    "enable_progress_bar",
+    "list_builders",
+    "load",
+]

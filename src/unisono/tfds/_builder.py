@@ -1,4 +1,4 @@
-"""A builder: one dataset, with its files read."""
+"""`DatasetBuilder`: reads the files of one dataset and makes datasets of its splits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from unisono.tf.data import Dataset
 from unisono.tfds._catalog import Entry
 from unisono.tfds._info import DatasetInfo, SplitDict
 from unisono.tfds._sources import Splits
-from unisono.tfds._splits import rows_of
+from unisono.tfds._splits import parse_split
 
 
 class DatasetBuilder:
-    """Gives the datasets of one name.
+    """Makes the datasets of one name.
 
     ```python
     builder = tfds.builder("mnist")
@@ -38,11 +38,11 @@ class DatasetBuilder:
 
     @property
     def version(self) -> str:
-        """The version whose features these are."""
+        """The version of TensorFlow Datasets' dataset whose features these are."""
         return self._entry.info.version
 
     def download_and_prepare(self, **_: Any) -> None:
-        """Reads the files; Keras downloads them if they are not here. Arguments about downloads are not needed."""
+        """Reads the files; Keras downloads them if they are not found. Arguments about downloads are ignored."""
         self._download = True
         _ = self._splits
 
@@ -64,31 +64,31 @@ class DatasetBuilder:
     ) -> Any:
         """The dataset of `split`; one for each where it is a list, a tuple or a dict, or None: all of them by name.
 
-        With ``batch_size=-1`` a split is one element, and that is returned in place of a dataset. ``shuffle_files``
+        With ``batch_size=-1`` a split is one element, which is returned instead of a dataset. ``shuffle_files``
         changes nothing: each split is one file.
         """
         del shuffle_files
         for argument, value in (("decoders", decoders), ("read_config", read_config)):
             if value is not None:
                 raise NotImplementedError(
-                    f"tfds: {argument}={value!r} is not there. Leave it out, and let a map of the dataset do it."
+                    f"tfds: {argument}={value!r} is not supported. Leave it out, and use dataset.map(...)."
                 )
         if split is None:
             split = {name: name for name in self._splits}
-        return self._nested(split, batch_size, as_supervised)
+        return self._make_datasets(split, batch_size, as_supervised)
 
-    def _nested(self, split: Any, batch_size: int | None, as_supervised: bool) -> Any:
+    def _make_datasets(self, split: Any, batch_size: int | None, as_supervised: bool) -> Any:
         match split:
             case str():
-                return self._one(split, batch_size, as_supervised)
+                return self._make_dataset(split, batch_size, as_supervised)
             case dict():
-                return {key: self._nested(part, batch_size, as_supervised) for key, part in split.items()}
+                return {key: self._make_datasets(part, batch_size, as_supervised) for key, part in split.items()}
             case list() | tuple():
-                return type(split)(self._nested(part, batch_size, as_supervised) for part in split)
-        raise TypeError(f"tfds: a split is a text such as 'train[:80%]', or a list of them; got {split!r}.")
+                return type(split)(self._make_datasets(part, batch_size, as_supervised) for part in split)
+        raise TypeError(f"tfds: a split is text such as 'train[:80%]', or a list of them; got {split!r}.")
 
-    def _one(self, split: str, batch_size: int | None, as_supervised: bool) -> Any:
-        arrays = self._rows(split)
+    def _make_dataset(self, split: str, batch_size: int | None, as_supervised: bool) -> Any:
+        arrays = self._read_rows(split)
         names = self._entry.info.supervised_keys if as_supervised else tuple(arrays)
         elements = tuple(arrays[name] for name in names) if as_supervised else {name: arrays[name] for name in names}
         dataset = Dataset.from_tensor_slices(elements)
@@ -98,11 +98,11 @@ class DatasetBuilder:
             return dataset.batch(len(arrays["label"])).get_single_element()
         return dataset.batch(batch_size)
 
-    def _rows(self, split: str) -> dict[str, np.ndarray[Any, Any]]:
+    def _read_rows(self, split: str) -> dict[str, np.ndarray[Any, Any]]:
         sizes = {name: info.num_examples for name, info in self.info.splits.items()}
         parts = [
             {feature: array[rows] for feature, array in self._splits[name].items()}
-            for name, rows in rows_of(split, sizes)
+            for name, rows in parse_split(split, sizes)
         ]
         if not any(len(part["label"]) for part in parts):
             raise ValueError(f"The split {split!r} of {self.name} has no rows. Its splits have {sizes}.")

@@ -1,4 +1,4 @@
-"""The datasets there are."""
+"""The datasets that `tfds.load` knows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unisono.tfds._sources import Source, cifar, mnist
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset of TensorFlow Datasets: where it comes from, and what is known before it is read."""
+    """A dataset of TensorFlow Datasets: its source, and its info without the splits."""
 
     source: Source
     info: DatasetInfo

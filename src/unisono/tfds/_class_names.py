@@ -1,4 +1,4 @@
-"""The names of classes, by their numbers."""
+"""Class names of the datasets, in the order of their labels."""
 
 from __future__ import annotations
 

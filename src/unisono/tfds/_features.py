@@ -1,4 +1,4 @@
-"""What a dataset's elements are made of."""
+"""The features of a dataset's elements: Image, Text, ClassLabel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about a dataset."""
+"""`DatasetInfo`: name, features and splits of a dataset."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unisono.tfds._features import FeaturesDict
-from unisono.tfds._splits import rows_of
+from unisono.tfds._splits import parse_split
 
 
 @dataclass(frozen=True)
 class SplitInfo:
-    """What is known about a split, or a part of it."""
+    """A split, or a slice of it."""
 
     name: str
     num_examples: int
@@ -19,14 +19,14 @@ class SplitInfo:
 
 
 class SplitDict(dict[str, SplitInfo]):
-    """The splits by name; `splits["train[:10%]"]` knows a part."""
+    """The splits by name; `splits["train[:10%]"]` is a slice."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         super().__init__({name: SplitInfo(name, size) for name, size in sizes.items()})
         self._sizes = dict(sizes)
 
     def __missing__(self, split: str) -> SplitInfo:
-        return SplitInfo(split, sum(rows.stop - rows.start for _, rows in rows_of(split, self._sizes)))
+        return SplitInfo(split, sum(rows.stop - rows.start for _, rows in parse_split(split, self._sizes)))
 
     @property
     def total_num_examples(self) -> int:

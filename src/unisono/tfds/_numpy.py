@@ -1,4 +1,4 @@
-"""Datasets as NumPy's arrays."""
+"""`as_numpy`: datasets as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from unisono._src.data.plans import map_leaves
 
 
 def as_numpy(dataset: Any) -> Any:
-    """The same with NumPy's arrays: a dataset becomes something to iterate over; dicts and lists stay what they are."""
+    """Converts to NumPy arrays: a dataset becomes an iterable of arrays; dicts and lists keep their structure."""
     match dataset:
         case Dataset():
-            return _Rows(dataset)
+            return _NumpyIterable(dataset)
         case dict():
             return {key: as_numpy(part) for key, part in dataset.items()}
         case list() | tuple():
             return type(dataset)(as_numpy(part) for part in dataset)
-    return _array(dataset)
+    return _to_numpy(dataset)
 
 
-class _Rows:
-    """The elements of a dataset, as often as they are asked for."""
+class _NumpyIterable:
+    """The elements of a dataset as NumPy arrays. Can be iterated over several times."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
 
     def __iter__(self) -> Iterator[Any]:
-        return (map_leaves(_array, element) for element in self._dataset)
+        return (map_leaves(_to_numpy, element) for element in self._dataset)
 
     def __len__(self) -> int:
         return len(self._dataset)
 
 
-def _array(leaf: Any) -> Any:
+def _to_numpy(leaf: Any) -> Any:
     return np.asarray(leaf)[()]

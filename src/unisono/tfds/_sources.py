@@ -1,4 +1,4 @@
-"""Where the arrays come from: files of this machine, else what Keras downloads."""
+"""Sources of the arrays: files of this machine, else what Keras downloads."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import keras
 import numpy as np
 
 from unisono._src.core import read_environment
-from unisono._src.datasets import Arrays, DatasetFilesNotFoundError, read_local
+from unisono._src.datasets import Arrays, DatasetFilesNotFoundError, read_local_dataset
 
 Splits: TypeAlias = dict[str, dict[str, np.ndarray[Any, Any]]]
 """The features of each split, one row for each example."""
 
 Source: TypeAlias = Callable[[str, str | os.PathLike[str] | None, bool], Splits]
-"""From the name, a folder to look into first, and whether a download is allowed."""
+"""A function of the name, a folder to look into first, and whether a download is allowed."""
 
-# How Keras calls what it downloads.
+# The files that Keras downloads: their names in its cache, and their addresses.
 _ARCHIVES: Final = {
     "cifar10": ("cifar-10-batches-py-target_archive", "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"),
     "cifar100": ("cifar-100-python-target_archive", "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"),
@@ -26,13 +26,13 @@ _ARCHIVES: Final = {
 
 
 def mnist(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> Splits:
-    """MNIST and its like: grey images without an axis for channels."""
+    """MNIST and Fashion-MNIST: grey images, which get an axis for channels."""
     try:
-        train, test = read_local(name, data_dir)
+        train, test = read_local_dataset(name, data_dir)
     except DatasetFilesNotFoundError as error:
         if not download:
             raise
-        train, test = _downloaded(name, str(error))
+        train, test = _load_with_keras(name, str(error))
     return {
         split: {"image": images[..., None], "label": labels.astype(np.int64)}
         for split, (images, labels) in (("train", train), ("test", test))
@@ -40,17 +40,17 @@ def mnist(name: str, data_dir: str | os.PathLike[str] | None, download: bool) ->
 
 
 def cifar(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> Splits:
-    """CIFAR-10 and CIFAR-100, which Keras alone can read."""
+    """CIFAR-10 and CIFAR-100, which only Keras reads."""
     del data_dir
     file, url = _ARCHIVES[name]
     path = read_environment().keras_cache / file
     where_to_put_it = f"{name} was not found on this machine. Save {url} as {path}."
     if not download and not path.is_file():
         raise FileNotFoundError(where_to_put_it)
-    train, test = _downloaded(name, where_to_put_it)
+    train, test = _load_with_keras(name, where_to_put_it)
     splits = {split: _cifar_features(split, *pair) for split, pair in (("train", train), ("test", test))}
     if name == "cifar100":
-        (_, coarse_train), (_, coarse_test) = _downloaded(name, where_to_put_it, label_mode="coarse")
+        (_, coarse_train), (_, coarse_test) = _load_with_keras(name, where_to_put_it, label_mode="coarse")
         for split, coarse in (("train", coarse_train), ("test", coarse_test)):
             splits[split] = {"coarse_label": coarse.reshape(-1).astype(np.int64), **splits[split]}
     return splits
@@ -63,10 +63,10 @@ def _cifar_features(
     return {"id": ids, "image": images, "label": labels.reshape(-1).astype(np.int64)}
 
 
-def _downloaded(name: str, where_to_put_it: str, **kwargs: Any) -> Arrays:
-    """What Keras has in its cache, or downloads into it."""
+def _load_with_keras(name: str, where_to_put_it: str, **kwargs: Any) -> Arrays:
+    """The arrays from Keras's cache, into which it downloads them if needed."""
     try:
         arrays: Arrays = getattr(keras.datasets, name).load_data(**kwargs)
-    except Exception as error:  # Keras raises no narrower one
+    except Exception as error:  # Keras raises nothing more specific
         raise FileNotFoundError(f"{where_to_put_it}\nKeras could not download it: {error}") from error
     return arrays

@@ -10,7 +10,7 @@ from typing import Final
 _PART: Final = re.compile(r"(?P<name>[\w-]+)(\[(?P<start>[^:\]]*):(?P<stop>[^:\]]*)\])?")
 _BOUND: Final = re.compile(r"(?P<number>-?\d[\d_]*(\.\d+)?)(?P<unit>%|shard)?")
 
-_WRONG_PART = """The split {part!r} cannot be read. Write its name, and behind it rows or percent for a part of it: \
+_WRONG_PART = """The split {part!r} cannot be parsed. Write its name, followed by rows or percent for a slice of it: \
 'train', 'train[:80%]', 'train[100:200]', 'train[-10%:]'."""
 
 
@@ -23,19 +23,19 @@ class Split(StrEnum):
     ALL = "all"
 
 
-def rows_of(split: str, sizes: Mapping[str, int]) -> list[tuple[str, slice]]:
+def parse_split(split: str, sizes: Mapping[str, int]) -> list[tuple[str, slice]]:
     """The rows that `split` names, as slices of the splits whose sizes are given.
 
-    >>> rows_of("train[:10%]+test", {"train": 50, "test": 20})
+    >>> parse_split("train[:10%]+test", {"train": 50, "test": 20})
     [('train', slice(0, 5, None)), ('test', slice(0, 20, None))]
     """
     rows: list[tuple[str, slice]] = []
     for part in split.split("+"):
-        rows += _rows_of_part(part.strip(), sizes)
+        rows += _parse_part(part.strip(), sizes)
     return rows
 
 
-def _rows_of_part(part: str, sizes: Mapping[str, int]) -> list[tuple[str, slice]]:
+def _parse_part(part: str, sizes: Mapping[str, int]) -> list[tuple[str, slice]]:
     if part == "all":
         return [(name, slice(0, size)) for name, size in sizes.items()]
     match = _PART.fullmatch(part)
@@ -43,24 +43,26 @@ def _rows_of_part(part: str, sizes: Mapping[str, int]) -> list[tuple[str, slice]
         raise ValueError(_WRONG_PART.format(part=part))
     name = match["name"]
     if name not in sizes:
-        raise ValueError(f"There is no split {name!r}. There are {', '.join(map(repr, sizes))}, and 'all'.")
+        raise ValueError(f"There is no split {name!r}. The dataset has {', '.join(map(repr, sizes))}, and 'all'.")
     size = sizes[name]
     bounds = [_BOUND.fullmatch(text.strip()) for text in (match["start"] or "", match["stop"] or "")]
     for bound, text in zip(bounds, (match["start"], match["stop"]), strict=True):
         if bound is None and text:
             raise ValueError(_WRONG_PART.format(part=part))
-    unit = next((bound["unit"] for bound in bounds if bound and bound["unit"]), "")  # given once, it is that of both
-    start, stop = (_row(bound, unit, size, part) for bound in bounds)
+    unit = next(
+        (bound["unit"] for bound in bounds if bound and bound["unit"]), ""
+    )  # given once, it applies to both bounds
+    start, stop = (_row_index(bound, unit, size, part) for bound in bounds)
     return [(name, slice(0 if start is None else start, size if stop is None else stop))]
 
 
-def _row(bound: re.Match[str] | None, unit: str, size: int, part: str) -> int | None:
-    """The number of a row, counted from the start."""
+def _row_index(bound: re.Match[str] | None, unit: str, size: int, part: str) -> int | None:
+    """The index of a row, counted from the start."""
     if bound is None:
         return None
     number = float(bound["number"])
     if unit == "shard":
-        raise ValueError(f"The split {part!r} asks for shards, and the data has none here. Give rows or percent.")
+        raise ValueError(f"The split {part!r} asks for shards, which are not supported. Give rows or percent.")
     if unit == "%":
         row = round(number * size / 100)
     elif number.is_integer():

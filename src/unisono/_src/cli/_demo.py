@@ -33,8 +33,8 @@ def demo() -> int:
 
     rows = COMPARED_STEPS * GLOBAL_BATCH
     difference = _difference(
-        _weights_after(strategy, x[:rows], y[:rows]),
-        _weights_after(OneDeviceStrategy(strategy.extended.worker_devices[0]), x[:rows], y[:rows]),
+        _train_weights(strategy, x[:rows], y[:rows]),
+        _train_weights(OneDeviceStrategy(strategy.extended.worker_devices[0]), x[:rows], y[:rows]),
     )
     table = Table("devices", "samples/s", "test accuracy", f"max weight difference, {COMPARED_STEPS} steps")
     table.add_row(
@@ -49,7 +49,7 @@ def demo() -> int:
 
 def _all_devices() -> Strategy:
     if read_environment().cpu_devices is None:
-        set_cpu_devices(2)  # they count only where there is no GPU
+        set_cpu_devices(2)  # used only where there is no GPU
     return MirroredStrategy()
 
 
@@ -72,19 +72,19 @@ def _model(strategy: Strategy) -> Any:
     return model
 
 
-def _weights_after(strategy: Strategy, x: Any, y: Any) -> list[Any]:
+def _train_weights(strategy: Strategy, x: Any, y: Any) -> list[Any]:
     model = _model(strategy)
     model.fit(x, y, batch_size=GLOBAL_BATCH, shuffle=False, verbose=0)
     weights: list[Any] = model.get_weights()
     return weights
 
 
-def _difference(weights: list[Any], others: list[Any]) -> float:
-    return max(float(np.max(np.abs(one - other))) for one, other in zip(weights, others, strict=True))
+def _difference(weights: list[Any], expected: list[Any]) -> float:
+    return max(float(np.max(np.abs(one - other))) for one, other in zip(weights, expected, strict=True))
 
 
 class _TrainingClock(keras.callbacks.Callback):
-    """The seconds of the last epoch, validation not counted; compiling falls into the first."""
+    """The seconds of the last epoch without validation. Compilation is in the first epoch."""
 
     seconds = 0.0
 

@@ -1,4 +1,4 @@
-"""Arguments of the command `unisono`, all but those of `unisono run`: `unisono_launch` has these."""
+"""The command line of `unisono`, except `unisono run`, which is in `unisono_launch`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("run", help="start the workers of a job and watch them: unisono run --help", add_help=False)
     commands.add_parser("doctor", help="say what training needs and what is wrong here: unisono doctor --help")
     commands.add_parser("demo", help="train a small network on MNIST on all devices and compare it with one device")
-    commands.add_parser("tf-check", help="say what becomes of a script for TensorFlow: unisono tf-check --help")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    if words[:1] == ["doctor"]:
-        return doctor(words[1:])
-    if words[:1] == ["tf-check"]:
-        # Not above: importing the namespace gives arrays the manners of TensorFlow's, which other commands do not want.
+    commands.add_parser("tf-check", help="say which names of a TensorFlow script work: unisono tf-check --help")
+    arguments_given = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments_given[:1] == ["doctor"]:
+        return doctor(arguments_given[1:])
+    if arguments_given[:1] == ["tf-check"]:
+        # Not above: importing the namespace gives JAX's arrays the methods of TensorFlow's, which other commands do not
+        # need.
         from unisono._src.cli._tf_check import tf_check
 
-        return tf_check(words[1:])
-    if parser.parse_args(words).command == "run":
+        return tf_check(arguments_given[1:])
+    if parser.parse_args(arguments_given).command == "run":
         parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
     return demo()

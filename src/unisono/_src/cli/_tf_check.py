@@ -1,4 +1,4 @@
-"""`unisono tf-check`: which names of TensorFlow a script uses, and what becomes of them. Runs nothing of the script."""
+"""`unisono tf-check`: which names of TensorFlow a script uses, and whether they work. Runs nothing of the script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unisono.tf._missing import PAGE
 
 _STYLES: Final = {"supported": "green", "differs": "yellow", "missing": "bold red"}
 _ORDER: Final = ("missing", "differs", "supported")
-_WIDTH_OF_PIPES: Final = 160
+_WIDTH_WITHOUT_TERMINAL: Final = 160
 _LINES_SHOWN: Final = 6
 
 
@@ -32,7 +32,7 @@ def tf_check(arguments: Sequence[str]) -> int:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a .py file, a notebook, or a folder")
     parser.add_argument("--quiet", action="store_true", help="leave out names that are supported")
     options = parser.parse_args(arguments)
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_PIPES, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL, highlight=False)
     missing = unreadable = 0
     absent = [str(path) for path in options.paths if not path.exists()]
     if absent:
@@ -48,13 +48,13 @@ def tf_check(arguments: Sequence[str]) -> int:
 
 
 def _report(source: Source, console: Console, quiet: bool) -> int:
-    """Prints what is said of the names; returns how many are missing."""
+    """Prints the verdicts on the names; returns how many are missing."""
     lines: dict[Verdict, list[str]] = {}
     for use in find_name_uses(source.tree):
         for verdict in assess_use(use):
-            places = lines.setdefault(verdict, [])
-            if source.line(use.line) not in places:
-                places.append(source.line(use.line))
+            locations = lines.setdefault(verdict, [])
+            if source.line(use.line) not in locations:
+                locations.append(source.line(use.line))
     counts = {status: sum(verdict.status == status for verdict in lines) for status in _ORDER}
     table = Table(title=source.path, title_justify="left", title_style="bold")
     table.add_column("name", overflow="fold", max_width=64)
@@ -63,7 +63,7 @@ def _report(source: Source, console: Console, quiet: bool) -> int:
     table.add_column("what to know", overflow="fold")
     for verdict in sorted(lines, key=lambda each: (_ORDER.index(each.status), each.name)):
         if not (quiet and verdict.status == "supported"):
-            row = (verdict.name, _shortened(lines[verdict]), verdict.status, verdict.advice)
+            row = (verdict.name, _shorten(lines[verdict]), verdict.status, verdict.advice)
             table.add_row(*(each.replace("[", r"\[") for each in row), style=_STYLES[verdict.status])
     if table.row_count:
         console.print(table)
@@ -73,6 +73,6 @@ def _report(source: Source, console: Console, quiet: bool) -> int:
     return counts["missing"]
 
 
-def _shortened(lines: list[str]) -> str:
+def _shorten(lines: list[str]) -> str:
     more = len(lines) - _LINES_SHOWN
     return ", ".join(lines[:_LINES_SHOWN]) + (f" and {more} more" if more > 0 else "")

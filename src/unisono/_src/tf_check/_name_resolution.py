@@ -1,4 +1,4 @@
-"""From a dotted name, as scripts have it, to the object of the namespace that it means. Runs nothing of the script."""
+"""Resolves dotted names, as scripts have them, to objects of the namespace. Runs nothing of the script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unisono.tf._missing import MissingNameError, describe_missing_name
 
 ROOTS: Final = {"tf": "unisono.tf", "keras": "keras", "tfds": "unisono.tfds"}
 _UNSUPPORTED: Final = "Not supported. "  # docstrings of tf/_unsupported.py start with it
-_HIDDEN: Final = object()  # what instances have and their class does not show
+_HIDDEN: Final = object()  # a member that instances have and their class does not
 
 
 def resolve(name: str) -> Any:
@@ -45,12 +45,12 @@ def refusal_reason(value: Any) -> str | None:
 
 
 def has_identity(value: Any) -> bool:
-    """Whether an object is one thing, by whatever name it is reached: not a number or a text that others have too."""
+    """Whether an object is identified by `id`: not a number or text, which may be equal by accident."""
     return value is not _HIDDEN and not isinstance(value, str | bytes | int | float | tuple | list | dict | None)
 
 
 def may_have_members(name: str) -> bool:
-    """Whether names go on after this one: a module, a class, or something that is not available."""
+    """Whether this name may have members: a module, a class, or a name that is not available."""
     try:
         return isinstance(resolve(name), ModuleType | type)
     except MissingNameError:
@@ -58,7 +58,7 @@ def may_have_members(name: str) -> bool:
 
 
 def result_class_name(name: str) -> str | None:
-    """The name of the class of what calling it gives, as far as the class or the annotation says.
+    """The name of the class of the result of a call, if the class or an annotation shows it.
 
     >>> result_class_name("tf.data.Dataset.from_tensors")
     'tf.data.Dataset'
@@ -67,48 +67,48 @@ def result_class_name(name: str) -> str | None:
         called = resolve(name)
     except MissingNameError:
         return None
-    return name if isinstance(called, type) else _class_said(called, name)
+    return name if isinstance(called, type) else _annotated_class(called, name)
 
 
 def property_class_name(name: str) -> str | None:
-    """The name of the class of what a property gives, as far as its annotation says."""
+    """The name of the class of a property's value, if its annotation shows it."""
     try:
         found = resolve(name)
     except MissingNameError:
         return None
-    return _class_said(found.fget, name) if isinstance(found, property) else None
+    return _annotated_class(found.fget, name) if isinstance(found, property) else None
 
 
-def callback_argument_classes(name: str, place: int | str) -> list[str | None]:
-    """The names of the classes of what a function is called with that is passed as this argument, as far as known.
+def callback_argument_classes(name: str, position: int | str) -> list[str | None]:
+    """The names of the classes of the arguments that a function gets which is passed as this argument, if known.
 
     >>> callback_argument_classes("tf.distribute.Strategy.distribute_datasets_from_function", 0)
     ['tf.distribute.InputContext']
 
     Args:
         name: what the function is passed to.
-        place: the number of the argument, or its keyword.
+        position: the index of the argument, or its keyword.
     """
     try:
         called = resolve(name)
         hints = typing.get_type_hints(called)
     except (AttributeError, NameError, TypeError):
         return []
-    if isinstance(place, int):
+    if isinstance(position, int):
         names = [each for each in keyword_parameters(called) or [] if each != "self"]
-        place = names[place] if place < len(names) else ""
-    arguments = typing.get_args(hints.get(place))
-    given = arguments[0] if arguments and isinstance(arguments[0], list) else []
-    return [_public_name(each) for each in given]
+        position = names[position] if position < len(names) else ""
+    arguments = typing.get_args(hints.get(position))
+    argument_types = arguments[0] if arguments and isinstance(arguments[0], list) else []
+    return [_public_name(each) for each in argument_types]
 
 
 def keyword_parameters(value: Any) -> list[str] | None:
-    """The names of the keyword arguments it takes; None if it takes any, or that cannot be known."""
+    """The names of the keyword arguments it takes; None if it takes any, or if that is unknown."""
     wrapped = getattr(value, "__wrapped__", None)
-    of_keras = getattr(wrapped, "__module__", "").startswith("keras.")
+    is_keras_wrapper = getattr(wrapped, "__module__", "").startswith("keras.")
     try:
-        # What is put around a function of Keras takes the arguments of Keras 2 as well.
-        found = inspect.signature(value, follow_wrapped=not of_keras).parameters.values()
+        # A wrapper around a function of Keras takes the arguments of Keras 2 as well.
+        found = inspect.signature(value, follow_wrapped=not is_keras_wrapper).parameters.values()
     except (TypeError, ValueError):
         return None
     if any(each.kind is each.VAR_KEYWORD for each in found):
@@ -118,19 +118,19 @@ def keyword_parameters(value: Any) -> list[str] | None:
     ]
 
 
-def _class_said(function: Any, name: str) -> str | None:
-    """The class that the annotation of the result names."""
+def _annotated_class(function: Any, name: str) -> str | None:
+    """The class in the annotation of the result."""
     try:
         annotation = typing.get_type_hints(function).get("return")
-    except (AttributeError, NameError, TypeError):  # annotations that mean something to a type checker alone
+    except (AttributeError, NameError, TypeError):  # annotations that only a type checker can evaluate
         return None
     if annotation is typing.Self:
         return name.rpartition(".")[0]
-    return _public_name(annotation) or _told(function)
+    return _public_name(annotation) or _known_keras_result(function)
 
 
 def _public_name(annotation: Any) -> str | None:
-    """The name of the class that an annotation means; of `X | None`, X."""
+    """The name of the class in an annotation; of `X | None`, X."""
     some = [each for each in typing.get_args(annotation) if each is not type(None)]
     if typing.get_origin(annotation) in (typing.Union, types.UnionType) and len(some) == 1:
         (annotation,) = some
@@ -139,47 +139,50 @@ def _public_name(annotation: Any) -> str | None:
 
 
 def _member(owner: Any, name: str, path: str) -> Any:
-    said: MissingNameError | None = None
+    missing: MissingNameError | None = None
     try:
         return getattr(owner, name)
-    except MissingNameError as error:  # what the module or the class says of the name itself
-        said = error
+    except MissingNameError as error:  # the module or the class explains the name itself
+        missing = error
     except AttributeError:
         if isinstance(owner, type) and refusal_reason(owner) is None:
-            made = _made_by(owner)
-            if made is not owner:
-                return _HIDDEN if made is Any or not isinstance(made, type) else _member(made, name, path)
+            result = _class_of_call(owner)
+            if result is not owner:
+                return _HIDDEN if result is Any or not isinstance(result, type) else _member(result, name, path)
+            message = getattr(owner, "DESCRIPTOR", None)  # classes of protobuf do not show the fields of messages
+            if message is not None and name in message.fields_by_name:
+                return _HIDDEN
             if name in _set_on_self(owner) or hasattr(owner, "__getattr__"):
                 return _HIDDEN
             if name == "history" and issubclass(owner, keras.Model):  # `fit` sets it
                 return _HIDDEN
             if owner is keras.Model:
-                return _member(_functional(), name, path)
+                return _member(_functional_model_class(), name, path)
         elif refusal_reason(owner) is not None:
-            said = MissingNameError(f"{path} is not available: {refusal_reason(owner)}")
+            missing = MissingNameError(f"{path} is not available: {refusal_reason(owner)}")
         elif not isinstance(owner, ModuleType):
             return _HIDDEN
     if isinstance(owner, ModuleType):
-        with contextlib.suppress(ModuleNotFoundError):  # a submodule that nobody imported yet
+        with contextlib.suppress(ModuleNotFoundError):  # a submodule that was not imported yet
             return importlib.import_module(f"{owner.__name__}.{name}")
-    raise said or MissingNameError(describe_missing_name(path, [*dir(owner), *getattr(owner, "__all__", ())]))
+    raise missing or MissingNameError(describe_missing_name(path, [*dir(owner), *getattr(owner, "__all__", ())]))
 
 
-def _made_by(owner: type) -> Any:
-    """What calling a class gives: an instance of it, or what its `__new__` says, which may be of another class."""
+def _class_of_call(owner: type) -> Any:
+    """The class of what calling a class returns: itself, or the one in the annotation of its `__new__`."""
     maker = vars(owner).get("__new__")
     try:
-        said = typing.get_type_hints(getattr(maker, "__func__", maker)).get("return", owner) if maker else owner
-    except NameError:  # that of a named tuple, which is made of text
+        annotated = typing.get_type_hints(getattr(maker, "__func__", maker)).get("return", owner) if maker else owner
+    except NameError:  # that of a named tuple, which is generated from text
         return owner
-    return owner if said is typing.Self else said
+    return owner if annotated is typing.Self else annotated
 
 
 @functools.cache
-def _functional() -> type:
+def _functional_model_class() -> type:
     """The class of `keras.Model(inputs, outputs)`, which has no public name."""
-    place = keras.Input((1,))
-    return type(keras.Model(place, place))
+    inputs = keras.Input((1,))
+    return type(keras.Model(inputs, inputs))
 
 
 @functools.cache
@@ -190,7 +193,7 @@ def _set_on_self(owner: type) -> frozenset[str]:
         names.update(vars(base).get("__annotations__", ()))
         try:
             tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
-        except (OSError, TypeError):  # written in C, or made by a function
+        except (OSError, TypeError):  # written in C, or created by a function
             continue
         names.update(
             node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
@@ -200,7 +203,9 @@ def _set_on_self(owner: type) -> frozenset[str]:
 
 @functools.cache
 def _public_classes(modules: int) -> dict[type, str]:
-    """The shortest public name of each class of the namespace, as long as there are no more modules."""
+    """The shortest public name of each class of the namespace. ``modules`` is the number of imported ones, for the
+    cache.
+    """
     found: dict[type, str] = {}
     for module in sorted(
         (each for each in sys.modules if (each + ".").startswith("unisono.tf.")), key=len, reverse=True
@@ -212,14 +217,14 @@ def _public_classes(modules: int) -> dict[type, str]:
             if isinstance(value, type) and not name.startswith("_") and value.__module__ not in sys.stdlib_module_names:
                 found[value] = f"{module.removeprefix('unisono.')}.{name}"
     for public, name in list(found.items()):
-        for base in public.__mro__:  # what the core returns is the namespace's class of that name
+        for base in public.__mro__:  # a class of the core has the name of the namespace's subclass
             if base.__name__ == public.__name__:
                 found.setdefault(base, name)
     return found
 
 
-def _told(function: Any) -> str | None:
-    """What functions of Keras return, which have no annotations."""
+def _known_keras_result(function: Any) -> str | None:
+    """The classes that functions of Keras return, which have no annotations."""
     module = getattr(function, "__module__", "")
     name = getattr(function, "__name__", "")
     if name in ("load_model", "clone_model") or module.startswith("keras.src.applications"):

@@ -1,4 +1,4 @@
-"""What the names of a script mean, as far as reading it tells: for `_script_reader.py`."""
+"""What the names of a script refer to, as far as its source shows: for `_script_reader.py`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ Location = tuple[int, int]  # a line and a column
 
 @dataclasses.dataclass(frozen=True)
 class ResolvedName:
-    """What an expression means: the object of that name, an instance of it, or a member of an instance."""
+    """What an expression refers to: the object of that name, an instance of it, or a member of an instance."""
 
     name: str
-    kind: Literal["object", "instance", "member", "own class", "own function"] = "object"
+    kind: Literal["object", "instance", "member", "script class", "script function"] = "object"
     certain: bool = True
-    place: Location | None = None  # of the definition, if it is a function of the script
+    location: Location | None = None  # of the definition, if it is a function of the script
 
 
 class Scope:
-    """What names mean in a function, a class or a module."""
+    """What names refer to in a function, a class or a module."""
 
     def __init__(
         self,
         parent: Scope | None = None,
         on_self: dict[str, ResolvedName | None] | None = None,
-        body_of: Location | None = None,
+        function: Location | None = None,
     ) -> None:
         self.parent = parent
-        self.body_of = body_of  # the function whose body this is
+        self.function = function  # the function whose body this is
         self.names: dict[str, ResolvedName | None] = {}
         self.on_self: dict[str, ResolvedName | None] = {} if parent is None else parent.on_self
         if on_self is not None:
@@ -44,8 +44,8 @@ class Scope:
 
 
 class ScriptFunctions:
-    """What is known of functions of the script, by their place: what they return, and what others call them with."""
+    """What is known of the script's functions, by location: what they return, and the classes of their arguments."""
 
     def __init__(self) -> None:
-        self.returned: dict[Location, ResolvedName] = {}
-        self.given: dict[Location, list[str | None]] = {}
+        self.results: dict[Location, ResolvedName] = {}
+        self.argument_classes: dict[Location, list[str | None]] = {}

@@ -1,4 +1,4 @@
-"""Python code in scripts and notebooks, parsed; and what is said of a file that cannot be."""
+"""Parses the Python code of scripts and notebooks; errors for files that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-# Not every line that begins with %: a text may be formatted over two lines.
+# Not every line that begins with %: it may be the operator of an expression over two lines.
 _SHELL: Final = re.compile(r"^(\s*)(?:!|%{1,2}[A-Za-z]).*$")
 _SHELL_VALUE: Final = re.compile(r"^(\s*[\w, ]+=)\s*(?:!|%[A-Za-z]).*$")
 _WRITE_FILE: Final = re.compile(r"^%%writefile\s+(?:-a\s+)?(\S+\.py)\s*$")
@@ -25,7 +25,7 @@ class UnreadableSourceError(ValueError):
 
 
 class Source(NamedTuple):
-    """Code, and how its lines are named for people."""
+    """Code, and the names of its lines in reports."""
 
     path: str
     tree: ast.Module
@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
 
 def find_source_files(path: Path) -> list[Path]:
-    """The file, or the scripts and notebooks that are in the folder; none that is hidden."""
+    """The file, or the scripts and notebooks in the folder, without hidden ones."""
     if not path.is_dir():
         return [path]
     found = sorted((*path.rglob("*.py"), *path.rglob("*.ipynb")))
@@ -43,16 +43,16 @@ def find_source_files(path: Path) -> list[Path]:
 def parse_sources(path: Path) -> Iterator[Source]:
     """The code of a script, or of a notebook and of the scripts that it writes."""
     if path.suffix == ".ipynb":
-        yield from _notebook(path)
+        yield from _parse_notebook(path)
     else:
-        yield Source(str(path), _parsed(path.read_bytes(), str(path), str), str)
+        yield Source(str(path), _parse(path.read_bytes(), str(path), str), str)
 
 
-def _parsed(code: str | bytes, path: str, line: Callable[[int], str]) -> ast.Module:
+def _parse(code: str | bytes, path: str, line: Callable[[int], str]) -> ast.Module:
     """The code as a tree; UnreadableSourceError with the line if it is not Python."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # old scripts have many of "\d"
+            warnings.simplefilter("ignore")  # old scripts have many invalid escapes such as "\d"
             return ast.parse(code)
     except ValueError as error:
         raise UnreadableSourceError(f"{path} is not a script: {error}") from error
@@ -63,7 +63,7 @@ def _parsed(code: str | bytes, path: str, line: Callable[[int], str]) -> ast.Mod
         raise UnreadableSourceError(form.format(path=path, line=where, text=text, message=error.msg)) from error
 
 
-def _notebook(path: Path) -> Iterator[Source]:
+def _parse_notebook(path: Path) -> Iterator[Source]:
     """Its cells as one script, and each script that a cell writes with %%writefile."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -75,21 +75,21 @@ def _notebook(path: Path) -> Iterator[Source]:
     for number, cell in enumerate(cells, 1):
         text = "".join(cell.get("source", ())) if cell.get("cell_type") == "code" else ""
         code = text.splitlines()
-        places = [f"cell {number}:{line}" for line in range(1, len(code) + 1)]
+        locations = [f"cell {number}:{line}" for line in range(1, len(code) + 1)]
         file = _WRITE_FILE.match(code[0]) if code else None
         if file is not None:
-            written.append((f"{path} ({file[1]})", code[1:], places[1:]))
+            written.append((f"{path} ({file[1]})", code[1:], locations[1:]))
         elif not code or not code[0].startswith("%%"):
             lines += code
-            names += places
-    for name, code, places in ((str(path), lines, names), *written):
+            names += locations
+    for name, code, locations in ((str(path), lines, names), *written):
         if code:
-            yield _cells(name, code, places)
+            yield _parse_cells(name, code, locations)
 
 
-def _cells(path: str, code: list[str], places: list[str]) -> Source:
+def _parse_cells(path: str, code: list[str], locations: list[str]) -> Source:
     def line(number: int) -> str:
-        return places[min(number, len(places)) - 1]
+        return locations[min(number, len(locations)) - 1]
 
     plain = [_SHELL_VALUE.sub(r"\1 None", _SHELL.sub(r"\1pass", each)) for each in code]
-    return Source(path, _parsed("\n".join(plain), path, line), line)
+    return Source(path, _parse("\n".join(plain), path, line), line)

@@ -1,4 +1,4 @@
-"""What is said of a name that a script uses: supported, different in a way that is told, or missing."""
+"""The verdict on a name that a script uses: supported, different (with the difference), or missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Status = Literal["supported", "differs", "missing"]
 
 
 class Verdict(NamedTuple):
-    """What is said of a name."""
+    """The verdict on a name."""
 
     name: str
     status: Status
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def assess_name(name: str) -> Verdict:
-    """What is said of a dotted name.
+    """The verdict on a dotted name.
 
     >>> assess_name("tf.constant")
     Verdict(name='tf.constant', status='supported', text='')
@@ -47,29 +47,31 @@ def assess_name(name: str) -> Verdict:
     refused = refusal_reason(found) or NEED_OTHER_PACKAGES.get(name_in_tf)
     if refused is not None:
         return Verdict(name, "missing", refused)
-    difference = DIFFERENCES.get(name) or _differences_of(len(sys.modules)).get(id(found))
+    difference = DIFFERENCES.get(name) or _differences_by_id(len(sys.modules)).get(id(found))
     return Verdict(name, "differs", difference) if difference else Verdict(name, "supported")
 
 
 def assess_use(use: NameUse) -> list[Verdict]:
-    """What is said of a name that a script uses, then of each keyword argument that it does not take."""
+    """The verdict on a name that a script uses, then on each keyword argument that it does not take."""
     first = assess_name(use.name)
     if first.status == "missing":
-        # An object of a class of the script may have members that nobody but the script knows.
+        # An object of the script's class may have members that only the script defines.
         return [first] if use.certain or _is_refused(use.name) else []
     return [first, *_unknown_keywords(use)]
 
 
 def _unknown_keywords(use: NameUse) -> list[Verdict]:
-    # A class of the script may have its own `compile`, with other arguments.
+    # A class of the script may define `compile` with other arguments.
     known = keyword_parameters(resolve(use.name)) if use.keywords and use.certain else None
     if known is None:
         return []
     unknown = [keyword for keyword in use.keywords if keyword not in known]
-    return [Verdict(f"{use.name}({keyword}=)", "missing", _no_argument(keyword, known)) for keyword in unknown]
+    return [
+        Verdict(f"{use.name}({keyword}=)", "missing", _explain_unknown_argument(keyword, known)) for keyword in unknown
+    ]
 
 
-def _no_argument(keyword: str, known: list[str]) -> str:
+def _explain_unknown_argument(keyword: str, known: list[str]) -> str:
     taken = ", ".join(f"{name}=" for name in known if name != "self") or "none"
     near = difflib.get_close_matches(keyword, known, n=1)
     return f"There is no argument {keyword}=.{f' The nearest is {near[0]}=.' if near else ''} It takes: {taken}."
@@ -83,8 +85,8 @@ def _is_refused(name: str) -> bool:
 
 
 @functools.cache
-def _differences_of(modules: int) -> dict[int, str]:
-    """The differences by the object: `tf.dtypes.int64` is `tf.int64`, `MirroredStrategy.run` is `Strategy.run`."""
+def _differences_by_id(modules: int) -> dict[int, str]:
+    """The differences by the object's id: `tf.dtypes.int64` is `tf.int64`, `MirroredStrategy.run` is `Strategy.run`."""
     found: dict[int, str] = {}
     for name, difference in DIFFERENCES.items():
         try:
