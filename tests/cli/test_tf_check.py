@@ -47,6 +47,12 @@ def test_a_name_is_found_however_it_was_imported(imports: str, used: str, name: 
     assert NameUse(name, 2) in uses(f"{imports}\n{used}")
 
 
+def test_fields_of_messages_are_members() -> None:
+    assert assess_name("tf.train.Example.features").status == "supported"
+    assert assess_name("tf.train.Example.FromString").status == "supported"
+    assert assess_name("tf.train.Example.nothing").status == "missing"
+
+
 def test_methods_are_those_of_the_class_that_was_assigned() -> None:
     found = names("""
         import tensorflow as tf

@@ -91,7 +91,7 @@ def callback_argument_classes(name: str, position: int | str) -> list[str | None
     """
     try:
         called = resolve(name)
-        hints = typing.get_type_hints(called)
+        hints = _type_hints(called)
     except (AttributeError, NameError, TypeError):
         return []
     if isinstance(position, int):
@@ -118,10 +118,19 @@ def keyword_parameters(value: Any) -> list[str] | None:
     ]
 
 
+def _type_hints(function: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except NameError:  # a class that its module imports for type checkers only
+        return typing.get_type_hints(
+            function, localns={each.__name__: each for each in _public_classes(len(sys.modules))}
+        )
+
+
 def _annotated_class(function: Any, name: str) -> str | None:
     """The class in the annotation of the result."""
     try:
-        annotation = typing.get_type_hints(function).get("return")
+        annotation = _type_hints(function).get("return")
     except (AttributeError, NameError, TypeError):  # annotations that only a type checker can evaluate
         return None
     if annotation is typing.Self:
