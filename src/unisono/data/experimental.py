@@ -1,4 +1,4 @@
-"""tf.data.experimental: the older home of what has moved to `unisono.data`, and what never left it."""
+"""tf.data.experimental: older names of what is now in `unisono.data`, and what has no other name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset]:
-    """For `apply`: the dataset has so many elements; an error while it is read if it has not.
+    """For `apply`: states the number of elements; raises an error while the dataset is read if it is wrong.
 
     >>> from unisono.data import Dataset
     >>> len(Dataset.range(10).filter(lambda x: x < 3).apply(assert_cardinality(3)))

@@ -1,9 +1,9 @@
 """Random numbers for map functions: different for every element and epoch, the same in every run.
 
 Give `jax.random` a dtype, as `keras.random` does: without one it draws 64 bits on the host and 32 in a training step,
-and these are other numbers.
+and these numbers differ.
 
-`keras.random` and Keras's random layers need none of this: inside a map they follow the element by themselves.
+`keras.random` and Keras's random layers need none of this: inside a map their numbers are derived from the element.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["generator", "key"]
 
 
 def key() -> jax.Array:
-    """A key for `jax.random`, inside a map function. Each call gives another one.
+    """A key for `jax.random`, inside a map function. Each call gives a different one.
 
     >>> import jax
     >>> from unisono.data import Dataset, random
@@ -31,7 +31,7 @@ def key() -> jax.Array:
 
 
 def generator() -> np.random.Generator:
-    """A NumPy generator, inside a map function that runs on the host. Each call gives another one.
+    """A NumPy generator, inside a map function that runs on the host. Each call gives a different one.
 
     >>> from unisono.data import Dataset, random
     >>> dataset = Dataset.range(2).map(lambda x: random.generator().normal())
@@ -39,11 +39,8 @@ def generator() -> np.random.Generator:
     2
     """
     draw = _draw("generator")
-    numbers = (
-        int(draw.epoch),
-        int(draw.row),
-        draw.number,
-    )  # traced values have no number: the map then runs on the host
+    # A tracer cannot be converted to a number: the map then runs on the host.
+    numbers = (int(draw.epoch), int(draw.row), draw.number)
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(draw.seed, spawn_key=numbers)))
 
 
@@ -51,7 +48,7 @@ def _draw(name: str) -> Draw:
     draw = next_draw()
     if draw is None:
         raise RuntimeError(
-            f"data.random.{name}() was called outside of a map function. Its numbers follow from the element that is "
-            f"being mapped: call it inside, dataset.map(lambda x: x + ...data.random.{name}()...)."
+            f"data.random.{name}() was called outside of a map function. Its numbers are derived from the element that "
+            f"is being mapped: call it inside, dataset.map(lambda x: x + ...data.random.{name}()...)."
         )
     return draw

@@ -16,20 +16,21 @@ from unisono._src.data.plans import (
     Batch,
     Buckets,
     Cache,
-    ChosenElements,
+    ChoiceSource,
     ComputeAhead,
     Concatenate,
     ConcatenateBatches,
     Counter,
-    ElementList,
     ElementWriter,
     Enumerate,
     FileCache,
     Filter,
     FixedLengthRecords,
-    GeneratedElements,
+    GeneratorSource,
     GroupByWindow,
     Interleave,
+    ListSource,
+    LoadedSource,
     Map,
     Operation,
     Options,
@@ -41,7 +42,6 @@ from unisono._src.data.plans import (
     Range,
     Rebatch,
     Repeat,
-    SavedElements,
     Scan,
     Shard,
     Shuffle,
@@ -149,9 +149,9 @@ SOURCES = {
     "one element": SourceCase(lambda _: ArraySlices.of_one({"x": 3}), "1 row"),
     "range": SourceCase(lambda _: Range(range(7)), "range(7)"),
     "range down": SourceCase(lambda _: Range(range(9, 0, -3), np.dtype("int32")), "range(9, 0, -3)"),
-    "generator": SourceCase(lambda _: GeneratedElements(seven), "from_generator(seven)"),
+    "generator": SourceCase(lambda _: GeneratorSource(seven), "from_generator(seven)"),
     "generator of pairs": SourceCase(
-        lambda _: GeneratedElements(lambda: ((i, {"y": [i, i]}) for i in range(3))), "from_generator(lambda)"
+        lambda _: GeneratorSource(lambda: ((i, {"y": [i, i]}) for i in range(3))), "from_generator(lambda)"
     ),
     "text": SourceCase(lambda folder: TextLines((_text(folder),)), "TextLineDataset('FOLDER/lines.txt')"),
     "texts": SourceCase(lambda folder: TextLines((_text(folder),) * 3), "TextLineDataset(3 files)"),
@@ -163,7 +163,7 @@ SOURCES = {
     "records": SourceCase(lambda folder: TFRecords((_records(folder),)), "TFRecordDataset('FOLDER/data.tfrecord')"),
     "zip": SourceCase(lambda _: ZippedPlans((Plan(ROWS), {"y": Plan(Range(range(5)))})), "zip(7 rows, range(5))"),
     "zip of a stream": SourceCase(
-        lambda _: ZippedPlans((Plan(ROWS, (Shuffle(7, seed=1),)), Plan(GeneratedElements(seven), (Take(4),)))),
+        lambda _: ZippedPlans((Plan(ROWS, (Shuffle(7, seed=1),)), Plan(GeneratorSource(seven), (Take(4),)))),
         "zip(7 rows -> shuffle(7), from_generator(seven) -> take(4))",
     ),
     "endless zip": SourceCase(
@@ -171,11 +171,11 @@ SOURCES = {
         "zip(7 rows -> repeat(), 7 rows -> shuffle(7) -> repeat())",
     ),
     "choose": SourceCase(
-        lambda _: ChosenElements((Plan(ROWS), Plan(GeneratedElements(seven))), Plan(ArraySlices([0, 1, 1, 0, 0]))),
+        lambda _: ChoiceSource((Plan(ROWS), Plan(GeneratorSource(seven))), Plan(ArraySlices([0, 1, 1, 0, 0]))),
         "choose_from_datasets([7 rows, from_generator(seven)], 5 rows)",
     ),
     "sample": SourceCase(
-        lambda _: ChosenElements(
+        lambda _: ChoiceSource(
             (Plan(ROWS), Plan(Range(range(3)))), Plan(RandomChoices((0.3, 0.7), seed=1)), stop_on_empty=False
         ),
         "choose_from_datasets([7 rows, range(3)], weights [0.3, 0.7])",
@@ -184,9 +184,9 @@ SOURCES = {
     "counter": SourceCase(lambda _: Counter(5, -2, np.dtype("int32")), "counter(5, -2)"),
     "random numbers": SourceCase(lambda _: RandomNumbers(seed=4), "random()"),
     "the same random numbers": SourceCase(lambda _: RandomNumbers(seed=4, rerandomize=False), "random()"),
-    "load": SourceCase(lambda folder: SavedElements(_saved(folder)), "load('FOLDER')"),
+    "load": SourceCase(lambda folder: LoadedSource(_saved(folder)), "load('FOLDER')"),
     "a list of elements": SourceCase(
-        lambda _: ElementList((np.zeros(1), np.zeros(2), np.zeros(0))),
+        lambda _: ListSource((np.zeros(1), np.zeros(2), np.zeros(0))),
         "3 elements",
     ),
 }
@@ -219,7 +219,7 @@ OPERATIONS = {
         lambda _: Concatenate(Plan(Range(range(4)), (Shuffle(4, seed=1),))), "concatenate(range(4) -> shuffle(4))"
     ),
     "concatenate a stream": OperationCase(
-        lambda _: Concatenate(Plan(GeneratedElements(seven))), "concatenate(from_generator(seven))"
+        lambda _: Concatenate(Plan(GeneratorSource(seven))), "concatenate(from_generator(seven))"
     ),
     "concatenate nothing": OperationCase(lambda _: Concatenate(Plan(Range(range(0)))), "concatenate(range(0))"),
     "flat_map": OperationCase(lambda _: Interleave(spread, flat=True, seed=1), "flat_map(spread)", recomputes=1),
@@ -289,7 +289,7 @@ OPERATIONS = {
 
 INPUTS: dict[str, tuple[Source, tuple[Operation, ...]]] = {
     "rows": (ROWS, ()),
-    "a stream": (GeneratedElements(seven), ()),
+    "a stream": (GeneratorSource(seven), ()),
     "filtered rows": (ArraySlices(np.arange(9)), (Filter(lambda x: bool(x % 4 != 3)),)),
 }
 """What operations are put on. Each has seven elements."""

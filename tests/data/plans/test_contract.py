@@ -19,7 +19,7 @@ from unisono._src.data.plans import (
     Cache,
     Concatenate,
     FileCache,
-    GeneratedElements,
+    GeneratorSource,
     Map,
     Operation,
     Plan,
@@ -173,7 +173,7 @@ def test_closing_an_operation_closes_the_generator_before_it(name: str, tmp_path
             running.pop()
 
     case = OPERATIONS[name]
-    elements = Plan(GeneratedElements(watched), (*case.before, case.make(tmp_path))).open((0,))
+    elements = Plan(GeneratorSource(watched), (*case.before, case.make(tmp_path))).open((0,))
     for element in islice(elements, 1):
         element()
     elements.close()
@@ -216,7 +216,7 @@ class TestStatesOfCaches:
     @staticmethod
     def plan() -> Plan:
         return Plan(
-            GeneratedElements(lambda: iter(range(6))), (Shuffle(3, seed=1), Cache(), Map(lambda x: x + 1, seed=1))
+            GeneratorSource(lambda: iter(range(6))), (Shuffle(3, seed=1), Cache(), Map(lambda x: x + 1, seed=1))
         )
 
     def test_a_state_of_the_filling_pass_fits_one_that_finds_everything(self) -> None:
@@ -259,7 +259,7 @@ class TestStatesOfCaches:
 
     @pytest.mark.parametrize("moved", [0, 3])
     def test_a_state_of_a_pass_that_read_a_file_fits_one_that_writes_it(self, moved: int, tmp_path: Path) -> None:
-        plan = Plan(GeneratedElements(lambda: iter(range(6))), (FileCache(tmp_path / "f", "cache('f')", "numbers"),))
+        plan = Plan(GeneratorSource(lambda: iter(range(6))), (FileCache(tmp_path / "f", "cache('f')", "numbers"),))
         expected = values_of(plan)
         elements = plan.open((0,))
         list(islice(elements, 2))
@@ -277,14 +277,14 @@ class TestStatesOfCaches:
 def test_a_long_shuffle_buffer_over_a_stream_is_restorable() -> None:
     # More elements than lie between two remembered places of `Tracked`.
     def make() -> Plan:
-        return Plan(GeneratedElements(lambda: iter(range(200))), (Shuffle(90, seed=1), plans.Batch(25)))
+        return Plan(GeneratorSource(lambda: iter(range(200))), (Shuffle(90, seed=1), plans.Batch(25)))
 
     assert_restorable(make)
 
 
 def test_a_restored_shuffle_buffer_maps_nothing_again() -> None:
     calls: list[int] = []
-    numbers = Plan(GeneratedElements(lambda: iter(range(50))), (Map(lambda x: calls.append(int(x)) or x, seed=1),))
+    numbers = Plan(GeneratorSource(lambda: iter(range(50))), (Map(lambda x: calls.append(int(x)) or x, seed=1),))
     plan = numbers.then(Shuffle(20, seed=1))
     elements = plan.open((0,))
     for element in islice(elements, 10):
@@ -299,7 +299,7 @@ def test_a_restored_shuffle_buffer_maps_nothing_again() -> None:
 def test_random_words_go_through_json_unharmed() -> None:
     # 64-bit words: a float in between would lose their lower bits.
     def make() -> Plan:
-        return Plan(GeneratedElements(lambda: iter(np.arange(40))), (Shuffle(7, seed=-3),))
+        return Plan(GeneratorSource(lambda: iter(np.arange(40))), (Shuffle(7, seed=-3),))
 
     assert_restorable(make, (2**40,), limit=50)
 

@@ -17,7 +17,7 @@ from unisono._src.data.plans import (
     Concatenate,
     Enumerate,
     Filter,
-    GeneratedElements,
+    GeneratorSource,
     IndexedPlan,
     Map,
     Operation,
@@ -280,8 +280,8 @@ def test_enumerated_plans_number_their_places() -> None:
 
 
 def test_a_source_without_rows_has_none() -> None:
-    assert index_plan(Plan(GeneratedElements(lambda: iter([1])))) is None
-    assert index_plan(Plan(ZippedPlans((numbers(3), Plan(GeneratedElements(lambda: iter([1]))))))) is None
+    assert index_plan(Plan(GeneratorSource(lambda: iter([1])))) is None
+    assert index_plan(Plan(ZippedPlans((numbers(3), Plan(GeneratorSource(lambda: iter([1]))))))) is None
 
 
 def test_operations_of_other_kinds_are_left_to_the_reference_executor() -> None:

@@ -18,7 +18,7 @@ from unisono._src.data.plans import (
     ArraySlices,
     Batch,
     Cache,
-    GeneratedElements,
+    GeneratorSource,
     Map,
     Operation,
     Plan,
@@ -31,7 +31,7 @@ from unisono._src.data.plans import (
 
 def stream(numbers: Callable[[], Iterator[int]], *operations: Operation) -> Plan:
     """Numbers from a function, of unknown number: a source without random access."""
-    return Plan(GeneratedElements(numbers), operations)
+    return Plan(GeneratorSource(numbers), operations)
 
 
 def numbers(size: int, *operations: Operation) -> Plan:

@@ -14,14 +14,14 @@ from numpy.typing import DTypeLike
 from unisono._src.data.dataset._transformations import Transformations
 from unisono._src.data.plans import (
     ArraySlices,
-    ChosenElements,
+    ChoiceSource,
     Counter,
-    GeneratedElements,
+    GeneratorSource,
+    LoadedSource,
     Nest,
     Plan,
     RandomNumbers,
     Range,
-    SavedElements,
     Signature,
     ZippedPlans,
     find_files,
@@ -85,7 +85,7 @@ class Dataset(Transformations):
         """
         function = generator if not args else lambda: generator(*args)
         signature = Signature.from_arguments(output_signature, output_types, output_shapes)
-        return Dataset(Plan(GeneratedElements(function, signature)))
+        return Dataset(Plan(GeneratorSource(function, signature)))
 
     @staticmethod
     def range(*args: int, output_type: DTypeLike = np.int64, name: str | None = None, **_: Any) -> Dataset:
@@ -127,7 +127,7 @@ class Dataset(Transformations):
         >>> [int(x) for x in Dataset.load(folder)]
         [0, 1, 2]
         """
-        return Dataset(Plan(SavedElements(Path(path) / "elements")))
+        return Dataset(Plan(LoadedSource(Path(path) / "elements")))
 
     @staticmethod
     def zip(*args: Nest, datasets: Nest = None, name: str | None = None) -> Dataset:
@@ -196,7 +196,7 @@ class Dataset(Transformations):
         [0, 10, 1, 11]
         """
         plans = _check_plans(datasets, "choose_from_datasets")
-        return Dataset(Plan(ChosenElements(plans, choice_dataset.plan, stop_on_empty_dataset)))
+        return Dataset(Plan(ChoiceSource(plans, choice_dataset.plan, stop_on_empty_dataset)))
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Dataset:
@@ -208,6 +208,6 @@ def _check_plans(datasets: Sequence[Dataset], call: str) -> tuple[Plan, ...]:
         raise TypeError(f"{call}: expected a list of at least one Dataset, got {datasets!r}.")
     plans = tuple(dataset.plan for dataset in datasets)
     _ = Dataset(
-        Plan(ChosenElements(plans, Dataset.range(0).plan))
+        Plan(ChoiceSource(plans, Dataset.range(0).plan))
     ).known_element_spec  # raises if they do not fit together
     return plans

@@ -53,10 +53,10 @@ def trace_stages(plan: Plan, may_run: bool = True) -> list[Stage]:
     Dtypes are NumPy's, 64 bits included: an element on the host is not yet one of a training step.
     """
     with jax.enable_x64(True):
-        return _stages(plan, may_run)
+        return _find_stages(plan, may_run)
 
 
-def _stages(plan: Plan, may_run: bool) -> list[Stage]:
+def _find_stages(plan: Plan, may_run: bool) -> list[Stage]:
     inspection = _PlanInspection(Plan(plan.source), None, None, may_run)
     try:
         stages = [Stage(None, plan.source.element_spec(inspection))]
@@ -106,7 +106,7 @@ class _PlanInspection(Inspection):
         return self._first(self._before)
 
     def spec_of(self, plan: Plan) -> Nest:
-        spec = _stages(plan, self._may_run)[-1].spec
+        spec = _find_stages(plan, self._may_run)[-1].spec
         if spec is UNKNOWN:
             raise SpecUnknownError
         return spec

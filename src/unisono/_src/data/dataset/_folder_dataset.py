@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.dataset._dataset import Dataset
-from unisono._src.data.dataset._folder_files import FileKind, FolderFiles, list_files, split
+from unisono._src.data.dataset._folder_files import FileKind, FolderFiles, list_files, split_files
 from unisono._src.data.plans import AUTOTUNE, Plan
 
 
@@ -63,7 +63,7 @@ def make_folder_datasets(
         return dataset(files, shuffle)
     # Shuffled as Keras does it, so that the same seed gives the same split.
     shuffled = files.select(np.random.RandomState(seed).permutation(len(files.paths))) if shuffle else files
-    training, validation = split(kind, shuffled, validation_split)
+    training, validation = split_files(kind, shuffled, validation_split)
     if verbose:
         print(f"Using {len(training.paths)} files for training and {len(validation.paths)} for validation.")
     if subset == "both":

@@ -52,14 +52,14 @@ def list_files(
             f"an archive must be unpacked first."
         )
     if isinstance(labels, str) and labels == "inferred":
-        found = _by_sub_folder(kind, folder, class_names, follow_links)
+        found = _list_by_sub_folder(kind, folder, class_names, follow_links)
     else:
         if class_names is not None:
             raise ValueError(
                 f"{kind.call}: class_names={list(class_names)} says how sub-folders become labels, but labels are not "
                 f'inferred from sub-folders here. Leave class_names out, or write labels="inferred".'
             )
-        found = _attach_labels(kind, tuple(_files_below(kind, folder, follow_links)), labels, folder)
+        found = _attach_labels(kind, tuple(_list_files_below(kind, folder, follow_links)), labels, folder)
     if not found.paths:
         where = (
             f"in {folder!r}" if found.class_names is None else f"in the folders {list(found.class_names)} of {folder!r}"
@@ -70,7 +70,7 @@ def list_files(
     return found
 
 
-def split(kind: FileKind, files: FolderFiles, fraction: float) -> tuple[FolderFiles, FolderFiles]:
+def split_files(kind: FileKind, files: FolderFiles, fraction: float) -> tuple[FolderFiles, FolderFiles]:
     """The files for training, and the last `fraction` for validation."""
     num_files = len(files.paths)
     num_training = num_files - int(fraction * num_files)
@@ -83,7 +83,9 @@ def split(kind: FileKind, files: FolderFiles, fraction: float) -> tuple[FolderFi
     return files.select(numbers[:num_training]), files.select(numbers[num_training:])
 
 
-def _by_sub_folder(kind: FileKind, folder: str, class_names: Sequence[str] | None, follow_links: bool) -> FolderFiles:
+def _list_by_sub_folder(
+    kind: FileKind, folder: str, class_names: Sequence[str] | None, follow_links: bool
+) -> FolderFiles:
     found = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
     names = found if class_names is None else list(class_names)
     unknown = [name for name in names if name not in found]
@@ -97,7 +99,7 @@ def _by_sub_folder(kind: FileKind, folder: str, class_names: Sequence[str] | Non
             f"{kind.call}: {folder!r} has no sub-folder, and sub-folders are the classes. Put the {kind.content}s of "
             f"each class into a separate folder, or write labels=None for {kind.content}s without labels."
         )
-    by_class = [list(_files_below(kind, os.path.join(folder, name), follow_links)) for name in names]
+    by_class = [list(_list_files_below(kind, os.path.join(folder, name), follow_links)) for name in names]
     labels = np.repeat(np.arange(len(names), dtype=np.int32), [len(paths) for paths in by_class])
     return FolderFiles(tuple(path for paths in by_class for path in paths), labels, tuple(names))
 
@@ -119,7 +121,7 @@ def _attach_labels(kind: FileKind, paths: tuple[str, ...], labels: Any, folder: 
     return FolderFiles(paths, numbers.astype(np.int32), tuple(str(label) for label in np.unique(numbers)))
 
 
-def _files_below(kind: FileKind, folder: str, follow_links: bool) -> list[str]:
+def _list_files_below(kind: FileKind, folder: str, follow_links: bool) -> list[str]:
     walked = sorted(os.walk(folder, followlinks=follow_links))
     return [os.path.join(root, name) for root, _, names in walked for name in sorted(names) if _has_format(kind, name)]
 

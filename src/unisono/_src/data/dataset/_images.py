@@ -45,8 +45,9 @@ def image_dataset_from_directory(
     Labels are int32 numbers; float32 of shape (1,) for `label_mode="binary"`, one-hot float32 for "categorical", and
     absent for None. `labels` may also be a list of numbers, one for each file in the order of sorted paths, or None.
 
-    `validation_split=0.2` with `subset="training"`, "validation" or "both" (a pair) splits the files; give a seed,
-    or `shuffle=False`, so that two calls make the same split. The result has the attributes `class_names` and `file_paths`.
+    `validation_split=0.2` with `subset="training"`, "validation" or "both" (a pair) splits the files. Give a seed,
+    or `shuffle=False`, so that two calls make the same split. `class_names` and `file_paths` are attributes of the
+    result.
 
     >>> import pathlib, tempfile
     >>> from unisono.io import encode_png

@@ -72,7 +72,7 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
         number = jax.ShapeDtypeStruct((), np.int32)
         result = _bypass_non_jax_leaves(lambda inner: partial(jax.eval_shape, inner), call, element, number, number)
     except Exception as error:
-        return Untraceable(one_line(error))
+        return Untraceable(summarize_error(error))
     finally:
         set_identity(*identity)
         after = random.getstate(), np.random.get_state()
@@ -119,7 +119,7 @@ def _tracing() -> Iterator[None]:
         _thread.tracing = before
 
 
-def one_line(error: Exception) -> str:
+def summarize_error(error: Exception) -> str:
     """The exception's type and the first line of its message."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -171,7 +171,7 @@ class _Batches:
     def read_rows(self, first: int, count: int) -> tuple[np.ndarray[Any, Any], Any]:
         """Row numbers and identities of equally large batches, one line each."""
         which = slice(self.offsets[first], self.offsets[first + count])
-        return _lines(self.rows[which], count), _identity_lines(self.pass_rows, which, count)
+        return _as_lines(self.rows[which], count), _identity_lines(self.pass_rows, which, count)
 
 
 class _ResidentPass(DataPass):
@@ -182,7 +182,7 @@ class _ResidentPass(DataPass):
         # A table of row numbers with one line for each regular batch, and the line of each batch.
         kept = np.repeat(regular, self._batches.sizes)
         num_lines = int(regular.sum())
-        lines = _lines(rows.batches.rows[kept], num_lines)
+        lines = _as_lines(rows.batches.rows[kept], num_lines)
         table = (lines, _identity_lines(rows, kept, num_lines))
         self._table = placement.place_rows(table, row_dim=1) if num_lines else None
         self._line = np.cumsum(regular) - 1
@@ -249,7 +249,9 @@ class _HostPass(DataPass):
         if not self._placement.spans_processes:
             return self._placement.place_rows(jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs]), 1)
         placed = [
-            self._placement.place_from_reader((*which.shape, *leaf.shape[1:]), functools.partial(_read, leaf, which))
+            self._placement.place_from_reader(
+                (*which.shape, *leaf.shape[1:]), functools.partial(_read_rows, leaf, which)
+            )
             for leaf, which in pairs
         ]
         return jax.tree.unflatten(tree, placed)
@@ -261,7 +263,7 @@ class _HostPass(DataPass):
         self._stack = None
 
 
-def _read(leaf: Any, rows: np.ndarray[Any, Any], at: tuple[slice, ...]) -> Any:
+def _read_rows(leaf: Any, rows: np.ndarray[Any, Any], at: tuple[slice, ...]) -> Any:
     return leaf[rows[at]]
 
 
@@ -270,10 +272,10 @@ def _identity_lines(rows: PassRows, which: Any, num_lines: int) -> Any:
     if rows.identities is None:
         return None
     both = (rows.identities.epochs, rows.identities.positions)
-    return tuple(_lines(numbers[which], num_lines) for numbers in both)
+    return tuple(_as_lines(numbers[which], num_lines) for numbers in both)
 
 
-def _lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+def _as_lines(rows: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
     """Row numbers, one line for each batch; the columns of several tables stay the last dim."""
     return rows.reshape(count, -1, *rows.shape[1:]) if count else rows
 

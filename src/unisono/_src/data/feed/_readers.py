@@ -29,7 +29,7 @@ class StackReader(Reader):
     transform: Callable[..., Any] | None = None
 
     def read(self, operands: Any, step: Any) -> Any:
-        batch, identity = _line(operands, step)
+        batch, identity = _read_line(operands, step)
         return self.transform(batch, identity) if self.transform else batch
 
 
@@ -45,7 +45,7 @@ class RowsReader(Reader):
 
     def read(self, operands: Any, step: Any) -> Any:
         data, *numbers = operands
-        rows, identity = _line(numbers, step)
+        rows, identity = _read_line(numbers, step)
         leaves, tree = jax.tree.flatten(data)
         columns = [rows] * len(leaves) if self.tables is None else [rows[:, table] for table in self.tables]
         # Row numbers are always in bounds; saying so saves a clamp and a select per element.
@@ -54,7 +54,7 @@ class RowsReader(Reader):
         return self.transform(batch, identity) if self.transform else batch
 
 
-def _line(stacks: Any, step: Any) -> Any:
+def _read_line(stacks: Any, step: Any) -> Any:
     """Line ``step`` of every array."""
     return jax.tree.map(lambda stack: jax.lax.dynamic_index_in_dim(stack, step, keepdims=False), stacks)
 

@@ -6,12 +6,10 @@ from unisono._src.data.plans._assert_cardinality import AssertCardinality
 from unisono._src.data.plans._batch import Batch, ConcatenateBatches
 from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
-from unisono._src.data.plans._choices import ChosenElements, RandomChoices, sample_plans
+from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, sample_plans
 from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
 from unisono._src.data.plans._concatenate import Concatenate
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter
-from unisono._src.data.plans._element_list import ElementList
-from unisono._src.data.plans._endless_sources import Counter, RandomNumbers
 from unisono._src.data.plans._enumerate import Enumerate
 from unisono._src.data.plans._file_cache import FileCache
 from unisono._src.data.plans._file_sources import (
@@ -23,12 +21,14 @@ from unisono._src.data.plans._file_sources import (
     find_files,
 )
 from unisono._src.data.plans._filter import Filter, TakeWhile
-from unisono._src.data.plans._generator import GeneratedElements, Signature
+from unisono._src.data.plans._generator_source import GeneratorSource, Signature
 from unisono._src.data.plans._group_by_window import GroupByWindow
 from unisono._src.data.plans._identity import Draw, RandomDraws, current_identity, next_draw, set_identity
 from unisono._src.data.plans._indexed import Identities, IndexedPlan, PassRows, index_plan
 from unisono._src.data.plans._inspection import Inspection, SpecUnknownError
 from unisono._src.data.plans._interleave import Interleave
+from unisono._src.data.plans._list_source import ListSource
+from unisono._src.data.plans._loaded_source import LoadedSource
 from unisono._src.data.plans._map import Map, as_arrays
 from unisono._src.data.plans._nest import (
     Nest,
@@ -41,6 +41,7 @@ from unisono._src.data.plans._nest import (
     structure,
     unflatten,
 )
+from unisono._src.data.plans._number_sources import Counter, RandomNumbers, Range
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -57,11 +58,9 @@ from unisono._src.data.plans._pass_batches import PassBatches, repeat_last_row
 from unisono._src.data.plans._passes import StatelessElements, map_deferred
 from unisono._src.data.plans._plan import Plan, iterate
 from unisono._src.data.plans._prefetch import AUTOTUNE, Prefetch
-from unisono._src.data.plans._range import Range
 from unisono._src.data.plans._repeat import Repeat
 from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
-from unisono._src.data.plans._saved_elements import SavedElements
 from unisono._src.data.plans._scan import Scan, check_state_type
 from unisono._src.data.plans._shard import Shard
 from unisono._src.data.plans._shuffle import Shuffle

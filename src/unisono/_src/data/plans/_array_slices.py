@@ -48,7 +48,7 @@ class ArraySlices(Source):
     @staticmethod
     def of_one(tensors: Nest) -> ArraySlices:
         """A source with one element: all of `tensors`."""
-        return ArraySlices(map_leaves(_one_row, tensors, stop=_is_data))
+        return ArraySlices(map_leaves(_add_row_dim, tensors, stop=_is_data))
 
     @property
     def num_rows(self) -> int:
@@ -129,7 +129,7 @@ def _check_rows(leaves: list[Any], names: list[str]) -> None:
             )
 
 
-def _one_row(leaf: Any) -> Any:
+def _add_row_dim(leaf: Any) -> Any:
     array = leaf if hasattr(leaf, "addressable_shards") else _keep_trailing_zeros(np.asarray(leaf), leaf)
     return array[None]
 

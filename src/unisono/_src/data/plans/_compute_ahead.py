@@ -52,7 +52,7 @@ class _AheadElements(Elements):
         self._upstream, self._operation = upstream, operation
         self._reader: ThreadPoolExecutor | None = None
         self._workers: ThreadPoolExecutor | None = None
-        self._queue: deque[Future[_Read | None]] = deque()
+        self._queue: deque[Future[_ReadElement | None]] = deque()
         self._position: State = upstream.get_state()  # after the last element that was given
 
     def __next__(self) -> Deferred:
@@ -72,14 +72,14 @@ class _AheadElements(Elements):
         self._reader = ThreadPoolExecutor(1, thread_name_prefix=_NAME)
         self._workers = ThreadPoolExecutor(threads, thread_name_prefix=_NAME) if threads > 1 else None
 
-    def _read(self) -> _Read | None:
+    def _read(self) -> _ReadElement | None:
         element = next(self._upstream, None)
         if element is None:
             return None
         position = self._upstream.get_state()
         if self._workers is None:
-            return _Read(ComputedElement.of(element), position)
-        return _Read(self._workers.submit(ComputedElement.of, element), position)
+            return _ReadElement(ComputedElement.of(element), position)
+        return _ReadElement(self._workers.submit(ComputedElement.of, element), position)
 
     def get_state(self) -> State:
         return self._position
@@ -106,7 +106,7 @@ class _AheadElements(Elements):
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ReadElement:
     """An element that has been read, and the position of the input after it."""
 
     value: ComputedElement | Future[ComputedElement]

@@ -72,7 +72,7 @@ class _EnumeratedElements(Elements):
         self._upstream, self._number = upstream, start
 
     def __next__(self) -> Deferred:
-        element = partial(_pair, self._number, next(self._upstream))
+        element = partial(_number_element, self._number, next(self._upstream))
         self._number += 1
         return element
 
@@ -87,5 +87,5 @@ class _EnumeratedElements(Elements):
         self._upstream.close()
 
 
-def _pair(number: int, element: Deferred) -> Nest:
+def _number_element(number: int, element: Deferred) -> Nest:
     return np.asarray(number, np.int64), element()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unisono._src.data.plans._arguments import check_function, function_name
-from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -87,7 +87,7 @@ class GroupByWindow(Operation):
     def make_plan(self, key: int, group: list[Nest], path: Path) -> Plan:
         """What `reduce` makes of a group."""
         with derive_seeds(self.seed, path):
-            dataset = self.reduce(np.int64(key), self.dataset(ElementList(tuple(group))))
+            dataset = self.reduce(np.int64(key), self.dataset(ListSource(tuple(group))))
         plan: Plan | None = getattr(dataset, "plan", None)
         if plan is None:
             raise TypeError(

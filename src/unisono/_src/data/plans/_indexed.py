@@ -1,7 +1,7 @@
 """Plans with random access: the rows of every batch of every pass are a pure function of the plan.
 
 `index_plan` takes as many operations as it can from the beginning of a plan, and splits them into what happens to
-row numbers (on the host, vectorised) and what happens to data (the maps, left to the caller, who may compile
+row numbers (on the host, vectorised) and what happens to data (the maps, left to the caller, which may compile
 them). Each operation says itself what it does to rows (`Operation.on_rows`). The first one that cannot be done exactly
 as the reference executor does it is left to that executor, together with everything after it.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Operation, Path
 from unisono._src.data.plans._pass_batches import PassBatches, cut_into_batches
-from unisono._src.data.plans._row_order import Origin, Probe, RowOrder, RowRequest
+from unisono._src.data.plans._row_order import IdentityProbe, Origin, RowOrder, RowRequest
 from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PassRows:
 class IndexedPlan:
     """A plan as row numbers and maps. Made by `index_plan`.
 
-    Row numbers have a column, a *table*, for each source that is read in an order of its own: one for a
+    Row numbers have a column, a *table*, for each source that is read in a separate order: one for a
     plan over arrays, and one more for each plan zipped with it.
     """
 
@@ -98,11 +98,13 @@ class IndexedPlan:
         """The identities of the rows of `pass_batches`."""
 
         def columns(what: Literal["epoch", "position"]) -> NDArray[np.int32]:
-            return np.stack([self._rows(path, segment, Probe(origin, what)).rows for origin in self.origins], axis=1)
+            return np.stack(
+                [self._rows(path, segment, IdentityProbe(origin, what)).rows for origin in self.origins], axis=1
+            )
 
         return Identities(columns("epoch"), columns("position"))
 
-    def _rows(self, path: Path, segment: int, probe: Probe | None) -> PassBatches:
+    def _rows(self, path: Path, segment: int, probe: IdentityProbe | None) -> PassBatches:
         rounds = None if self.num_batches is not None else (segment, self.rounds_per_segment)
         rows = self.order.rows(RowRequest(path, rounds, probe))
         return rows if isinstance(rows, PassBatches) else cut_into_batches(rows, 1, len(rows))

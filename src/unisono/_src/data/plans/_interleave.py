@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unisono._src.data.plans._arguments import check_function, function_name, whole_number
-from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -93,7 +93,7 @@ def _attach_specs(element: Nest, spec: Nest) -> Nest:
     """An element whose datasets carry what is known about their elements, beyond what the first ones show."""
 
     def attach(leaf: Any, leaf_spec: Any) -> Any:
-        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, ElementList):
+        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, ListSource):
             return leaf
         return type(leaf)(Plan(replace(leaf.plan.source, spec=leaf_spec.element_spec), leaf.plan.operations))
 

@@ -89,8 +89,8 @@ def same_structure(one: Nest, other: Nest) -> bool:
             and one.keys() == other.keys()
             and all(same_structure(one[key], other[key]) for key in one)
         )
-    alike = isinstance(other, list) if isinstance(one, list) else isinstance(other, tuple)
-    return alike and len(one) == len(other) and all(map(same_structure, one, other))
+    same_kind = isinstance(other, list) if isinstance(one, list) else isinstance(other, tuple)
+    return same_kind and len(one) == len(other) and all(map(same_structure, one, other))
 
 
 def leaf_names(nest: Nest, root: str) -> list[str]:

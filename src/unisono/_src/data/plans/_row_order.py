@@ -37,7 +37,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Probe:
+class IdentityProbe:
     """Asks for identities instead of rows."""
 
     origin: Origin
@@ -57,7 +57,7 @@ class RowRequest:
     path: Path
     segment: tuple[int, int] | None = None
     """(which segment, rounds per segment) of an endless repeat; None for a whole pass."""
-    probe: Probe | None = None
+    probe: IdentityProbe | None = None
 
 
 class RowStep(ABC):
@@ -116,7 +116,7 @@ class RowOrder:
             whole = RowRequest(request.path)
             return np.concatenate([self._columns(branch, whole) for branch in self.branches], axis=1)
         assert probe.origin.inner is not None, "elements of a zip are identified by a branch"
-        inner = RowRequest(request.path, probe=Probe(probe.origin.inner, probe.what))
+        inner = RowRequest(request.path, probe=IdentityProbe(probe.origin.inner, probe.what))
         return self._columns(self.branches[probe.origin.branch], inner)[:, 0]
 
     def _columns(self, branch: RowOrder, request: RowRequest) -> NDArray[np.int32]:
@@ -138,7 +138,7 @@ def concatenate_orders(orders: list[Order]) -> Order:
     return np.concatenate([order for order in orders if isinstance(order, np.ndarray)])
 
 
-def _renumber(rows: Order, probe: Probe, path: Path) -> Order:
+def _renumber(rows: Order, probe: IdentityProbe, path: Path) -> Order:
     numbers = probe.number(len(rows), path)
     if isinstance(rows, PassBatches):
         return PassBatches(np.repeat(numbers, np.diff(rows.offsets)), rows.offsets)

@@ -50,7 +50,7 @@ class Source(ABC):
 
     @property
     def num_shuffles(self) -> int:
-        """Shuffles that it stands for."""
+        """Shuffles that it replaces."""
         return 0
 
     @property

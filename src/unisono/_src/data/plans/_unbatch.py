@@ -150,7 +150,7 @@ class _RowReader:
 
     def _begin(self, element: Deferred) -> None:
         self._batch, self._row = element(), 0
-        self._num_rows = _num_rows(self._batch, self._operation)
+        self._num_rows = _count_rows(self._batch, self._operation)
 
     def get_state(self) -> State:
         if self._row == self._num_rows:
@@ -236,7 +236,7 @@ def _slice(batch: Nest, rows: slice) -> Nest:
     return map_leaves(lambda leaf: None if leaf is None else leaf[rows], batch)
 
 
-def _num_rows(batch: Nest, operation: Operation) -> int:
+def _count_rows(batch: Nest, operation: Operation) -> int:
     leaves = [leaf for leaf in flatten(batch) if leaf is not None]
     counts: set[Any] = {leaf.shape[0] if getattr(leaf, "ndim", 0) else None for leaf in leaves}
     if len(counts) != 1 or None in counts:

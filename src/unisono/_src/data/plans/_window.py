@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unisono._src.data.plans._arguments import whole_number
-from unisono._src.data.plans._element_list import ElementList
 from unisono._src.data.plans._inspection import Inspection
+from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._spec import DatasetSpec, map_specs
@@ -91,7 +91,7 @@ class _WindowElements(Elements):
     def _make_datasets(self, chosen: list[Deferred]) -> Nest:
         elements = [element() for element in chosen]
         columns = zip(*map(flatten, elements), strict=True)
-        return unflatten(elements[0], [self._window.dataset(ElementList(column)) for column in columns])
+        return unflatten(elements[0], [self._window.dataset(ListSource(column)) for column in columns])
 
     def get_state(self) -> State:
         numbers = [number for number, _ in self._held]

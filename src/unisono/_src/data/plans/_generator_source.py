@@ -63,7 +63,7 @@ def _flatten_shapes(types: Nest, shapes: Any) -> list[tuple[int | None, ...]]:
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedElements(Source):
+class GeneratorSource(Source):
     """Each pass calls `function` and yields what it yields.
 
     A generator cannot be set to a position, so restoring a pass runs it again up to there.
@@ -99,7 +99,7 @@ class GeneratedElements(Source):
 
 
 class _GeneratorElements(Elements):
-    def __init__(self, source: GeneratedElements, epoch: int) -> None:
+    def __init__(self, source: GeneratorSource, epoch: int) -> None:
         self._source, self._epoch = source, epoch
         self._signature = source.signature
         self._iterator: Iterator[Nest] | None = None
@@ -146,13 +146,15 @@ def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
     return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
-def _conform(value: Nest, signature: Signature, source: GeneratedElements, position: int) -> Nest:
+def _conform(value: Nest, signature: Signature, source: GeneratorSource, position: int) -> Nest:
     """The element with the dtypes of the signature; an error that names the leaf if it does not fit."""
     if signature.given:  # a list where the signature has one leaf is data
-        leaves = list(_leaves_like(signature.like, value, source, position))
+        leaves = list(_flatten_like(signature.like, value, source, position))
     else:
         if structure(value) != signature.like:
-            raise _misfit(source, position, f"has the structure {structure(value)}", f"{signature.like}", signature)
+            raise _mismatch_error(
+                source, position, f"has the structure {structure(value)}", f"{signature.like}", signature
+            )
         leaves = flatten(value)
     arrays: list[np.ndarray[Any, Any]] = []
     for leaf, shape, dtype in zip(leaves, signature.shapes, signature.dtypes, strict=True):
@@ -162,10 +164,10 @@ def _conform(value: Nest, signature: Signature, source: GeneratedElements, posit
             found, array = array.dtype, _cast(array, dtype)
             if array is None:
                 name = leaf_names(signature.like, "element")[len(arrays)]
-                raise _misfit(source, position, f"has {name} of dtype {found}", f"{dtype}", signature)
+                raise _mismatch_error(source, position, f"has {name} of dtype {found}", f"{dtype}", signature)
         if array.shape != shape and not _fits(array.shape, shape):
             name = leaf_names(signature.like, "element")[len(arrays)]
-            raise _misfit(source, position, f"has {name} of shape {array.shape}", f"{shape}", signature)
+            raise _mismatch_error(source, position, f"has {name} of shape {array.shape}", f"{shape}", signature)
         arrays.append(array)
     return unflatten(signature.like, arrays)
 
@@ -174,7 +176,7 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(want in (None, have) for have, want in zip(shape, wanted, strict=True))
 
 
-def _leaves_like(like: Nest, value: Nest, source: GeneratedElements, position: int) -> Iterator[Any]:
+def _flatten_like(like: Nest, value: Nest, source: GeneratorSource, position: int) -> Iterator[Any]:
     if like is ...:
         yield value
         return
@@ -189,7 +191,7 @@ def _leaves_like(like: Nest, value: Nest, source: GeneratedElements, position: i
             f"the structure {like}. Yield that structure, or change output_signature."
         )
     for key in sorted(like) if isinstance(like, dict) else range(len(like)):
-        yield from _leaves_like(like[key], value[key], source, position)
+        yield from _flatten_like(like[key], value[key], source, position)
 
 
 def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:
@@ -206,7 +208,9 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, 
     return cast if dtype.kind not in "biu" or np.array_equal(cast, array) else None
 
 
-def _misfit(source: GeneratedElements, position: int, found: str, expected: str, signature: Signature) -> TypeError:
+def _mismatch_error(
+    source: GeneratorSource, position: int, found: str, expected: str, signature: Signature
+) -> TypeError:
     remedy = (
         "Yield such elements, or change output_signature."
         if signature.given

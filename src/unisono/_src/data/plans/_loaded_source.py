@@ -14,7 +14,7 @@ from unisono._src.data.plans._source import Source
 
 
 @dataclass(frozen=True, eq=False)
-class SavedElements(Source):
+class LoadedSource(Source):
     """The elements of a file, by number."""
 
     path: FilePath

@@ -29,7 +29,7 @@ from unisono._src.data.plans._spec import TensorSpec, merge_specs
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenElements(Source):
+class ChoiceSource(Source):
     """The next element of plan `i` for each number `i` that `choices` gives.
 
     When the chosen plan has ended, the pass ends with `stop_on_empty`; else the choice is skipped.
@@ -60,7 +60,7 @@ class ChosenElements(Source):
 
     def elements(self, path: Path) -> Elements:
         branches = [plan.open(path) for plan in self.plans]
-        return _ChosenPlanElements(branches, self.choices.open(path), self, epoch_number(path))
+        return _ChosenElements(branches, self.choices.open(path), self, epoch_number(path))
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return merge_specs([inspection.spec_of(plan) for plan in self.plans])
@@ -111,8 +111,8 @@ class RandomChoices(Source):
         return f"weights {list(self.weights)}"
 
 
-class _ChosenPlanElements(Elements):
-    def __init__(self, branches: list[Elements], choices: Elements, source: ChosenElements, epoch: int) -> None:
+class _ChosenElements(Elements):
+    def __init__(self, branches: list[Elements], choices: Elements, source: ChoiceSource, epoch: int) -> None:
         self._branches, self._choices, self._source, self._epoch = branches, choices, source, epoch
         self._ended: set[int] = set()
         self._given = 0
@@ -162,4 +162,4 @@ def sample_plans(
     if len(drawn) == 1:
         return drawn[0][0]
     choices = RandomChoices(tuple(weight for _, weight in drawn), seed, reshuffle)
-    return Plan(ChosenElements(tuple(plan for plan, _ in drawn), Plan(choices), stop_on_empty))
+    return Plan(ChoiceSource(tuple(plan for plan, _ in drawn), Plan(choices), stop_on_empty))

@@ -15,7 +15,7 @@ from unisono._src.data.plans._spec import map_specs, merge_specs, spec_of_leaf
 
 
 @dataclass(frozen=True, eq=False)
-class ElementList(Source):
+class ListSource(Source):
     """These elements, in this order."""
 
     values: tuple[Nest, ...]
