@@ -1,6 +1,6 @@
-"""What every test is held to: it leaves no environment variable, no thread and no process behind.
+"""Every test is checked for leaked environment variables, threads and processes.
 
-Also what must be in the environment before JAX starts. Fixtures of one area live beside its tests.
+Also sets what must be in the environment before JAX starts. Fixtures of one area are beside its tests.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ os.environ["UNISONO_CPU_DEVICES"] = "8"
 # XLA:CPU's thread pool. With less than twice the devices its collectives can deadlock.
 os.environ["NPROC"] = "16"
 
-# Now, not in the first test that needs it: JAX and Keras set variables of their own when imported.
+# Imported here, not in the first test that needs it: JAX and Keras set environment variables when imported.
 import jax
 
 import unisono  # noqa: F401
 
-# Many tests make the same small model: what XLA has compiled for one of them serves the others, as long as this run
-# lasts. Processes that tests start do not share it, as they are killed at all moments, perhaps while they write there.
+# Many tests build the same small model, so the tests of this process share a cache of compiled programs. Processes that
+# tests start do not use it: they are killed at all moments, perhaps while they write to it.
 _PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
 jax.config.update("jax_compilation_cache_dir", _PROGRAMS.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
@@ -41,12 +41,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Children inherit it, so a process is known as ours even after its parent has died.
+# Inherited by children, so that a process is recognized as ours even after its parent has died.
 _MARK = "UNISONO_TEST_RUN"
 os.environ[_MARK] = str(os.getpid())
 
 _T = TypeVar("_T")
-_GRACE_SECONDS = 5.0  # what was told to end may take this long
+_GRACE_SECONDS = 5.0  # for what was asked to stop
 
 hypothesis.settings.register_profile("unisono", deadline=None)  # the first example compiles
 hypothesis.settings.load_profile("unisono")
@@ -69,7 +69,7 @@ def no_leaked_environment() -> Iterator[None]:
 def no_leaked_threads() -> Iterator[None]:
     before = _threads()
     yield
-    leaked = _still_there(_threads, before)
+    leaked = _wait_for_end(_threads, before)
     if leaked:
         names = [thread.name for thread in leaked]
         pytest.fail(f"The test left threads running: {names}. Stop and join them.", pytrace=False)
@@ -81,7 +81,7 @@ def no_leaked_processes() -> Iterator[None]:
     yield
     if not _some_started():
         return
-    leaked = _still_there(_processes, before)
+    leaked = _wait_for_end(_processes, before)
     if leaked:
         commands = {pid: _command(pid) for pid in leaked}
         for pid in leaked:
@@ -99,7 +99,7 @@ def _threads() -> set[threading.Thread]:
 
 @dataclass
 class _Seen:
-    """The processes of this run when they were last looked at, which takes longer than most tests."""
+    """The processes of this run at the last check, which takes longer than most tests."""
 
     number_started: int | None = None
     processes: set[int] = field(default_factory=set)
@@ -109,19 +109,19 @@ _seen = _Seen()
 
 
 def _processes_before() -> set[int]:
-    """All that may be there; of those last seen some may have ended since."""
+    """All that may be running; some of those last seen may have ended."""
     if _some_started():
         _seen.number_started, _seen.processes = _number_started(), _processes()
     return _seen.processes
 
 
 def _some_started() -> bool:
-    """Whether anybody on this machine has started a process since the last look."""
+    """Whether any process was started on this machine since the last check."""
     return _seen.number_started is None or _seen.number_started != _number_started()
 
 
 def _number_started() -> int | None:
-    """Since the machine was started; None where it does not say so."""
+    """Processes started since boot; None if /proc does not tell."""
     try:
         return int(Path("/proc/stat").read_bytes().partition(b"\nprocesses ")[2].split()[0])
     except (OSError, IndexError):
@@ -129,21 +129,21 @@ def _number_started() -> int | None:
 
 
 def _processes() -> set[int]:
-    """The living processes of this test run, orphans included. Without /proc: those of multiprocessing."""
+    """The running processes of this test run, orphans included. Without /proc: those of multiprocessing."""
     found = {child.pid for child in multiprocessing.active_children() if child.pid}
     mark = f"{_MARK}={os.getpid()}\0".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
             ours = int(parent) == os.getpid() or mark in (entry / "environ").read_bytes()
-        except OSError:  # gone meanwhile, or another user's
+        except OSError:  # it has ended, or belongs to another user
             continue
         if ours and state != "Z" and "multiprocessing.resource_tracker" not in _command(int(entry.name)):
             found.add(int(entry.name))
     return found - {os.getpid()}
 
 
-def _still_there(look: Callable[[], set[_T]], before: set[_T]) -> set[_T]:
+def _wait_for_end(look: Callable[[], set[_T]], before: set[_T]) -> set[_T]:
     deadline = time.monotonic() + _GRACE_SECONDS
     while (leaked := look() - before) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -67,20 +67,24 @@ def hooks_to_json(hooks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def show_hooks(hooks: Sequence[Mapping[str, Any]]) -> None:
-    """Prints a table, sorted by what is changed."""
-    from rich.console import Console
-    from rich.table import Table
+    """Prints the hooks by the file that installs them; those on one owner with one reason together."""
+    by_file: dict[str, dict[tuple[str, str, str], list[str]]] = {}
+    for hook in hooks:
+        reasons = by_file.setdefault(f"{hook['file']} ({hook['written_for']})", {})
+        reasons.setdefault((hook["kind"], hook["owner"], hook["why"]), []).append(hook["name"])
+    lines = []
+    for file, reasons in sorted(by_file.items()):
+        lines.append(file)
+        for (kind, owner, why), names in reasons.items():
+            lines += textwrap.wrap(f"{kind:8} {owner}: {', '.join(names)}", 120, **_indent("  "))
+            lines += textwrap.wrap(why, 120, **_indent(" " * 11))
+        lines.append("")
+    lines.append(f"{format_count(len(hooks), 'hook')}: patch replaces an attribute, add adds one, require checks one.")
+    print("\n".join(lines))
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("attribute", overflow="fold")
-    table.add_column("kind")
-    table.add_column("written for")
-    table.add_column("why", overflow="fold")
-    table.add_column("file", overflow="fold")
-    for hook in sorted(hooks, key=lambda hook: (hook["owner"], hook["name"])):
-        attribute = f"{hook['owner']}.{hook['name']}"
-        table.add_row(attribute, hook["kind"], hook["written_for"], hook["why"], hook["file"])
-    Console(highlight=False, markup=False).print(table, f"\n{format_count(len(hooks), 'hook')}.")
+
+def _indent(first: str) -> dict[str, str]:
+    return {"initial_indent": first, "subsequent_indent": " " * 11}
 
 
 def wrap_lines(text: str, width: int) -> list[str]:
