@@ -76,15 +76,14 @@ def show_hooks(hooks: Sequence[Mapping[str, Any]]) -> None:
     for file, reasons in sorted(by_file.items()):
         lines.append(file)
         for (kind, owner, why), names in reasons.items():
-            lines += textwrap.wrap(f"{kind:8} {owner}: {', '.join(names)}", 120, **_indent("  "))
-            lines += textwrap.wrap(why, 120, **_indent(" " * 11))
+            lines += _wrap_hook(f"  {kind:8} {owner}: {', '.join(names)}") + _wrap_hook(" " * 11 + why)
         lines.append("")
     lines.append(f"{format_count(len(hooks), 'hook')}: patch replaces an attribute, add adds one, require checks one.")
     print("\n".join(lines))
 
 
-def _indent(first: str) -> dict[str, str]:
-    return {"initial_indent": first, "subsequent_indent": " " * 11}
+def _wrap_hook(text: str) -> list[str]:
+    return textwrap.wrap(text, 120, subsequent_indent=" " * 11, drop_whitespace=True)
 
 
 def wrap_lines(text: str, width: int) -> list[str]:
