@@ -1,4 +1,4 @@
-"""What differs between two observations: the aspect, and the first place where it was found."""
+"""What differs between two observations: the aspect, and where it was first found."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ASPECTS_OF_THEIR_OWN = {"error", "cardinality", "len", "spec", "second_pass"}
 def differences(theirs: Any, ours: Any) -> dict[str, str]:
     """Aspect -> the first difference of this kind. The aspects are those that `differences.py` may name."""
     found: dict[str, str] = {}
-    for aspect, place in _observations(theirs, ours):
-        found.setdefault(aspect, place)
+    for aspect, where in _observations(theirs, ours):
+        found.setdefault(aspect, where)
     return found
 
 
@@ -42,30 +42,30 @@ def _observations(theirs: Any, ours: Any) -> Iterator[Difference]:
 
 
 def _specs(theirs: Any, ours: Any) -> Iterator[Difference]:
-    for aspect, place in _nests(theirs, ours, "spec"):
-        yield ("dtype" if aspect == "dtype" else "spec"), place
+    for aspect, where in _nests(theirs, ours, "spec"):
+        yield ("dtype" if aspect == "dtype" else "spec"), where
 
 
-def _nests(theirs: Any, ours: Any, place: str) -> Iterator[Difference]:
+def _nests(theirs: Any, ours: Any, where: str) -> Iterator[Difference]:
     if _is_leaf(theirs) and _is_leaf(ours):
         for aspect, one, other in zip(("shape", "dtype", "value"), theirs, ours, strict=False):
             if not _equal(one, other):
-                yield aspect, f"{place}: {one} != {other}"
+                yield aspect, f"{where}: {one} != {other}"
     elif isinstance(theirs, dict) and isinstance(ours, dict):
         if theirs.keys() != ours.keys():
-            yield "structure", f"{place}: {sorted(theirs)} != {sorted(ours)}"
+            yield "structure", f"{where}: {sorted(theirs)} != {sorted(ours)}"
             return
         for key in theirs:
-            yield from _nests(theirs[key], ours[key], f"{place}.{key}")
+            yield from _nests(theirs[key], ours[key], f"{where}.{key}")
     elif isinstance(theirs, list) and isinstance(ours, list) and not _is_leaf(theirs) and not _is_leaf(ours):
         if len(theirs) != len(ours):
-            yield "count", f"{place}: {len(theirs)} != {len(ours)}"
+            yield "count", f"{where}: {len(theirs)} != {len(ours)}"
         for index, (one, other) in enumerate(zip(theirs, ours, strict=False)):
-            yield from _nests(one, other, f"{place}[{index}]")
+            yield from _nests(one, other, f"{where}[{index}]")
     elif type(theirs) is not type(ours) or _is_leaf(theirs) != _is_leaf(ours):
-        yield "structure", f"{place}: {theirs} != {ours}"
+        yield "structure", f"{where}: {theirs} != {ours}"
     elif not _equal(theirs, ours):
-        yield "value", f"{place}: {theirs} != {ours}"
+        yield "value", f"{where}: {theirs} != {ours}"
 
 
 def _is_leaf(nest: Any) -> bool:

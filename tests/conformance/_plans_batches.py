@@ -1,4 +1,4 @@
-"""Plans: elements put together into batches, and taken apart again."""
+"""Plans: elements stacked into batches, and batches split again."""
 
 from __future__ import annotations
 

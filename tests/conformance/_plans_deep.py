@@ -63,7 +63,7 @@ def _sentences_in_buckets(space: Space) -> Any:
     )
 
 
-def _files_read_in_turns(space: Space) -> Any:
+def _files_read_alternately(space: Space) -> Any:
     return (
         space.range(6)
         .shard(2, 0)
@@ -77,11 +77,11 @@ def _files_read_in_turns(space: Space) -> Any:
     )
 
 
-def _two_tasks_mixed(space: Space) -> Any:
+def _two_tasks_sampled(space: Space) -> Any:
     first = space.numbers(4).map(lambda x: (x, x * 2)).batch(2).repeat()
     second = space.numbers(3).map(lambda x: (-x, x)).batch(2).repeat()
-    turns = space.slices(np.array([0, 0, 1], np.int64)).repeat(2)
-    return space.Dataset.choose_from_datasets([first, second], turns).unbatch().batch(4).enumerate().take(2)
+    choices = space.slices(np.array([0, 0, 1], np.int64)).repeat(2)
+    return space.Dataset.choose_from_datasets([first, second], choices).unbatch().batch(4).enumerate().take(2)
 
 
 def _sums_over_time(space: Space) -> Any:
@@ -116,8 +116,8 @@ DEEP = {
     "deep_classified_images": _classified_images,
     "deep_features_in_dicts": _features_in_dicts,
     "deep_sentences_in_buckets": _sentences_in_buckets,
-    "deep_files_read_in_turns": _files_read_in_turns,
-    "deep_two_tasks_mixed": _two_tasks_mixed,
+    "deep_files_read_in_turns": _files_read_alternately,
+    "deep_two_tasks_mixed": _two_tasks_sampled,
     "deep_sums_over_time": _sums_over_time,
     "deep_padded_and_repeated": _padded_and_repeated,
     "deep_all_known_numbers": lambda s: (

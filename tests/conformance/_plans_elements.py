@@ -29,7 +29,7 @@ def _with_options(space: Space) -> Any:
     return space.numbers(4).with_options(options)
 
 
-def _the_option_that_was_set(space: Space) -> Any:
+def _read_option(space: Space) -> Any:
     options = space.data.Options()
     options.deterministic = False
     return bool(space.numbers(4).with_options(options).map(lambda x: x).options().deterministic)
@@ -105,7 +105,7 @@ ELEMENTS = {
     ),
     "single_element": lambda s: s.Dataset.from_tensors(MATRIX).get_single_element(),
     "with_options": _with_options,
-    "with_options_remembers": _the_option_that_was_set,
+    "with_options_remembers": _read_option,
     "options_keep_the_elements_of_a_map": lambda s: s.numbers(4).with_options(s.data.Options()).map(lambda x: x + 1),
     "numpy_iterator": lambda s: [int(x) for x in s.numbers(3).as_numpy_iterator()],
     "next_of_an_iterator": lambda s: int(next(iter(s.numbers(3).skip(1)))),

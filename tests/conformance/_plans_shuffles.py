@@ -37,8 +37,8 @@ def _two_passes(dataset: Any) -> dict[str, bool]:
 
 
 def _from_the_buffer(taken: list[int], buffer_size: int) -> bool:
-    """Whether nobody came before the buffer had reached it."""
-    return all(x < place + buffer_size for place, x in enumerate(taken))
+    """Whether no element comes before the buffer has reached it."""
+    return all(x < position + buffer_size for position, x in enumerate(taken))
 
 
 def _interleaved_iterators(space: Space) -> bool:

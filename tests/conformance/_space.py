@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Space:
-    """One library, and a folder of its own for plans that write."""
+    """One library, and a folder for plans that write."""
 
     data: Any
     """`tf.data` or `unisono.data`."""

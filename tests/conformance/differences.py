@@ -13,7 +13,7 @@ STR: Reason = (("dtype", "value"), "text stays NumPy's str, where TensorFlow has
 PYTHON_NUMBERS: Reason = (("dtype",), "Python's numbers become what NumPy makes of them: int64 and float64")
 JAX_PROMOTES: Reason = (("dtype",), "a map is compiled by JAX, and int32 / int32 has the dtype that JAX gives it")
 AT_ITERATION: Reason = (("stage",), "functions are looked at when elements are needed")
-FULL_SHUFFLE: Reason = (("value",), "where the length is known the whole is permuted, whatever the buffer size")
+FULL_SHUFFLE: Reason = (("value",), "where the length is known all elements are permuted, whatever the buffer size")
 
 DIFFERENT: dict[str, Reason] = {
     "slices_of_str": STR,

@@ -34,7 +34,7 @@ def main() -> None:
     tf.get_logger().setLevel("FATAL")
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * NUM_DEVICES)
-    plans = {name: in_a_space(lambda space, plan=plan: observe(plan, space)) for name, plan in PLANS.items()}
+    plans = {name: run_in_space(lambda space, plan=plan: observe(plan, space)) for name, plan in PLANS.items()}
     write("tf_data.json", plans=plans)
     write("tf_distribute_splits.json", grid=splits(), cases=cases())
 
@@ -44,12 +44,12 @@ def splits() -> dict[str, Any]:
         strategy = mirrored(cell.num_replicas)
         return rows_of_steps(strategy.experimental_distribute_dataset(cell.dataset(space)))
 
-    return {name: in_a_space(lambda space, cell=cell: seen(space, cell)) for name, cell in GRID.items()}
+    return {name: run_in_space(lambda space, cell=cell: seen(space, cell)) for name, cell in GRID.items()}
 
 
 def cases() -> dict[str, Any]:
     return {
-        name: in_a_space(lambda space, case=case: observe_case(case, space, mirrored(case.num_replicas)))
+        name: run_in_space(lambda space, case=case: observe_case(case, space, mirrored(case.num_replicas)))
         for name, case in CASES.items()
     }
 
@@ -59,7 +59,7 @@ def mirrored(num_replicas: int) -> Any:
     return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(num_replicas)])
 
 
-def in_a_space(look: Callable[[Space], Any]) -> Any:
+def run_in_space(look: Callable[[Space], Any]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         return look(Space(tf.data, tf.TensorSpec, lambda x: tf.shape(x)[0], Path(folder)))
 

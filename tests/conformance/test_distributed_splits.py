@@ -30,7 +30,7 @@ def mirrored(num_replicas: int) -> Any:
     return unisono.MirroredStrategy([f"cpu:{index}" for index in range(num_replicas)])
 
 
-def differences_of(name: str, space: Space) -> dict[str, str]:
+def find_differences(name: str, space: Space) -> dict[str, str]:
     ours = observe_case(CASES[name], space, mirrored(CASES[name].num_replicas))
     return differences(RECORDED["cases"][name], json.loads(json.dumps(ours)))
 
@@ -67,12 +67,12 @@ def test_every_replica_gets_the_rows_that_tensorflow_gives_it(name: str, space: 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in DIFFERENT_SPLITS])
 def test_a_distributed_dataset_is_tensorflows(name: str, space: Space) -> None:
-    found = differences_of(name, space)
-    assert not found, "\n".join(f"{aspect}: {place}" for aspect, place in found.items())
+    found = find_differences(name, space)
+    assert not found, "\n".join(f"{aspect}: {where}" for aspect, where in found.items())
 
 
 @pytest.mark.parametrize("name", DIFFERENT_SPLITS)
 def test_a_difference_on_purpose_is_there_and_is_the_only_one(name: str, space: Space) -> None:
     aspects, reason = DIFFERENT_SPLITS[name]
-    found = differences_of(name, space)
+    found = find_differences(name, space)
     assert sorted(found) == sorted(aspects), f"{reason}: {found}"

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "tf_data.json").read_text())["plans"]
 
 
-def differences_of(name: str, folder: Path) -> dict[str, str]:
+def find_differences(name: str, folder: Path) -> dict[str, str]:
     space = Space(unisono.data, unisono.data.TensorSpec, lambda x: x.shape[0], folder)
     ours = observe(PLANS[name], space)
     return differences(RECORDED[name], json.loads(json.dumps(ours)))
@@ -37,12 +37,12 @@ def test_every_difference_names_a_plan() -> None:
 
 @pytest.mark.parametrize("name", [name for name in PLANS if name not in DIFFERENT])
 def test_a_plan_gives_what_tensorflow_gives(name: str, tmp_path: Path) -> None:
-    found = differences_of(name, tmp_path)
-    assert not found, "\n".join(f"{aspect}: {place}" for aspect, place in found.items())
+    found = find_differences(name, tmp_path)
+    assert not found, "\n".join(f"{aspect}: {where}" for aspect, where in found.items())
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_a_difference_on_purpose_is_there_and_is_the_only_one(name: str, tmp_path: Path) -> None:
     aspects, reason = DIFFERENT[name]
-    found = differences_of(name, tmp_path)
+    found = find_differences(name, tmp_path)
     assert sorted(found) == sorted(aspects), f"{reason}: {found}"

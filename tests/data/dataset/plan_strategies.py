@@ -80,10 +80,10 @@ class Recipe:
 def _each(function: Callable[[Any], Any], element: tuple[Any, ...]) -> Any:
     """`function` of each leaf that is not text, in an element as a map gets it."""
 
-    def of_leaf(leaf: Any) -> Any:
+    def map_leaf(leaf: Any) -> Any:
         return leaf if leaf is None or leaf.dtype.kind in _TEXT else function(leaf)
 
-    return map_leaves(of_leaf, element if len(element) > 1 else element[0])
+    return map_leaves(map_leaf, element if len(element) > 1 else element[0])
 
 
 def plus_one(*element: Any) -> Any:
@@ -176,7 +176,7 @@ def zip_behind_noise(dataset: Dataset) -> Dataset:
     return Dataset.zip({"a": Dataset.range(3).repeat(2).map(noise), "b": dataset})
 
 
-def mixed_with_itself(dataset: Dataset) -> Dataset:
+def sample_with_itself(dataset: Dataset) -> Dataset:
     return Dataset.sample_from_datasets([dataset, dataset.take(3)], [0.5, 0.5])
 
 
@@ -186,7 +186,7 @@ def with_options(dataset: Dataset) -> Dataset:
 
 COMBINATIONS: dict[str, Callable[..., Dataset]] = {
     function.__name__: function
-    for function in (windows, concatenate_itself, zip_with_range, zip_behind_noise, mixed_with_itself, with_options)
+    for function in (windows, concatenate_itself, zip_with_range, zip_behind_noise, sample_with_itself, with_options)
 }
 
 _PAIRS = (np.arange(6), np.arange(12, dtype="float32").reshape(6, 2))
@@ -291,7 +291,7 @@ _functions = st.sampled_from([plus_one, halved, at_least_two, noise, on_the_host
 _apart = _with(single=False, batched=False)
 
 STEPS: list[tuple[st.SearchStrategy[Step], Callable[[Kind], bool], Callable[[Kind], Kind]]] = [
-    # What can be done, when, and what comes out. Simple things first: hypothesis shrinks towards them.
+    # Which operations, when, and with which result. Simple ones first: hypothesis shrinks towards them.
     (_step("map", _functions, _threads), _always, _same),
     (_step("batch", _two_or_three), _is_even, _batched),
     (_step("batch", _two_or_three, st.just(True)), _is_even, _full_batches),

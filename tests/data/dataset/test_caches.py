@@ -201,7 +201,7 @@ def test_how_a_plan_is_run_does_not_decide_whose_file_it_is(keep: Kept, name: st
 
 
 @both_ways
-def test_what_never_ends_is_not_written(keep: Kept, name: str, tmp_path: Path) -> None:
+def test_an_endless_input_is_not_written(keep: Kept, name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"never ends.*repeat\(\) after"):
         next(iter(keep(stream(3).repeat(), tmp_path)))
     assert os.listdir(tmp_path) == []
@@ -221,7 +221,7 @@ def test_a_pass_restored_while_there_is_no_file_writes_none(keep: Kept, name: st
 
 
 @both_ways
-def test_a_pass_begun_before_the_file_was_there_goes_on_after(keep: Kept, name: str, tmp_path: Path) -> None:
+def test_a_pass_begun_before_the_file_existed_resumes_after(keep: Kept, name: str, tmp_path: Path) -> None:
     dataset = keep(stream(5).shuffle(5, seed=1), tmp_path)
     iterator = iter(dataset)
     next(iterator)

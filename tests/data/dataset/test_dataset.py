@@ -24,7 +24,7 @@ def test_tf_datas_constants_have_their_values() -> None:
     assert (AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY) == (-1, -1, -2)
 
 
-def test_tf_datas_arguments_are_taken() -> None:
+def test_tf_datas_arguments_are_accepted() -> None:
     dataset = (
         Dataset.from_tensor_slices(np.arange(6), name="numbers")
         .cache("", name="c")
@@ -50,7 +50,7 @@ def test_every_pass_over_one_object_is_shuffled_anew() -> None:
     assert taken(numbers(20).shuffle(20, seed=5)) == first
 
 
-def test_a_pass_begins_when_it_is_asked_for_and_not_when_it_is_read() -> None:
+def test_a_pass_begins_with_iter_and_not_with_the_first_element() -> None:
     dataset = numbers(20).shuffle(20, seed=5)
     early, late = iter(dataset), iter(dataset)
     second = [int(x) for x in late]
@@ -95,7 +95,7 @@ def test_a_pass_calls_a_host_map_once_per_element() -> None:
     assert calls == [0, 1, 2, 3]
 
 
-def test_strings_survive_maps_that_hand_them_on() -> None:
+def test_strings_survive_maps_that_return_them() -> None:
     names = np.array(["a", "long name"])
     dataset = Dataset.from_tensor_slices((np.arange(2), names)).map(lambda x, name: (x + 1, name))
     assert [(int(x), np.asarray(name).item()) for x, name in dataset] == [(1, "a"), (2, "long name")]

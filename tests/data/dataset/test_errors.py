@@ -1,4 +1,4 @@
-"""What goes wrong with data, and what is said then: the thing, its place, what to do."""
+"""Errors about data: what was found, where, and what to do."""
 
 from __future__ import annotations
 

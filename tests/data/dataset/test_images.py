@@ -18,7 +18,7 @@ def picture(value: int, height: int = 6, width: int = 8) -> np.ndarray:
 
 @pytest.fixture
 def folder(tmp_path):
-    """Image i of class c is all 50 * c + i, so that a pixel tells which file it is."""
+    """Image i of class c is all 50 * c + i, so that a pixel identifies its file."""
     for number, name in enumerate(reversed(CLASSES)):
         label = len(CLASSES) - 1 - number
         (tmp_path / name).mkdir()
@@ -27,11 +27,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def dataset_of(folder, **options):
+def make_dataset(folder, **options):
     return image_dataset_from_directory(folder, **{"image_size": (4, 4), "verbose": False, "seed": 3, **options})
 
 
-def all_of(dataset):
+def list_all(dataset):
     """The value and the label of each image of one pass."""
     pairs = [(x[i, 0, 0, 0].item(), y[i].tolist()) for x, y in dataset for i in range(len(x))]
     return [value for value, _ in pairs], [label for _, label in pairs]
@@ -41,8 +41,8 @@ EXPECTED = [float(50 * label + image) for label in range(len(CLASSES)) for image
 
 
 def test_sub_folders_are_classes_and_everything_is_sorted(folder):
-    dataset = dataset_of(folder, shuffle=False)
-    values, labels = all_of(dataset)
+    dataset = make_dataset(folder, shuffle=False)
+    values, labels = list_all(dataset)
     assert dataset.class_names == list(CLASSES)
     assert values == EXPECTED
     assert labels == [0] * 5 + [1] * 5 + [2] * 5
@@ -53,27 +53,27 @@ def test_sub_folders_are_classes_and_everything_is_sorted(folder):
 
 
 def test_batches_are_float32_images_and_int32_labels(folder):
-    images, labels = next(iter(dataset_of(folder, batch_size=4)))
+    images, labels = next(iter(make_dataset(folder, batch_size=4)))
     assert (images.shape, images.dtype) == ((4, 4, 4, 3), np.float32)
     assert (labels.shape, labels.dtype) == ((4,), np.int32)
 
 
 def test_the_last_batch_is_what_remains(folder):
-    dataset = dataset_of(folder, batch_size=4)
+    dataset = make_dataset(folder, batch_size=4)
     assert [len(labels) for _, labels in dataset] == [4, 4, 4, 3]
     assert len(dataset) == 4
 
 
 def test_without_a_batch_size_there_are_single_images(folder):
-    elements = list(dataset_of(folder, batch_size=None, shuffle=False))
+    elements = list(make_dataset(folder, batch_size=None, shuffle=False))
     assert len(elements) == 15
     assert elements[7][0].shape == (4, 4, 3)
     assert elements[7][1].item() == 1
 
 
 def test_each_pass_is_in_another_order_and_has_every_image_with_its_label(folder):
-    dataset = dataset_of(folder)
-    first, second = all_of(dataset), all_of(dataset)
+    dataset = make_dataset(folder)
+    first, second = list_all(dataset), list_all(dataset)
     assert first[0] != second[0]
     for values, labels in (first, second):
         assert sorted(values) == EXPECTED
@@ -81,81 +81,81 @@ def test_each_pass_is_in_another_order_and_has_every_image_with_its_label(folder
 
 
 def test_a_seed_makes_the_order_repeatable(folder):
-    assert all_of(dataset_of(folder)) == all_of(dataset_of(folder))
-    assert all_of(dataset_of(folder)) != all_of(dataset_of(folder, seed=4))
+    assert list_all(make_dataset(folder)) == list_all(make_dataset(folder))
+    assert list_all(make_dataset(folder)) != list_all(make_dataset(folder, seed=4))
 
 
 def test_class_names_choose_and_order_the_classes(folder):
-    dataset = dataset_of(folder, class_names=["cat", "ant"], shuffle=False)
-    values, labels = all_of(dataset)
+    dataset = make_dataset(folder, class_names=["cat", "ant"], shuffle=False)
+    values, labels = list_all(dataset)
     assert values == EXPECTED[10:] + EXPECTED[:5]
     assert labels == [0] * 5 + [1] * 5
     assert dataset.class_names == ["cat", "ant"]
 
 
 def test_categorical_labels_are_one_hot(folder):
-    _, labels = next(iter(dataset_of(folder, label_mode="categorical", shuffle=False)))
+    _, labels = next(iter(make_dataset(folder, label_mode="categorical", shuffle=False)))
     assert labels.dtype == np.float32
     np.testing.assert_array_equal(labels, np.eye(3)[[0] * 5 + [1] * 5 + [2] * 5])
 
 
 def test_binary_labels_are_a_column_of_floats(folder):
-    _, labels = next(iter(dataset_of(folder, label_mode="binary", class_names=["ant", "bee"], shuffle=False)))
+    _, labels = next(iter(make_dataset(folder, label_mode="binary", class_names=["ant", "bee"], shuffle=False)))
     assert labels.dtype == np.float32
     assert labels.tolist() == [[0.0]] * 5 + [[1.0]] * 5
 
 
 @pytest.mark.parametrize("options", [{"labels": None}, {"label_mode": None}])
 def test_without_labels_there_are_images_only(folder, options):
-    dataset = dataset_of(folder, shuffle=False, **options)
+    dataset = make_dataset(folder, shuffle=False, **options)
     (images,) = list(dataset)
     assert images[:, 0, 0, 0].tolist() == EXPECTED
     assert dataset.class_names is None
 
 
 def test_labels_may_be_a_list(folder):
-    dataset = dataset_of(folder, labels=list(range(15)), shuffle=False)
-    assert all_of(dataset) == (EXPECTED, list(range(15)))
+    dataset = make_dataset(folder, labels=list(range(15)), shuffle=False)
+    assert list_all(dataset) == (EXPECTED, list(range(15)))
     assert dataset.class_names[:3] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_the_two_parts_share_no_file_and_miss_none(folder, shuffle):
-    both = dataset_of(folder, validation_split=0.3, subset="both", shuffle=shuffle)
+    both = make_dataset(folder, validation_split=0.3, subset="both", shuffle=shuffle)
     apart = [
-        dataset_of(folder, validation_split=0.3, subset=name, shuffle=shuffle) for name in ("training", "validation")
+        make_dataset(folder, validation_split=0.3, subset=name, shuffle=shuffle) for name in ("training", "validation")
     ]
     for training, validation in (both, apart):
         assert len(training.file_paths) == 11
         assert len(validation.file_paths) == 4
         assert len({*training.file_paths, *validation.file_paths}) == 15
-        assert sorted(all_of(training)[0] + all_of(validation)[0]) == EXPECTED
+        assert sorted(list_all(training)[0] + list_all(validation)[0]) == EXPECTED
     assert sorted(both[1].file_paths) == sorted(apart[1].file_paths)
 
 
 def test_validation_of_both_stays_in_order(folder):
-    _, validation = dataset_of(folder, validation_split=0.4, subset="both")
-    assert all_of(validation) == all_of(validation)
+    _, validation = make_dataset(folder, validation_split=0.4, subset="both")
+    assert list_all(validation) == list_all(validation)
     assert [os.path.basename(os.path.dirname(path)) for path in validation.file_paths] == [
-        CLASSES[label] for label in all_of(validation)[1]
+        CLASSES[label] for label in list_all(validation)[1]
     ]
 
 
 def test_the_split_is_that_of_keras(folder):
     order = list(range(15))
     np.random.RandomState(3).shuffle(order)
-    validation = dataset_of(folder, validation_split=0.2, subset="validation")
-    assert sorted(all_of(validation)[0]) == sorted(EXPECTED[number] for number in order[-3:])
+    validation = make_dataset(folder, validation_split=0.2, subset="validation")
+    assert sorted(list_all(validation)[0]) == sorted(EXPECTED[number] for number in order[-3:])
 
 
 @pytest.mark.parametrize(("mode", "num_channels"), [("grayscale", 1), ("rgb", 3), ("rgba", 4)])
 def test_the_color_mode_says_how_many_channels(folder, mode, num_channels):
-    images, _ = next(iter(dataset_of(folder, color_mode=mode)))
+    images, _ = next(iter(make_dataset(folder, color_mode=mode)))
     assert images.shape[-1] == num_channels
 
 
 def test_channels_may_come_first(folder):
-    images, _ = next(iter(dataset_of(folder, data_format="channels_first", image_size=(4, 5))))
+    images, _ = next(iter(make_dataset(folder, data_format="channels_first", image_size=(4, 5))))
     assert images.shape == (15, 3, 4, 5)
 
 
@@ -165,18 +165,18 @@ def test_images_of_all_formats_and_sizes_become_one_batch(tmp_path):
     (tmp_path / "a" / "y.png").write_bytes(encode_png(picture(128, 3, 50)))
     (tmp_path / "a" / "notes.txt").write_text("no image")
     (tmp_path / ".hidden").mkdir()
-    dataset = dataset_of(tmp_path, image_size=7)
+    dataset = make_dataset(tmp_path, image_size=7)
     assert dataset.class_names == ["a"]
     (images,) = [x for x, _ in dataset]
     np.testing.assert_allclose(images, np.full((2, 7, 7, 3), 128.0))
 
 
-def test_links_are_followed_when_asked(folder, tmp_path_factory):
+def test_links_are_followed_on_request(folder, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "9.png").write_bytes(encode_png(picture(9)))
     (folder / "ant" / "link").symlink_to(elsewhere)
-    assert len(dataset_of(folder).file_paths) == 15
-    assert len(dataset_of(folder, follow_links=True).file_paths) == 16
+    assert len(make_dataset(folder).file_paths) == 15
+    assert len(make_dataset(folder, follow_links=True).file_paths) == 16
 
 
 # The image of tests/data/files/test_images.py; tf.image.resize_with_pad to (5, 5) and keras's smart_resize to (4, 2).
@@ -191,23 +191,23 @@ CROPPED = [[37, 37], [129.5, 129.5], [144.5, 144.5], [77, 77]]
 )
 def test_the_aspect_ratio_is_kept_as_keras_keeps_it(tmp_path, option, size, expected):
     (tmp_path / "x.png").write_bytes(encode_png(SMALL))
-    (image,) = dataset_of(
+    (image,) = make_dataset(
         tmp_path, labels=None, color_mode="grayscale", image_size=size, batch_size=None, **{option: True}
     )
     np.testing.assert_allclose(image[..., 0], expected, atol=1e-3)
 
 
 def test_it_says_what_it_found(folder, capsys):
-    dataset_of(folder, verbose=True, validation_split=0.2, subset="both")
+    make_dataset(folder, verbose=True, validation_split=0.2, subset="both")
     assert capsys.readouterr().out == (
         "Found 15 files belonging to 3 classes.\nUsing 12 files for training and 3 for validation.\n"
     )
-    dataset_of(folder, verbose=True, labels=None)
+    make_dataset(folder, verbose=True, labels=None)
     assert capsys.readouterr().out == "Found 15 files.\n"
 
 
 def test_methods_give_plain_datasets_and_element_spec_is_known(folder):
-    dataset = dataset_of(folder, batch_size=4)
+    dataset = make_dataset(folder, batch_size=4)
     assert type(dataset.take(1)) is Dataset
     assert [spec.shape for spec in dataset.element_spec] == [(None, 4, 4, 3), (None,)]
     assert "load_image" in dataset.explain()
@@ -215,17 +215,17 @@ def test_methods_give_plain_datasets_and_element_spec_is_known(folder):
 
 
 def test_a_pass_that_is_left_early_leaves_no_thread(folder):
-    for _ in dataset_of(folder, batch_size=2):
+    for _ in make_dataset(folder, batch_size=2):
         break  # tests/conftest.py looks for threads
 
 
-def test_a_place_in_the_middle_is_found_again(folder):
-    iterator = iter(dataset_of(folder, batch_size=2))
+def test_a_position_in_the_middle_is_restored(folder):
+    iterator = iter(make_dataset(folder, batch_size=2))
     next(iterator)
     state = iterator.get_state()
     expected = next(iterator)[1]
     iterator.close()
-    with iter(dataset_of(folder, batch_size=2)) as again:
+    with iter(make_dataset(folder, batch_size=2)) as again:
         again.set_state(state)
         np.testing.assert_array_equal(next(again)[1], expected)
 
@@ -238,14 +238,14 @@ def test_a_damaged_file_is_named(folder, batch_size):
     path = folder / "bee" / "2.png"
     path.write_bytes(path.read_bytes()[:45])
     with (
-        iter(dataset_of(folder, batch_size=batch_size)) as batches,
+        iter(make_dataset(folder, batch_size=batch_size)) as batches,
         pytest.raises(ImageError, match=r"2\.png: decode_image: an image of 45 bytes"),
     ):
         list(batches)
 
 
 def test_a_file_that_has_gone_is_named(folder):
-    dataset = dataset_of(folder)
+    dataset = make_dataset(folder)
     (folder / "ant" / "1.png").unlink()
     with iter(dataset) as batches, pytest.raises(FileNotFoundError, match=r"there is no file .*1\.png"):
         list(batches)
@@ -253,17 +253,17 @@ def test_a_file_that_has_gone_is_named(folder):
 
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere.*unpacked"):
-        dataset_of(tmp_path / "nowhere")
+        make_dataset(tmp_path / "nowhere")
 
 
 def test_an_empty_folder_is_said_to_be_empty(tmp_path):
     with pytest.raises(ValueError, match=r"has no sub-folder.*labels=None"):
-        dataset_of(tmp_path)
+        make_dataset(tmp_path)
     with pytest.raises(ValueError, match=r"there is no image in .*\.bmp, \.gif"):
-        dataset_of(tmp_path, labels=None)
+        make_dataset(tmp_path, labels=None)
     (tmp_path / "a").mkdir()
     with pytest.raises(ValueError, match=r"there is no image in the folders \['a'\]"):
-        dataset_of(tmp_path)
+        make_dataset(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -296,4 +296,4 @@ def test_an_empty_folder_is_said_to_be_empty(tmp_path):
 )
 def test_wrong_arguments_are_refused_before_anything_is_read(folder, options, message):
     with pytest.raises(ValueError, match=message):
-        dataset_of(folder, **options)
+        make_dataset(folder, **options)

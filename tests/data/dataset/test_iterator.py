@@ -31,7 +31,7 @@ def stream(count: int) -> Dataset:
     return Dataset.from_generator(lambda: iter(range(count)), output_signature=TensorSpec((), "int64"))
 
 
-def test_a_pass_goes_on_in_another_iterator() -> None:
+def test_a_pass_resumes_in_another_iterator() -> None:
     def make() -> Dataset:
         return Dataset.range(20).shuffle(20, seed=1).map(lambda x: x * 2).batch(3)
 
@@ -51,7 +51,7 @@ def test_a_state_knows_which_pass_it_belongs_to() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: Dataset.range(20), lambda: stream(20)], ids=["rows", "stream"])
-def test_seeds_that_nobody_gave_are_carried_over(make: Any) -> None:
+def test_seeds_that_were_drawn_are_carried_over(make: Any) -> None:
     def dataset() -> Dataset:
         shuffled: Dataset = make().shuffle(10)
         return shuffled.map(lambda x: x + np.random.default_rng(int(x)).integers(2)).batch(2)
@@ -120,7 +120,7 @@ def test_an_iterator_can_go_back() -> None:
     assert rest(iterator) == [0, 1, 2, 3, 4]
 
 
-def test_rows_before_the_place_are_not_computed_again() -> None:
+def test_rows_before_the_position_are_not_computed_again() -> None:
     calls: list[int] = []
 
     def host(x: Any) -> Any:

@@ -25,13 +25,13 @@ quick = settings(derandomize=True, deadline=None, max_examples=150)
 long = settings(derandomize=True, deadline=None, max_examples=2000)
 
 
-def elements_of(dataset: Dataset, limit: int = LIMIT) -> list[Any]:
+def list_elements(dataset: Dataset, limit: int = LIMIT) -> list[Any]:
     with iter(dataset) as elements:
         return list(islice(elements, limit))
 
 
 def spec_of(dataset: Dataset, any_element: bool) -> Any:
-    """The element_spec; None where only an element could tell and there is none."""
+    """The element_spec; None where only an element would show it and there is none."""
     try:
         return dataset.element_spec
     except ValueError as error:
@@ -75,7 +75,7 @@ def check_executors(recipe: Recipe) -> None:
     reference, dataset = recipe(), recipe()
     for iteration in range(2):
         expected = list(islice(iterate(reference.plan, iteration), LIMIT))
-        assert_equal(elements_of(dataset), expected)
+        assert_equal(list_elements(dataset), expected)
 
 
 def check_descriptions(recipe: Recipe) -> None:
@@ -84,7 +84,7 @@ def check_descriptions(recipe: Recipe) -> None:
     cardinality = dataset.cardinality()
     lines = dataset.explain().split("\n\n")[0].splitlines()
     assert len(lines) == 1 + len(dataset.plan.operations)
-    elements = elements_of(dataset)
+    elements = list_elements(dataset)
     spec = spec_of(dataset, bool(elements))
     for element in elements:
         assert_fits(element, spec)
@@ -102,7 +102,7 @@ def check_restoring(recipe: Recipe, number: int, iteration: int) -> None:
         before = list(islice(first, number))
         state = json.loads(json.dumps(first.get_state()))
         rest = list(islice(first, LIMIT))
-        # A place can be gone back to, by the iterator that came from there too.
+        # A position can be restored, also by the iterator that has passed it.
         first.set_state(state)
         assert_equal(list(islice(first, 3)), rest[:3])
     with iter(recipe()) as second:
@@ -115,12 +115,12 @@ def check_restoring(recipe: Recipe, number: int, iteration: int) -> None:
 
 
 def check_sharding(recipe: Recipe, num_shards: int) -> None:
-    whole = elements_of(recipe())
-    shards = [elements_of(recipe().shard(num_shards, index), LIMIT) for index in range(num_shards)]
-    together = [shards[number % num_shards][number // num_shards] for number in range(len(whole))]
-    assert_equal(together, whole)
-    if len(whole) < LIMIT:
-        assert sum(map(len, shards)) == len(whole)
+    complete = list_elements(recipe())
+    shards = [list_elements(recipe().shard(num_shards, index), LIMIT) for index in range(num_shards)]
+    together = [shards[number % num_shards][number // num_shards] for number in range(len(complete))]
+    assert_equal(together, complete)
+    if len(complete) < LIMIT:
+        assert sum(map(len, shards)) == len(complete)
 
 
 @quick
@@ -139,7 +139,7 @@ def test_elements_are_what_was_said_about_them(recipe: Recipe) -> None:
 
 @settings(quick, max_examples=100)
 @given(recipe=recipes(), number=st.integers(0, 6), iteration=st.integers(0, 1))
-def test_a_pass_goes_on_where_another_was_left(recipe: Recipe, number: int, iteration: int) -> None:
+def test_a_pass_resumes_where_another_stopped(recipe: Recipe, number: int, iteration: int) -> None:
     note(repr(recipe))
     check_restoring(recipe, number, iteration)
 

@@ -106,7 +106,7 @@ def test_setting_keras_seed_makes_everything_repeatable() -> None:
     np.testing.assert_array_equal(run(), run())
 
 
-def test_other_seeds_draw_others() -> None:
+def test_other_seeds_draw_other_numbers() -> None:
     dataset = rows().map(by_jax)
     assert not np.array_equal(two_epochs(dataset.with_seeds([1])), two_epochs(dataset.with_seeds([2])))
 
@@ -160,7 +160,7 @@ def test_the_order_does_not_change_what_an_element_draws() -> None:
 
 
 @pytest.mark.parametrize("cache", ["memory", "file"])
-def test_augmentation_after_a_cache_goes_on(cache: str, tmp_path: Any) -> None:
+def test_augmentation_after_a_cache_continues(cache: str, tmp_path: Any) -> None:
     dataset = rows().cache("" if cache == "memory" else tmp_path / "kept").map(by_jax)
     assert len(np.unique(two_epochs(dataset), axis=0)) == 2 * NUM_ROWS
 

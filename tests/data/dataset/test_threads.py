@@ -1,4 +1,4 @@
-"""Functions on several threads: in order, with errors where they belong, and nobody left behind."""
+"""Functions on several threads: in order, with errors where they belong, and no thread left behind."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def stream(count: int) -> Dataset:
     return Dataset.from_generator(lambda: iter(range(count)), output_signature=TensorSpec((), "int64"))
 
 
-def our_threads() -> list[str]:
+def find_data_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("unisono")]
 
 
 @pytest.fixture(autouse=True)
-def no_thread_of_ours_is_left() -> Any:
+def check_no_thread_is_left() -> Any:
     yield
     deadline = time.monotonic() + 5
-    while our_threads() and time.monotonic() < deadline:
+    while find_data_threads() and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)
-    assert our_threads() == []
+    assert find_data_threads() == []
 
 
 def slow_for_some(x: Any) -> Any:
@@ -143,7 +143,7 @@ def test_after_an_exception_the_next_element_can_be_had(make: Any, calls: int | 
 @both_inputs
 def test_leaving_a_loop_ends_the_threads(make: Any) -> None:
     for element in make(1000).map(slow_for_some, num_parallel_calls=4).batch(2).prefetch(2):
-        assert our_threads()
+        assert find_data_threads()
         if element[0] > 10:
             break
 
@@ -162,7 +162,7 @@ def test_an_exception_of_the_consumer_ends_the_threads(make: Any, error: type[Ba
 def test_the_end_of_the_data_ends_the_threads() -> None:
     iterator = iter(stream(5).map(slow_for_some, num_parallel_calls=4))
     list(iterator)
-    assert our_threads() == []
+    assert find_data_threads() == []
 
 
 def test_closing_waits_for_the_call_that_runs() -> None:
@@ -180,10 +180,10 @@ def test_closing_waits_for_the_call_that_runs() -> None:
     count = len(ended)
     time.sleep(0.15)
     assert len(ended) == count
-    assert our_threads() == []
+    assert find_data_threads() == []
 
 
-def test_restoring_stops_the_threads_of_the_place_before() -> None:
+def test_restoring_stops_the_threads_of_the_previous_position() -> None:
     iterator = iter(stream(30).map(slow_for_some, num_parallel_calls=4))
     list(islice(iterator, 3))
     state = iterator.get_state()
@@ -215,7 +215,7 @@ def test_a_compiled_map_needs_no_threads() -> None:
     dataset = Dataset.range(100).map(lambda x: x + 1, num_parallel_calls=AUTOTUNE).batch(10)
     iterator = iter(dataset)
     next(iterator)
-    assert our_threads() == []
+    assert find_data_threads() == []
     assert "compiled" in dataset.explain()
 
 

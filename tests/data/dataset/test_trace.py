@@ -28,7 +28,7 @@ def reason(function: Callable[..., Any], element: Nest) -> str | None:
     return traced.reason if isinstance(traced, Untraceable) else None
 
 
-def of_elements(*functions: Callable[..., Any]) -> list[IndexedMap]:
+def map_elements(*functions: Callable[..., Any]) -> list[IndexedMap]:
     return [IndexedMap(function, number, None) for number, function in enumerate(functions)]
 
 
@@ -87,26 +87,26 @@ def test_element_maps_see_one_element_and_batch_maps_the_batch() -> None:
     def minus_batch_mean(x: jax.Array, y: jax.Array) -> dict[str, jax.Array]:
         return {"x": x - x.mean(), "y": y}
 
-    function = vectorise(of_elements(mean_of_element), of_elements(minus_batch_mean))
+    function = vectorise(map_elements(mean_of_element), map_elements(minus_batch_mean))
     result = function((np.array([[1.0, 3.0], [4.0, 8.0]], np.float32), np.array([5, 6])))
     assert result["x"].tolist() == [-2.0, 2.0]
     assert result["y"].tolist() == [5, 6]
 
 
 def test_each_map_spreads_the_element_anew() -> None:
-    function = vectorise(of_elements(lambda x: (x, x + 1), lambda a, b: {"sum": a + b}, lambda e: e["sum"] * 2), [])
+    function = vectorise(map_elements(lambda x: (x, x + 1), lambda a, b: {"sum": a + b}, lambda e: e["sum"] * 2), [])
     assert function(np.array([1, 2])).tolist() == [6, 10]
 
 
 def test_namedtuples_and_none_go_through() -> None:
     pair_class = namedtuple("Pair", ["x", "y"])
-    result = vectorise(of_elements(lambda pair: (pair.x + pair.y, None)), [])(pair_class(np.ones(2), np.ones(2)))
+    result = vectorise(map_elements(lambda pair: (pair.x + pair.y, None)), [])(pair_class(np.ones(2), np.ones(2)))
     assert result[0].tolist() == [2.0, 2.0]
     assert result[1] is None
 
 
 def test_constants_are_given_to_every_row() -> None:
-    assert vectorise(of_elements(lambda x: jnp.arange(2)), [])(np.zeros(3)).tolist() == [[0, 1]] * 3
+    assert vectorise(map_elements(lambda x: jnp.arange(2)), [])(np.zeros(3)).tolist() == [[0, 1]] * 3
 
 
 def test_without_maps_the_batch_is_returned_as_it_is() -> None:
@@ -119,20 +119,20 @@ def test_it_works_inside_jit_and_gives_what_single_elements_give() -> None:
         return jnp.flip(x, axis=0) * 2 - y, y
 
     x, y = np.arange(12, dtype=np.float32).reshape(4, 3), np.arange(4, dtype=np.float32)
-    batched = jax.jit(vectorise(of_elements(augment), []))((x, y))[0]
+    batched = jax.jit(vectorise(map_elements(augment), []))((x, y))[0]
     single = np.stack([augment(jnp.asarray(a), jnp.asarray(b))[0] for a, b in zip(x, y, strict=True)])
     np.testing.assert_array_equal(batched, single)
 
 
-def test_strings_can_be_handed_on_past_jax() -> None:
+def test_strings_bypass_jax() -> None:
     assert reason(lambda x, name: {"name": name, "x": x * 2}, rows_of((np.ones(2), NAMES))) is None
-    result = vectorise(of_elements(lambda x, name: {"name": name, "x": x * 2}), [])((np.ones(2), NAMES))
+    result = vectorise(map_elements(lambda x, name: {"name": name, "x": x * 2}), [])((np.ones(2), NAMES))
     assert result["name"] is NAMES
     assert result["x"].tolist() == [2.0, 2.0]
 
 
 def test_strings_can_be_left_out() -> None:
-    assert vectorise(of_elements(lambda x, name: x), [])((np.ones(2), NAMES)).tolist() == [1.0, 1.0]
+    assert vectorise(map_elements(lambda x, name: x), [])((np.ones(2), NAMES)).tolist() == [1.0, 1.0]
 
 
 def test_computing_with_strings_is_a_reason() -> None:
@@ -143,7 +143,7 @@ def test_an_element_of_strings_alone_cannot_be_traced() -> None:
     assert str(reason(lambda name: name, rows_of(NAMES))).startswith("TypeError: JAX has no type for")
 
 
-def test_it_tells_what_comes_out_and_whether_random_numbers_were_drawn() -> None:
+def test_tracing_finds_the_result_and_whether_random_numbers_were_drawn() -> None:
     traced = trace(lambda x: {"sum": x.sum()}, IMAGE)
     assert isinstance(traced, Traced)
     assert traced.result["sum"].shape == ()
@@ -175,10 +175,10 @@ def test_the_maps_of_a_plan_are_traced_up_to_the_first_that_cannot_be() -> None:
     assert isinstance(third, Untraceable)
 
 
-def test_random_numbers_follow_from_epochs_and_places() -> None:
-    function = vectorise(of_elements(lambda x: jax.random.uniform(random.key())), [])
-    epochs, places = np.array([[7], [7], [7], [8]], np.int32), np.array([[0], [1], [0], [0]], np.int32)
-    a, b, c, d = function(np.zeros(4), (epochs, places)).tolist()
+def test_random_numbers_are_derived_from_epochs_and_positions() -> None:
+    function = vectorise(map_elements(lambda x: jax.random.uniform(random.key())), [])
+    epochs, positions = np.array([[7], [7], [7], [8]], np.int32), np.array([[0], [1], [0], [0]], np.int32)
+    a, b, c, d = function(np.zeros(4), (epochs, positions)).tolist()
     assert a == c
     assert len({a, b, d}) == 3
 

@@ -84,11 +84,11 @@ class SourceCase:
 class OperationCase:
     make: Callable[[Path], Operation]
     written: str
-    """What `str` must give; `FOLDER` stands for the test's folder."""
+    """What `str` must give; `FOLDER` is replaced by the test's folder."""
     before: tuple[Operation, ...] = ()
-    """What must stand before it."""
+    """Operations that must come before it."""
     recomputes: int = 0
-    """How many elements before a place may be computed again to go there: those that it holds computed."""
+    """How many elements before a position may be computed again to restore it: those that it holds computed."""
 
 
 def double(x: Any) -> Any:
@@ -113,7 +113,7 @@ def with_history(state: Any, x: Any) -> tuple[Any, Any]:
 
 
 def spread(x: Any) -> Nested:
-    """x % 3 elements, in an order of their own."""
+    """x % 3 elements, shuffled."""
     rows = ArraySlices(np.full((int(x) % 3, 2), x))
     return Nested(Plan(rows, (Enumerate(), Shuffle(5))))
 
@@ -242,7 +242,7 @@ OPERATIONS = {
     ),
     "unbatch": OperationCase(lambda _: Unbatch(), "unbatch()", before=(Batch(3),), recomputes=3),
     "rebatch": OperationCase(lambda _: Rebatch((2,)), "rebatch(2)", before=(Batch(3),), recomputes=3),
-    "rebatch in turn": OperationCase(
+    "rebatch with several sizes": OperationCase(
         lambda _: Rebatch((1, 3), drop_remainder=True),
         "rebatch([1, 3], drop_remainder=True)",
         before=(Batch(2),),

@@ -1,4 +1,4 @@
-"""One proof for every plan: a pass can be left at any place and taken up there by another."""
+"""One proof for every plan: a pass can be saved at any position and resumed there by another."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from typing import Any
 from unisono._src.data.plans import Elements, Path, Plan, flatten, iterate, structure
 
 MakePlan = Callable[[], Plan]
-"""Makes equal plans: objects of their own, with the same seeds."""
+"""Makes equal plans: separate objects with the same seeds."""
 
 LIMIT = 24
 """Elements that are looked at of plans without end."""
 
 
 def assert_restorable(make: MakePlan, path: Path = (0,), limit: int = LIMIT) -> None:
-    """Every place of a pass can be kept as JSON, and found again by a new pass and by one that stands elsewhere."""
-    expected = values_of(make(), path, limit)
-    states = states_along(make(), path, len(expected), ended=len(expected) < limit)
+    """Every position of a pass can be saved as JSON, and restored by a new pass and by one at another position."""
+    expected = collect_values(make(), path, limit)
+    states = collect_states(make(), path, len(expected), ended=len(expected) < limit)
     for number, state in enumerate(states):
         fresh = make().open(path)
         fresh.set_state(json.loads(state))
-        assert rest_of(fresh, limit - number) == expected[number:], f"restored after {number} elements"
+        assert read_rest(fresh, limit - number) == expected[number:], f"restored after {number} elements"
         fresh.close()
     for number, state in enumerate(states):
         moved = make().open(path)
-        rest_of(moved, limit if number % 2 else len(expected) // 2)
+        read_rest(moved, limit if number % 2 else len(expected) // 2)
         moved.set_state(json.loads(state))
         again = make().open(path)
         again.set_state(json.loads(json.dumps(moved.get_state())))
-        assert rest_of(moved, limit - number) == expected[number:], f"moved to the place after {number} elements"
-        assert rest_of(again, limit - number) == expected[number:], f"restored twice after {number} elements"
+        assert read_rest(moved, limit - number) == expected[number:], f"moved to the position after {number} elements"
+        assert read_rest(again, limit - number) == expected[number:], f"restored twice after {number} elements"
         moved.close()
         again.close()
 
 
-def states_along(plan: Plan, path: Path, count: int, ended: bool) -> list[str]:
-    """The places before the first element and after each one; and the one after the end was seen."""
+def collect_states(plan: Plan, path: Path, count: int, ended: bool) -> list[str]:
+    """The positions before the first element and after each one; and the one after the end was reached."""
     elements = plan.open(path)
     states = [json.dumps(elements.get_state())]
     for _ in range(count):
         next(elements)()
         states.append(json.dumps(elements.get_state()))
-        assert json.dumps(elements.get_state()) == states[-1], "asking for the place changes it"
+        assert json.dumps(elements.get_state()) == states[-1], "reading the position changes it"
     if ended:
         assert next(elements, None) is None
         states.append(json.dumps(elements.get_state()))
@@ -52,21 +52,21 @@ def states_along(plan: Plan, path: Path, count: int, ended: bool) -> list[str]:
     return states
 
 
-def values_of(plan: Plan, path: Path = (0,), limit: int = LIMIT) -> list[Any]:
+def collect_values(plan: Plan, path: Path = (0,), limit: int = LIMIT) -> list[Any]:
     """The elements of a pass, in a form that `==` compares with dtypes."""
     elements = plan.open(path)
     try:
-        return rest_of(elements, limit)
+        return read_rest(elements, limit)
     finally:
         elements.close()
 
 
-def rest_of(elements: Elements, limit: int = LIMIT) -> list[Any]:
+def read_rest(elements: Elements, limit: int = LIMIT) -> list[Any]:
     """What is left of a pass."""
-    return [comparable(element()) for element in islice(elements, max(0, limit))]
+    return [as_comparable(element()) for element in islice(elements, max(0, limit))]
 
 
-def comparable(element: Any) -> Any:
+def as_comparable(element: Any) -> Any:
     """Structure, dtypes, shapes and values; datasets inside an element as lists."""
     return structure(element), [_comparable_leaf(leaf) for leaf in flatten(element)]
 
@@ -75,5 +75,5 @@ def _comparable_leaf(leaf: Any) -> Any:
     if leaf is None:
         return None
     if hasattr(leaf, "plan"):
-        return [comparable(element) for element in iterate(leaf.plan)]
+        return [as_comparable(element) for element in iterate(leaf.plan)]
     return str(leaf.dtype), leaf.shape, leaf.tolist()

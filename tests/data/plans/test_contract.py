@@ -30,7 +30,7 @@ from unisono._src.data.plans import (
 )
 
 from .contract_cases import INPUTS, OPERATIONS, SOURCES
-from .restoring import LIMIT, assert_restorable, comparable, values_of
+from .restoring import LIMIT, as_comparable, assert_restorable, collect_values
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,7 @@ def test_every_source_and_operation_is_in_the_table(tmp_path: Path) -> None:
 @every_case
 def test_the_cardinality_is_the_number_of_elements(make: Callable[[Path], Plan], tmp_path: Path) -> None:
     plan = make(tmp_path)
-    count = len(values_of(plan))
+    count = len(collect_values(plan))
     if plan.cardinality >= 0:
         assert count == plan.cardinality
     elif plan.cardinality == plans.INFINITE_CARDINALITY:
@@ -75,13 +75,13 @@ def test_the_cardinality_is_the_number_of_elements(make: Callable[[Path], Plan],
 def test_a_pass_is_the_same_whenever_it_is_made(make: Callable[[Path], Plan], tmp_path: Path) -> None:
     plan = make(tmp_path)
     for path in [(0,), (4,), (0, 3)]:
-        first = values_of(plan, path)
-        assert values_of(plan, path) == first == values_of(make(tmp_path), path)
+        first = collect_values(plan, path)
+        assert collect_values(plan, path) == first == collect_values(make(tmp_path), path)
 
 
 @every_case
 @pytest.mark.parametrize("path", [(0,), (3,)], ids=["first pass", "later pass"])
-def test_a_pass_can_be_restored_at_every_place(
+def test_a_pass_can_be_restored_at_every_position(
     make: Callable[[Path], Plan], path: tuple[int, ...], tmp_path: Path
 ) -> None:
     assert_restorable(partial(make, tmp_path), path)
@@ -99,7 +99,7 @@ def test_a_pass_can_be_restored_through_a_shuffle_buffer(make: Callable[[Path], 
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_what_lies_before_a_place_is_not_computed_again(name: str, tmp_path: Path) -> None:
+def test_elements_before_a_position_are_not_computed_again(name: str, tmp_path: Path) -> None:
     case = OPERATIONS[name]
     computed: list[int] = []
 
@@ -108,31 +108,31 @@ def test_what_lies_before_a_place_is_not_computed_again(name: str, tmp_path: Pat
         return x
 
     def make(number: int) -> Plan:
-        folder = tmp_path / str(number)  # files of their own: no pass finds what another one kept
+        folder = tmp_path / str(number)  # separate files: no pass reads what another one wrote
         folder.mkdir()
         return Plan(plans.Range(range(7)), (Map(remember, seed=1), *case.before, case.make(folder)))
 
-    def count_of(elements: plans.Elements, limit: int) -> int:
+    def count_computed(elements: plans.Elements, limit: int) -> int:
         computed.clear()
         for element in islice(elements, limit):
             element()
         elements.close()
         return len(computed)
 
-    whole = count_of(make(0).open((0,)), 12)
+    full = count_computed(make(0).open((0,)), 12)
     for number in range(13):
         first = make(100 + number).open((0,))
-        given = [comparable(element()) for element in islice(first, number)]
+        given = [as_comparable(element()) for element in islice(first, number)]
         if len(given) < number:
             first.close()
             break
         state = first.get_state()
         first.close()
-        before = count_of(make(200 + number).open((0,)), number)
+        before = count_computed(make(200 + number).open((0,)), number)
         restored = make(300 + number).open((0,))
         restored.set_state(state)
-        after = count_of(restored, 12 - number)
-        assert 0 <= before + after - whole <= case.recomputes, f"after {number} elements"
+        after = count_computed(restored, 12 - number)
+        assert 0 <= before + after - full <= case.recomputes, f"after {number} elements"
 
 
 @every_case
@@ -197,7 +197,7 @@ def test_other_seeds_make_an_equal_plan_with_those_seeds(make: Callable[[Path], 
     assert list(other.seeds) == seeds
     assert str(other) == str(plan)
     back = other.with_seeds(plan.seeds)
-    assert values_of(back) == values_of(plan)
+    assert collect_values(back) == collect_values(plan)
 
 
 def test_seeds_are_found_in_plans_within_plans() -> None:
@@ -221,22 +221,22 @@ class TestStatesOfCaches:
 
     def test_a_state_of_the_filling_pass_fits_one_that_finds_everything(self) -> None:
         plan = self.plan()
-        expected = values_of(plan)
+        expected = collect_values(plan)
         elements = self.plan().open((0,))
         list(islice(elements, 2))
         again = plan.open((1,))
         again.set_state(elements.get_state())
-        assert [comparable(element()) for element in again] == expected[2:]
+        assert [as_comparable(element()) for element in again] == expected[2:]
 
     def test_a_state_of_a_full_cache_fits_one_that_is_empty(self) -> None:
         plan = self.plan()
-        expected = values_of(plan)
+        expected = collect_values(plan)
         elements = plan.open((1,))
         list(islice(elements, 2))
         again = self.plan().open((1,))
         again.set_state(elements.get_state())
-        assert [comparable(element()) for element in again] == expected[2:]
-        assert values_of(plan, (5,)) == expected
+        assert [as_comparable(element()) for element in again] == expected[2:]
+        assert collect_values(plan, (5,)) == expected
 
     def test_a_restored_pass_keeps_what_it_computes_and_the_next_one_the_rest(self) -> None:
         calls: list[int] = []
@@ -249,18 +249,18 @@ class TestStatesOfCaches:
         elements = plan.open((0,))
         elements.set_state({**elements.get_state(), "index": 3, "input": 3})
         assert [int(element()) for element in elements] == [3, 4]
-        assert len(values_of(plan)) == len(values_of(plan)) == 5
+        assert len(collect_values(plan)) == len(collect_values(plan)) == 5
         assert sorted(calls) == [0, 1, 2, 3, 4]
 
     def test_other_seeds_find_no_elements_of_these(self) -> None:
         plan = self.plan()
         other = plan.with_seeds([8, 1])
-        assert values_of(plan) != values_of(other) == values_of(self.plan().with_seeds([8, 1]))
+        assert collect_values(plan) != collect_values(other) == collect_values(self.plan().with_seeds([8, 1]))
 
     @pytest.mark.parametrize("moved", [0, 3])
     def test_a_state_of_a_pass_that_read_a_file_fits_one_that_writes_it(self, moved: int, tmp_path: Path) -> None:
         plan = Plan(GeneratorSource(lambda: iter(range(6))), (FileCache(tmp_path / "f", "cache('f')", "numbers"),))
-        expected = values_of(plan)
+        expected = collect_values(plan)
         elements = plan.open((0,))
         list(islice(elements, 2))
         state = elements.get_state()
@@ -269,13 +269,13 @@ class TestStatesOfCaches:
         again = plan.open((0,))
         list(islice(again, moved))
         again.set_state(state)
-        assert [comparable(element()) for element in again] == expected[2:]
+        assert [as_comparable(element()) for element in again] == expected[2:]
         again.close()
         assert not list(tmp_path.iterdir())
 
 
 def test_a_long_shuffle_buffer_over_a_stream_is_restorable() -> None:
-    # More elements than lie between two remembered places of `Tracked`.
+    # More elements than between two remembered positions of `TrackedInput`.
     def make() -> Plan:
         return Plan(GeneratorSource(lambda: iter(range(200))), (Shuffle(90, seed=1), plans.Batch(25)))
 
@@ -305,6 +305,6 @@ def test_random_words_go_through_json_unharmed() -> None:
 
 
 def _open_files() -> set[str]:
-    """The files that this process holds open. Without /proc nobody can tell."""
+    """The files that this process holds open. Unknown without /proc."""
     descriptors = Path("/proc/self/fd")
     return {os.readlink(each) for each in descriptors.glob("*") if each.is_file()} if descriptors.exists() else set()

@@ -40,7 +40,7 @@ def numbers(size: int, *operations: Operation) -> Plan:
     return Plan(ArraySlices(np.arange(size)), operations)
 
 
-def accepted(plan: Plan) -> IndexedPlan:
+def index_completely(plan: Plan) -> IndexedPlan:
     """The plan as row numbers, all of it."""
     result = index_plan(plan)
     assert result is not None
@@ -49,7 +49,7 @@ def accepted(plan: Plan) -> IndexedPlan:
     return beginning
 
 
-def taken_operations(plan: Plan) -> int:
+def count_indexed_operations(plan: Plan) -> int:
     """How many operations were taken as row numbers."""
     result = index_plan(plan)
     assert result is not None
@@ -98,7 +98,7 @@ def plans_with_one_batch(draw: st.DrawFn) -> Plan:
     return numbers(draw(st.integers(1, 9)), *before, batch, *after)
 
 
-def expected_to_be_taken(plan: Plan) -> int:
+def expected_indexed_operations(plan: Plan) -> int:
     """All, up to what reorders or repeats what already repeats without end."""
     endless, size = False, plan.source.cardinality
     for number, operation in enumerate(plan.operations):
@@ -112,10 +112,10 @@ def expected_to_be_taken(plan: Plan) -> int:
 @settings(max_examples=250, deadline=None)
 @given(plan=plans_with_one_batch(), iteration=st.integers(0, 3))
 def test_both_executors_give_the_same_elements_in_the_same_order(plan: Plan, iteration: int) -> None:
-    taken = expected_to_be_taken(plan)
-    assert taken_operations(plan) == taken
+    taken = expected_indexed_operations(plan)
+    assert count_indexed_operations(plan) == taken
     plan = Plan(plan.source, plan.operations[:taken])
-    fast = accepted(plan)
+    fast = index_completely(plan)
     if fast.num_batches is not None:
         expected = [element.tolist() for element in iterate(plan, iteration)]
         assert batches_by_row(fast, iteration) == expected
@@ -128,14 +128,14 @@ def test_both_executors_give_the_same_elements_in_the_same_order(plan: Plan, ite
 
 
 def test_a_pass_does_not_depend_on_the_passes_before_it() -> None:
-    plan = accepted(numbers(50, Shuffle(50, seed=1), Batch(8)))
+    plan = index_completely(numbers(50, Shuffle(50, seed=1), Batch(8)))
     late = plan.pass_batches((7,)).rows.tolist()
     assert [plan.pass_batches((k,)).rows.tolist() for k in range(8)][7] == late
 
 
-def test_arrays_are_handed_on_untouched() -> None:
+def test_arrays_are_passed_on_unchanged() -> None:
     x, y = np.zeros((4, 2)), jnp.zeros(4)
-    plan = accepted(Plan(ArraySlices({"x": x, "y": y}), (Batch(2),)))
+    plan = index_completely(Plan(ArraySlices({"x": x, "y": y}), (Batch(2),)))
     assert plan.arrays["x"] is x
     assert plan.arrays["y"] is y
     assert plan.tables == (0, 0)
@@ -143,7 +143,7 @@ def test_arrays_are_handed_on_untouched() -> None:
 
 def test_maps_are_sorted_into_those_of_elements_and_those_of_batches() -> None:
     first, second, third = (lambda x: x), (lambda x: x), (lambda x: x)
-    plan = accepted(numbers(4, Map(first), Shuffle(4), Map(second), Batch(2, True), Map(third)))
+    plan = index_completely(numbers(4, Map(first), Shuffle(4), Map(second), Batch(2, True), Map(third)))
     assert [each.function for each in plan.element_maps] == [first, second]
     assert [each.function for each in plan.batch_maps] == [third]
     assert plan.batch == Batch(2, True)
@@ -159,48 +159,48 @@ def test_maps_are_sorted_into_those_of_elements_and_those_of_batches() -> None:
     ],
 )
 def test_it_counts_the_maps_whose_results_are_to_be_kept(operations: list[Operation], cached: int) -> None:
-    plan = accepted(numbers(4, *operations))
+    plan = index_completely(numbers(4, *operations))
     assert sum(each.cached for each in (*plan.element_maps, *plan.batch_maps)) == cached
 
 
 def test_an_endless_repeat_after_the_batch_has_one_round_per_window() -> None:
-    plan = accepted(numbers(5, Batch(2), Repeat()))
+    plan = index_completely(numbers(5, Batch(2), Repeat()))
     assert plan.num_batches is None
     assert batches_by_row(plan, 0, 0) == batches_by_row(plan, 0, 1) == [[0, 1], [2, 3], [4]]
 
 
 def test_an_endless_repeat_before_the_batch_runs_across_the_ends_of_rounds() -> None:
-    plan = accepted(numbers(3, Repeat(), Batch(2)))
+    plan = index_completely(numbers(3, Repeat(), Batch(2)))
     assert plan.rounds_per_segment == 2
     assert batches_by_row(plan, 0) == [[0, 1], [2, 0], [1, 2]]
 
 
 def test_windows_of_several_shuffled_rounds_follow_each_other() -> None:
     plan = numbers(3, Shuffle(3, seed=1), Repeat(), Batch(2))
-    windows = [batches_by_row(accepted(plan), 4, window) for window in range(10)]
+    windows = [batches_by_row(index_completely(plan), 4, window) for window in range(10)]
     expected = [batch.tolist() for batch in islice(iterate(plan, 4), 30)]
     assert [batch for window in windows for batch in window] == expected
 
 
 def test_a_window_may_be_shorter_than_a_batch_is_long() -> None:
-    plan = accepted(numbers(2, Repeat(), Batch(5)))
+    plan = index_completely(numbers(2, Repeat(), Batch(5)))
     assert batches_by_row(plan, 0) == [[0, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
 
 
-def test_passes_and_windows_all_have_their_own_order() -> None:
-    plan = accepted(numbers(20, Shuffle(20, seed=1), Batch(20), Repeat()))
+def test_passes_and_segments_all_have_their_own_order() -> None:
+    plan = index_completely(numbers(20, Shuffle(20, seed=1), Batch(20), Repeat()))
     orders = [plan.pass_batches((k,), window).rows.tolist() for window in range(3) for k in range(3)]
     assert len({tuple(order) for order in orders}) == 9
 
 
 def test_a_dropped_remainder_is_not_among_the_rows() -> None:
-    batches = accepted(numbers(5, Batch(2, drop_remainder=True))).pass_batches((0,))
+    batches = index_completely(numbers(5, Batch(2, drop_remainder=True))).pass_batches((0,))
     assert batches.rows.tolist() == [0, 1, 2, 3]
     assert batches.offsets.tolist() == [0, 2, 4]
 
 
 def test_a_batch_that_does_not_exist_is_an_error() -> None:
-    batches = accepted(numbers(5, Batch(2))).pass_batches((0,))
+    batches = index_completely(numbers(5, Batch(2))).pass_batches((0,))
     with pytest.raises(IndexError, match="batch 3 of a pass with 3 batches"):
         batches[3]
     assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3], [4]]  # type: ignore[attr-defined]
@@ -231,7 +231,7 @@ def test_a_batch_that_does_not_exist_is_an_error() -> None:
     ids=lambda case: " ".join(map(str, case)) if isinstance(case, list) else "",
 )
 def test_the_rest_is_left_to_the_reference_executor(operations: list[Operation], taken: int) -> None:
-    assert taken_operations(numbers(5, *operations)) == taken
+    assert count_indexed_operations(numbers(5, *operations)) == taken
 
 
 @pytest.mark.parametrize(
@@ -252,16 +252,16 @@ def test_the_rest_is_left_to_the_reference_executor(operations: list[Operation],
     ],
     ids=lambda operations: " ".join(map(str, operations)) or "no operation",
 )
-def test_plans_that_are_taken_whole(operations: list[Operation]) -> None:
+def test_plans_that_are_indexed_completely(operations: list[Operation]) -> None:
     plan = numbers(5, *operations)
     for iteration in range(2):
-        assert batches_by_row(accepted(plan), iteration) == [each.tolist() for each in iterate(plan, iteration)]
+        assert batches_by_row(index_completely(plan), iteration) == [each.tolist() for each in iterate(plan, iteration)]
 
 
 def test_zipped_plans_have_a_column_each() -> None:
     left, right = numbers(4, Shuffle(4, seed=1)), numbers(6, Shuffle(6, seed=2), Take(4))
     plan = Plan(ZippedPlans((left, {"y": right})), (Shuffle(4, seed=3), Batch(3)))
-    fast = accepted(plan)
+    fast = index_completely(plan)
     assert fast.tables == (0, 1)
     for index, (x, rest) in enumerate(iterate(plan, 5)):
         rows = fast.pass_batches((5,))[index]
@@ -269,13 +269,13 @@ def test_zipped_plans_have_a_column_each() -> None:
         assert rows[:, 1].tolist() == rest["y"].tolist()
 
 
-def test_enumerated_plans_number_their_places() -> None:
+def test_enumerated_plans_number_their_positions() -> None:
     plan = numbers(4, Shuffle(4, seed=1), Enumerate(10), Shuffle(4, seed=2), Batch(4))
-    fast = accepted(plan)
-    ((places, values),) = iterate(plan)
-    places_leaf, values_leaf = fast.arrays
+    fast = index_completely(plan)
+    ((positions, values),) = iterate(plan)
+    positions_leaf, values_leaf = fast.arrays
     rows = fast.pass_batches((0,))[0]
-    assert places_leaf[rows[:, fast.tables[0]]].tolist() == places.tolist()
+    assert positions_leaf[rows[:, fast.tables[0]]].tolist() == positions.tolist()
     assert values_leaf[rows[:, fast.tables[1]]].tolist() == values.tolist()
 
 
@@ -297,10 +297,10 @@ def test_operations_of_other_kinds_are_left_to_the_reference_executor() -> None:
         def __str__(self) -> str:
             return "strange()"
 
-    assert taken_operations(numbers(5, Take(3), Strange(), Batch(2))) == 1
+    assert count_indexed_operations(numbers(5, Take(3), Strange(), Batch(2))) == 1
 
 
 def test_asking_for_rows_calls_no_map_function() -> None:
     calls = count()
-    accepted(numbers(5, Map(lambda x: next(calls)), Shuffle(5), Batch(2))).pass_batches((0,))
+    index_completely(numbers(5, Map(lambda x: next(calls)), Shuffle(5), Batch(2))).pass_batches((0,))
     assert next(calls) == 0

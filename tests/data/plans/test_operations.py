@@ -63,7 +63,7 @@ class TestMap:
         assert element[1]["a"][1] == np.asarray(1.5)
         assert element[2] is None
 
-    def test_it_is_called_for_the_elements_that_are_taken_and_no_others(self) -> None:
+    def test_it_is_called_only_for_the_elements_that_are_taken(self) -> None:
         seen: list[int] = []
         plan = numbers(100, Map(lambda x: seen.append(int(x)) or x), Shuffle(100, seed=1))
         assert taken(plan, limit=3) == seen
@@ -114,12 +114,12 @@ class TestShuffle:
         assert Shuffle(10).seed == first
         assert Shuffle(10).seed != first
 
-    def test_a_stream_is_mixed_within_a_buffer(self) -> None:
+    def test_a_stream_is_shuffled_within_a_buffer(self) -> None:
         plan = stream(lambda: iter(range(100)), Shuffle(5, seed=1))
         order = taken(plan)
         assert sorted(order) == list(range(100))
         assert order != list(range(100))
-        assert all(number - place < 5 for place, number in enumerate(order))
+        assert all(number - position < 5 for position, number in enumerate(order))
         assert taken(plan) == order != taken(plan, 1)
 
     def test_a_buffer_larger_than_the_stream_gives_everything(self) -> None:
@@ -241,7 +241,7 @@ class TestCache:
         first, second = numbers(3, Cache()), numbers(5, Cache())
         assert (taken(first), taken(second)) == ([0, 1, 2], [0, 1, 2, 3, 4])
 
-    def test_what_never_ends_is_not_kept(self) -> None:
+    def test_an_endless_input_is_not_kept(self) -> None:
         cache = Cache()
         assert len(taken(numbers(3, Repeat(), cache), limit=50)) == 50
         assert not cache.memory.elements
