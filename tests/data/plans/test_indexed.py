@@ -121,8 +121,8 @@ def test_both_executors_give_the_same_elements_in_the_same_order(plan: Plan, ite
         assert batches_by_row(fast, iteration) == expected
         assert fast.num_batches == len(expected)
     else:
-        windows = [batches_by_row(fast, iteration, window) for window in range(3)]
-        given_batches = [batch for window in windows for batch in window]
+        segments = [batches_by_row(fast, iteration, segment) for segment in range(3)]
+        given_batches = [batch for segment in segments for batch in segment]
         expected = [element.tolist() for element in islice(iterate(plan, iteration), len(given_batches))]
         assert given_batches == expected
 
@@ -175,21 +175,21 @@ def test_an_endless_repeat_before_the_batch_runs_across_the_ends_of_rounds() -> 
     assert batches_by_row(plan, 0) == [[0, 1], [2, 0], [1, 2]]
 
 
-def test_windows_of_several_shuffled_rounds_follow_each_other() -> None:
+def test_segments_of_several_shuffled_rounds_follow_each_other() -> None:
     plan = numbers(3, Shuffle(3, seed=1), Repeat(), Batch(2))
-    windows = [batches_by_row(index_completely(plan), 4, window) for window in range(10)]
+    segments = [batches_by_row(index_completely(plan), 4, segment) for segment in range(10)]
     expected = [batch.tolist() for batch in islice(iterate(plan, 4), 30)]
-    assert [batch for window in windows for batch in window] == expected
+    assert [batch for segment in segments for batch in segment] == expected
 
 
-def test_a_window_may_be_shorter_than_a_batch_is_long() -> None:
+def test_a_segment_may_have_fewer_rows_than_a_batch() -> None:
     plan = index_completely(numbers(2, Repeat(), Batch(5)))
     assert batches_by_row(plan, 0) == [[0, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
 
 
 def test_passes_and_segments_all_have_their_own_order() -> None:
     plan = index_completely(numbers(20, Shuffle(20, seed=1), Batch(20), Repeat()))
-    orders = [plan.pass_batches((k,), window).rows.tolist() for window in range(3) for k in range(3)]
+    orders = [plan.pass_batches((k,), segment).rows.tolist() for segment in range(3) for k in range(3)]
     assert len({tuple(order) for order in orders}) == 9
 
 

@@ -211,9 +211,8 @@ class DatasetBase:
             self.__dict__.pop("_traced", None)
         if seeds_differ or self.execution.num_by_row != num_by_row:
             self.execution = plan_execution(self._plan, self._traced, num_by_row)
-        self._next_iteration = max(
-            self._next_iteration, next_iteration
-        )  # one that trains and validates has two positions
+        # A dataset that is used for training and validation is resumed at two positions.
+        self._next_iteration = max(self._next_iteration, next_iteration)
 
     def __len__(self) -> int:
         number = self.cardinality()

@@ -158,8 +158,8 @@ def _split_at(plan: Plan, num_operations: int) -> tuple[IndexedPlan, tuple[Opera
 def _find_serial_map(
     taken: tuple[Operation, ...], beginning: IndexedPlan, untraced: Sequence[IndexedMap]
 ) -> int | None:
-    """The number of the operation that is the first serial map after one that may run on several threads: computed
-    together, neither would do as the user said. None if there is none, or if the two cannot be separated."""
+    """The number of the operation that is the first serial map after one that may run on several threads: a stage
+    computes all its maps on one thread or on several. None if there is none, or if the two cannot be separated."""
     serial = [number for number, one in enumerate(untraced) if one.num_parallel_calls is None]
     if not serial or serial[0] == 0:
         return None

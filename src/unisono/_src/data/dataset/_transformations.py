@@ -9,40 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from unisono._src.data import plans
 from unisono._src.data.dataset._dataset_base import DatasetBase
 from unisono._src.data.dataset._host_call import HostCall
-from unisono._src.data.plans import (
-    Batch,
-    Buckets,
-    Cache,
-    Concatenate,
-    Enumerate,
-    FileCache,
-    Filter,
-    GroupByWindow,
-    Interleave,
-    Map,
-    Nest,
-    Options,
-    PaddedBatch,
-    Prefetch,
-    Rebatch,
-    Repeat,
-    Scan,
-    Shard,
-    Shuffle,
-    Skip,
-    Take,
-    TakeWhile,
-    TensorSpec,
-    Unbatch,
-    Unique,
-    Window,
-    WithOptions,
-    flatten,
-    map_leaves,
-    num_host_threads,
-)
+from unisono._src.data.plans import Nest, Options, TensorSpec, flatten, map_leaves, num_host_threads
 
 if TYPE_CHECKING:
     from unisono._src.data.dataset._dataset import Dataset
@@ -74,7 +44,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in dataset]
         [3, 8]
         """
-        return self.then(Map(HostCall(self.prepare_function(map_func), "map"), num_parallel_calls))
+        return self.then(plans.Map(HostCall(self.prepare_function(map_func), "map"), num_parallel_calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which `predicate` is true.
@@ -83,7 +53,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
-        return self.then(Filter(self.prepare_function(predicate)))
+        return self.then(plans.Filter(self.prepare_function(predicate)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; -1 for all.
@@ -92,7 +62,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).take(2)]
         [0, 1]
         """
-        return self.then(Take(count))
+        return self.then(plans.Take(count))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first `count` elements; -1 skips all.
@@ -101,7 +71,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).skip(4)]
         [4, 5]
         """
-        return self.then(Skip(count))
+        return self.then(plans.Skip(count))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which `predicate` is false.
@@ -110,7 +80,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).take_while(lambda x: x < 2)]
         [0, 1]
         """
-        return self.then(TakeWhile(self.prepare_function(predicate)))
+        return self.then(plans.TakeWhile(self.prepare_function(predicate)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from element `index` on.
@@ -119,7 +89,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).shard(num_shards=3, index=1)]
         [1, 4]
         """
-        return self.then(Shard(num_shards, index))
+        return self.then(plans.Shard(num_shards, index))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """`(number, element)` for each element.
@@ -128,7 +98,7 @@ class Transformations(DatasetBase):
         >>> [(int(n), int(x)) for n, x in Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
-        return self.then(Enumerate(start))
+        return self.then(plans.Enumerate(start))
 
     def unique(self, name: str | None = None) -> Dataset:
         """Each element once: the first of all equal ones.
@@ -137,7 +107,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).unique()]
         [1, 2]
         """
-        return self.then(Unique())
+        return self.then(plans.Unique())
 
     def scan(self, initial_state: Nest, scan_func: Callable[[Any, Any], Any], name: str | None = None) -> Dataset:
         """A map that carries a state: `scan_func(state, element)` returns `(new_state, result)`.
@@ -146,7 +116,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x))]
         [0, 1, 3, 6]
         """
-        return self.then(Scan(initial_state, HostCall(self.prepare_function(scan_func), "scan")))
+        return self.then(plans.Scan(initial_state, HostCall(self.prepare_function(scan_func), "scan")))
 
     def shuffle(
         self,
@@ -166,7 +136,7 @@ class Transformations(DatasetBase):
         >>> sorted(int(x) for x in dataset)
         [1, 2, 3]
         """
-        return self.then(Shuffle(buffer_size, seed, reshuffle_each_iteration is not False))
+        return self.then(plans.Shuffle(buffer_size, seed, reshuffle_each_iteration is not False))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """`count` rounds as one pass; None or -1 continues without end. A shuffle before it gives each round a
@@ -176,7 +146,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([1, 2]).repeat(2)]
         [1, 2, 1, 2]
         """
-        return self.then(Repeat(count))
+        return self.then(plans.Repeat(count))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of another dataset after these.
@@ -187,7 +157,7 @@ class Transformations(DatasetBase):
         """
         if not isinstance(dataset, DatasetBase):
             raise TypeError(f"concatenate: expected a Dataset, got {type(dataset).__name__}.")
-        return self._then_checked(Concatenate(dataset.plan))
+        return self._then_checked(plans.Concatenate(dataset.plan))
 
     def interleave(
         self,
@@ -208,7 +178,7 @@ class Transformations(DatasetBase):
         """
         cycle = num_host_threads(-1) if cycle_length in (None, -1) else cycle_length
         return self.then(
-            Interleave(self.prepare_function(map_func), cycle, 1 if block_length is None else block_length)
+            plans.Interleave(self.prepare_function(map_func), cycle, 1 if block_length is None else block_length)
         )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -218,7 +188,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(Dataset.from_tensor_slices)]
         [1, 2, 3, 4]
         """
-        return self.then(Interleave(self.prepare_function(map_func), flat=True))
+        return self.then(plans.Interleave(self.prepare_function(map_func), flat=True))
 
     def batch(
         self,
@@ -234,7 +204,7 @@ class Transformations(DatasetBase):
         >>> [x.tolist() for x in Dataset.from_tensor_slices([1, 2, 3]).batch(2)]
         [[1, 2], [3]]
         """
-        return self.then(Batch(batch_size, bool(drop_remainder)))
+        return self.then(plans.Batch(batch_size, bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -251,7 +221,7 @@ class Transformations(DatasetBase):
         >>> [x.tolist() for x in rows.padded_batch(3)]
         [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
         """
-        operation = PaddedBatch(
+        operation = plans.PaddedBatch(
             batch_size, bool(drop_remainder), padded_shapes=padded_shapes, padding_values=padding_values
         )
         return self._then_checked(operation)
@@ -267,7 +237,7 @@ class Transformations(DatasetBase):
             leaf.shape[0] for leaf in flatten(self.known_element_spec) if isinstance(leaf, TensorSpec) and leaf.shape
         }
         num_rows = rows.pop() if len(rows) == 1 else None
-        return self._then_checked(Unbatch(num_rows))
+        return self._then_checked(plans.Unbatch(num_rows))
 
     def rebatch(
         self, batch_size: int | Sequence[int], drop_remainder: bool = False, name: str | None = None
@@ -279,7 +249,7 @@ class Transformations(DatasetBase):
         [[0, 1, 2], [3, 4]]
         """
         sizes = tuple(np.atleast_1d(np.asarray(batch_size)).tolist())
-        return self._then_checked(Rebatch(sizes, bool(drop_remainder)))
+        return self._then_checked(plans.Rebatch(sizes, bool(drop_remainder)))
 
     def bucket_by_sequence_length(
         self,
@@ -303,7 +273,7 @@ class Transformations(DatasetBase):
         """
         if pad_to_bucket_boundary and padded_shapes is None:
             padded_shapes = map_leaves(lambda spec: spec.shape, self.inferred_element_spec)
-        buckets = Buckets(
+        buckets = plans.Buckets(
             length=self.prepare_function(element_length_func),
             boundaries=bucket_boundaries,
             batch_sizes=bucket_batch_sizes,
@@ -333,7 +303,7 @@ class Transformations(DatasetBase):
             raise ValueError("group_by_window: pass either window_size or window_size_func.")
         size = (lambda _: window_size) if window_size_func is None else self.prepare_function(window_size_func)
         return self.then(
-            GroupByWindow(
+            plans.GroupByWindow(
                 key=self.prepare_function(key_func),
                 reduce=self.prepare_function(reduce_func),
                 size=size,
@@ -356,7 +326,7 @@ class Transformations(DatasetBase):
         >>> [x.tolist() for x in windows.flat_map(lambda window: window.batch(2))]
         [[0, 1], [1, 2], [2, 3]]
         """
-        return self.then(Window(size, self._from_source, shift, stride, bool(drop_remainder)))
+        return self.then(plans.Window(size, self._from_source, shift, stride, bool(drop_remainder)))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
         """Elements are computed once and kept: in memory, or in a file for this and later runs.
@@ -366,7 +336,7 @@ class Transformations(DatasetBase):
         2
         """
         path = os.fspath(filename)
-        return self.then(FileCache(Path(path), f"cache({path!r})", str(self.plan)) if path else Cache())
+        return self.then(plans.FileCache(Path(path), f"cache({path!r})", str(self.plan)) if path else plans.Cache())
 
     def snapshot(
         self,
@@ -390,7 +360,7 @@ class Transformations(DatasetBase):
                 "Leave them out, and shuffle or shard after it."
             )
         folder = os.fspath(path)
-        return self.then(FileCache(Path(folder) / "elements", f"snapshot({folder!r})", str(self.plan)))
+        return self.then(plans.FileCache(Path(folder) / "elements", f"snapshot({folder!r})", str(self.plan)))
 
     def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
         """Elements are computed ahead of time by a thread; `AUTOTUNE` leaves the number to Unisono.
@@ -400,7 +370,7 @@ class Transformations(DatasetBase):
         >>> len(Dataset.from_tensor_slices([1, 2]).prefetch(AUTOTUNE))
         2
         """
-        return self.then(Prefetch(buffer_size))
+        return self.then(plans.Prefetch(buffer_size))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func(dataset)`, for chains of methods.
@@ -421,9 +391,9 @@ class Transformations(DatasetBase):
         >>> Dataset.range(3).with_options(Options()).options().deterministic is None
         True
         """
-        return self.then(WithOptions(options))
+        return self.then(plans.WithOptions(options))
 
     def options(self) -> Options:
         """The last options that were given, or the defaults."""
-        given = [operation.options for operation in self.plan.operations if isinstance(operation, WithOptions)]
+        given = [operation.options for operation in self.plan.operations if isinstance(operation, plans.WithOptions)]
         return given[-1] if given else Options()
