@@ -69,10 +69,10 @@ def export_program(function: Callable[[Any], Any], arguments: Any, name: str) ->
     shapes = _symbolic_shapes(specs, name)
     try:
         traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
-        if traced.scope.new:  # layers that were called for the first time have created their variables
+        if traced.scope.created:  # layers that were called for the first time have created their variables
             traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
-        if traced.scope.new:
-            raise ValueError(NEW_VARIABLES.format(name=name, names=[each.path for each in traced.scope.new]))
+        if traced.scope.created:
+            raise ValueError(NEW_VARIABLES.format(name=name, names=[each.path for each in traced.scope.created]))
         if traced.scope.placement is not None:
             raise ValueError(RUNS_REPLICAS)
         lowered = _lower(traced, shapes, name)
@@ -96,7 +96,7 @@ class _Trace:
                 self.outputs, results = flatten_nest(function(tensors), _is_result)
                 results = [as_array(leaf) for leaf in results]
             self.scope = scope
-            return results, [scope.raw(variable) for variable in scope.written.values()]
+            return results, [scope.stored_value(variable) for variable in scope.written.values()]
 
         self.jaxpr = jax.make_jaxpr(trace)(shapes)
         self.variables = list(self.scope.used.values())

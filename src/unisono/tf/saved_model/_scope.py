@@ -18,7 +18,7 @@ READS_DATASET = """A function that reads elements of a dataset cannot be saved. 
 class SavingScope(functions.CaptureScope):
     """Makes every variable that is read an input of the program, with one value for all replicas."""
 
-    def raw(self, variable: Any) -> Any:
+    def stored_value(self, variable: Any) -> Any:
         key = id(variable)
         if key not in self._state:
             # The stored dtype; inside a layer with mixed precision `variable.dtype` is the compute dtype.
@@ -28,12 +28,12 @@ class SavingScope(functions.CaptureScope):
 
     def read(self, variable: Any) -> Any:
         self.used[id(variable)] = variable
-        return self.raw(variable)
+        return self.stored_value(variable)
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
-        self.raw(variable)
-        self.set_raw(variable, value)
+        self.stored_value(variable)
+        self.set_stored_value(variable, value)
 
     def data_pulled(self) -> None:
         raise ValueError(READS_DATASET)
