@@ -110,7 +110,7 @@ def test_methods_are_found_on_what_functions_of_the_script_are_called_with() -> 
     assert "tf.distribute.ReplicaContext.all_reduce" in found
 
 
-def test_a_name_that_is_assigned_anew_is_forgotten() -> None:
+def test_a_name_that_is_assigned_again_is_forgotten() -> None:
     assert names("import tensorflow as tf\ntf = 3\ntf.constant") == []
     assert names("import tensorflow as tf\ndef f(tf):\n    return tf.constant") == []
     assert names("import tensorflow as tf\n[tf.constant for tf in ()]") == []

@@ -1,4 +1,4 @@
-"""What the environment says is read when it is asked for, and the disk is not."""
+"""Environment variables are read on each call, and the disk is not."""
 
 import os
 from pathlib import Path
@@ -8,19 +8,19 @@ import pytest
 from unisono._src.core import read_environment
 
 
-def test_the_disk_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Path] = []
+def test_the_disk_is_not_accessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    accessed: list[Path] = []
 
     def stat(path: Path, **_: object) -> os.stat_result:
-        asked.append(path)
+        accessed.append(path)
         return os.stat(path)
 
     monkeypatch.setenv("UNISONO_ATTEMPT", "3")
     with monkeypatch.context() as patch:
         patch.setattr(Path, "stat", stat)  # exists, is_dir and is_file ask it
-        patch.setattr(Path, "is_dir", lambda path: bool(asked.append(path)))  # newer Pythons ask no stat
+        patch.setattr(Path, "is_dir", lambda path: bool(accessed.append(path)))  # newer Pythons call no stat
         attempt = read_environment().attempt
-    assert (attempt, asked) == (3, [])
+    assert (attempt, accessed) == (3, [])
 
 
 def test_a_number_that_makes_no_sense_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Small files in the layouts in which MNIST and its kin come."""
+"""Small files in the formats of MNIST and Fashion-MNIST."""
 
 import gzip
 import struct

@@ -14,16 +14,16 @@ from .test_local import assert_small, debian
 @pytest.fixture
 def downloads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """The arguments of what would have been downloads, with `local_datasets` in front of them."""
-    asked: list[tuple[object, ...]] = []
+    downloads: list[tuple[object, ...]] = []
 
     def download(*args, **kwargs):
-        asked.append((args, kwargs))
+        downloads.append((args, kwargs))
         return small_arrays()
 
     for name in ("mnist", "fashion_mnist"):
         monkeypatch.setattr(getattr(keras.datasets, name), "load_data", download)
     prefer_local_datasets()
-    return asked
+    return downloads
 
 
 @pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])

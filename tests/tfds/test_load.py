@@ -12,7 +12,7 @@ import unisono.tfds as tfds
 
 
 def first_pixels(dataset: tf.data.Dataset) -> list[int]:
-    """By which the rows of the small MNIST are told apart."""
+    """The first pixel of each image, by which the rows of the small MNIST differ."""
     return [int(image[0, 0, 0]) for image, _ in dataset]
 
 

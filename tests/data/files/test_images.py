@@ -190,13 +190,13 @@ def test_random_damage_gives_pixels_or_an_image_error(file_format):
     random = np.random.default_rng(1)
     for _ in range(150):
         damaged = bytearray(data)
-        for place in random.integers(0, min(len(data), 700), 3):
-            damaged[place] = random.integers(0, 256)
+        for position in random.integers(0, min(len(data), 700), 3):
+            damaged[position] = random.integers(0, 256)
         with contextlib.suppress(ImageError):
             assert decode_image(bytes(damaged)).ndim == 3
 
 
-def test_nothing_turns_on_pillow_s_loading_of_truncated_images():
+def test_nothing_enables_pillow_s_loading_of_truncated_images():
     assert ImageFile.LOAD_TRUNCATED_IMAGES is False
 
 

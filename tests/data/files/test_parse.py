@@ -74,21 +74,21 @@ def test_what_tensorflow_refuses_is_refused_and_nothing_else(case):
         content = {"x": Feature(int64_list=Int64List(value=[1]))}
     dtype = "float32" if "other kind" in case else "int64"
     shape = (2,) if case == "too few" else (0,) if case in ("empty list, no values asked", "other kind, empty") else ()
-    asked = (
+    requested = (
         VarLenFeature(dtype) if "variable" in case else FixedLenFeature(shape, dtype, 3 if "default" in case else None)
     )
     record = Example(features=Features(feature=content)).SerializeToString()
     for _ in range(3):  # the general way, the learning and the fast one
         if ANSWERS["refused"][case]:
             with pytest.raises(ExampleError, match="feature 'x'"):
-                parse_single_example(record, {"x": asked})
+                parse_single_example(record, {"x": requested})
         else:
-            parsed = parse_single_example(record, {"x": asked})["x"]
+            parsed = parse_single_example(record, {"x": requested})["x"]
             assert parsed.tolist() == (3 if "default" in case else [])
             assert parsed.dtype == dtype
 
 
-def test_shapes_and_dtypes_are_those_asked_for():
+def test_shapes_and_dtypes_are_those_requested():
     record = encode_example({"f": np.arange(6.0), "i": [1, -2], "s": [b"a\0", b""], "one": b"\0"})
     features = {
         "one": FixedLenFeature((), bytes),
@@ -116,18 +116,18 @@ def test_shapes_and_dtypes_are_those_asked_for():
 
 def test_a_record_may_come_as_an_array_of_no_dimension():
     record = encode_example({"label": 0})
-    asked = {"label": FixedLenFeature((), "int64")}
+    requested = {"label": FixedLenFeature((), "int64")}
     held = np.empty((), object)
     held[()] = record
     for serialized in (record, held, np.bytes_(record)):
-        assert parse_single_example(serialized, asked)["label"] == 0
+        assert parse_single_example(serialized, requested)["label"] == 0
     batch = np.empty(2, object)
     batch[:] = [record, record]
     for serialized in (batch, list(batch), (record, np.bytes_(record)), [held, record]):
-        assert parse_example(serialized, asked)["label"].tolist() == [0, 0]
+        assert parse_example(serialized, requested)["label"].tolist() == [0, 0]
 
 
-def test_defaults_have_the_shape_asked_for():
+def test_defaults_have_the_requested_shape():
     features = {
         "a": FixedLenFeature((2, 2), "float32", default_value=0.5),
         "b": FixedLenFeature((2,), "int64", default_value=[1, 2]),
@@ -186,7 +186,7 @@ def test_what_is_no_shape_is_refused(shape):
 
 def test_errors_name_the_feature_and_what_was_found():
     record = encode_example({"x": [1, 2, 3], "f": 0.5})
-    for asked, words in (
+    for requested, words in (
         ({"y": FixedLenFeature((), "int64")}, "feature 'y' is missing. Expected int64 of shape ()"),
         ({"x": FixedLenFeature((), "int64")}, "feature 'x' holds 3 values, but 1 were requested (shape ())"),
         ({"x": FixedLenFeature((3,), "float32")}, "feature 'x' holds int64, but float32 was requested"),
@@ -194,7 +194,7 @@ def test_errors_name_the_feature_and_what_was_found():
         ({"f": VarLenFeature("string")}, "feature 'f' holds float32, but bytes was requested"),
     ):
         with pytest.raises(ExampleError) as caught:
-            parse_single_example(record, asked)
+            parse_single_example(record, requested)
         assert str(caught.value).startswith("parse_single_example: " + words)
     good = encode_example({"y": 1, "x": 2, "f": 0.5})
     with pytest.raises(ExampleError, match="parse_example: record 1 of the batch: feature 'y' is missing"):
@@ -208,7 +208,7 @@ def test_a_feature_of_variable_length_does_not_stack():
         parse_example([b""], {"x": VarLenFeature("int64")})
 
 
-def test_features_must_be_asked_for_and_be_features():
+def test_features_must_be_requested_and_be_features():
     with pytest.raises(ValueError, match="no features are requested"):
         parse_single_example(b"", {})
     with pytest.raises(TypeError, match="features has 'x': 'int64'"):
@@ -234,7 +234,7 @@ def test_no_records_are_a_batch_too():
     assert parsed["s"].shape == (0,)
 
 
-def test_features_written_anew_find_the_same_parser():
+def test_features_written_again_find_the_same_parser():
     records = [encode_example({"label": label}) for label in range(5)]
     for label, record in enumerate(records):
         assert parse_single_example(record, {"label": FixedLenFeature((), "int64")})["label"] == label
@@ -334,7 +334,7 @@ def kind_of(values) -> str:
 
 @st.composite
 def cases(draw, *, variable: bool) -> tuple[list[bytes], dict]:
-    """Records, and what is asked of them."""
+    """Records, and the features requested from them."""
     records, features = draw(
         st.one_of(similar_records(), st.tuples(st.lists(RECORD, min_size=1, max_size=6), st.just({})))
     )
@@ -380,17 +380,17 @@ def test_batches_are_parsed_as_their_records_are(case):
 
 
 def test_many_lengths_and_orders_are_parsed():
-    asked = {name: FixedLenFeature((), "string") for name in "abcde"}
-    parser = Parser(asked)
+    requested = {name: FixedLenFeature((), "string") for name in "abcde"}
+    parser = Parser(requested)
     batch = []
     for number in range(3000):
         content = {name: bytes([number % 256]) * (number % 7) * (name == "a") + b"\0" for name in "abcde"}
         content["rest"] = bytes(number % 2000)
         batch.append(shuffled(content, number))
     for record in batch:
-        assert equal(parser.parse(record), Parser(asked).parse_general(record))
+        assert equal(parser.parse(record), Parser(requested).parse_general(record))
     parsed = parser.parse_batch(batch)
-    assert parsed["a"].tolist() == [Parser(asked).parse_general(record)["a"].item() for record in batch]
+    assert parsed["a"].tolist() == [Parser(requested).parse_general(record)["a"].item() for record in batch]
 
 
 def test_the_fast_way_is_taken():
@@ -405,8 +405,8 @@ def test_the_fast_way_is_taken():
 
 def test_large_labels_of_a_batch_are_decoded_together():
     records = [encode_example({"x": [label, -label]}) for label in range(200, 400)]
-    asked = {"x": FixedLenFeature((2,), "int64")}
-    assert parse_example(records, asked)["x"].tolist() == [[label, -label] for label in range(200, 400)]
+    requested = {"x": FixedLenFeature((2,), "int64")}
+    assert parse_example(records, requested)["x"].tolist() == [[label, -label] for label in range(200, 400)]
 
 
 def test_threads_may_parse_at_once():
@@ -457,7 +457,7 @@ def test_lists_of_equal_length_are_never_mistaken_for_one_another(bodies, kind, 
     for record in records * 2:
         assert agree(outcome(single.parse, record), expected[record])
     for record in records:
-        # Between good ones, and before one: a number that is not finished must not go on in the next record.
+        # Between good ones, and before one: a number that is not finished must not continue in the next record.
         around = good[:1] + good[-1:]
         parsed = outcome(batched.parse_batch, [*around, record, *around])
         if isinstance(expected[record], str):

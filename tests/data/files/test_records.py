@@ -61,7 +61,7 @@ def test_records_larger_than_a_chunk_are_read(tmp_path, compression):
 
 
 @COMPRESSIONS
-def test_reading_goes_on_at_the_offset_of_every_record(tmp_path, compression):
+def test_reading_resumes_at_the_offset_of_every_record(tmp_path, compression):
     path = written(tmp_path / "a", PAYLOADS, compression)
     offsets = [0] + [offset for _, offset in RecordFile(path, compression).read()]
     for number, offset in enumerate(offsets):
@@ -185,14 +185,14 @@ def test_a_file_cut_anywhere_gives_its_first_records_and_an_error(tmp_path, comp
 @COMPRESSIONS
 def test_a_file_with_any_byte_changed_gives_right_records_or_an_error(tmp_path, compression):
     data = written(tmp_path / "a", SMALL, compression).read_bytes()
-    for place in range(len(data)):
+    for position in range(len(data)):
         for change in (1, 0x80, 0xFF):
             changed = bytearray(data)
-            changed[place] ^= change
+            changed[position] ^= change
             (tmp_path / "changed").write_bytes(changed)
             read, refused = outcome(tmp_path / "changed", compression)
             assert read == SMALL[: len(read)]
-            assert refused or read == SMALL, (place, change)
+            assert refused or read == SMALL, (position, change)
 
 
 def test_a_writer_flushes_what_others_shall_read(tmp_path):

@@ -168,7 +168,7 @@ def a_dict_keeps_the_order_of_its_keys(x):
         nested = {"z": logs["b"], "y": {"d": row, "c": 1.0}}
         if row > 0:
             nested = {"z": row, "y": {"d": row, "c": 2.0}}
-        logs["a"] = logs["a"] + sum(place * value for place, value in enumerate(nested["y"].values()))
+        logs["a"] = logs["a"] + sum(index * value for index, value in enumerate(nested["y"].values()))
     return list(logs), list(logs.values())
 
 

@@ -72,7 +72,7 @@ def test_a_module_does_the_same_when_it_is_converted(name: str, monkeypatch: pyt
 
 
 def fresh(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module once more, for nobody else."""
+    """A second copy of the module, for this test only."""
     found = importlib.util.find_spec(name)
     assert found is not None
     spec = importlib.util.spec_from_file_location(f"converted_{name}", found.origin)

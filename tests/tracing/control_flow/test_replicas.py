@@ -178,7 +178,7 @@ def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what)
     assert float(weight) == 1.0
 
 
-def test_gradients_that_somebody_summed_are_not_applied_by_some(pair):
+def test_gradients_that_were_summed_are_not_applied_by_some_replicas_only(pair):
     with pair.scope():
         weight = keras.Variable(1.0)
         optimizer = keras.optimizers.SGD(0.1)

@@ -33,7 +33,7 @@ def test_what_follows_the_block_is_not_recorded() -> None:
     assert tape.gradient(y * 2, X) is None
 
 
-def test_a_tape_can_be_entered_again_and_goes_on() -> None:
+def test_a_tape_can_be_entered_again_and_continues() -> None:
     with GradientTape() as tape:
         tape.watch(X)
         y = X * X
@@ -42,7 +42,7 @@ def test_a_tape_can_be_entered_again_and_goes_on() -> None:
     assert tape.gradient(y, X) == 27
 
 
-def test_a_tape_that_was_used_can_be_entered_again_and_starts_anew() -> None:
+def test_a_tape_that_was_used_can_be_entered_again_and_starts_over() -> None:
     with GradientTape() as tape:
         tape.watch(X)
         y = X * X
@@ -81,7 +81,7 @@ def test_watching_before_the_block_is_an_error() -> None:
         GradientTape().watch(X)
 
 
-def test_a_persistent_tape_can_be_asked_again_and_again() -> None:
+def test_a_persistent_tape_computes_gradients_again_and_again() -> None:
     with GradientTape(persistent=True) as tape:
         tape.watch(X)
         y = X * X
@@ -118,7 +118,7 @@ def test_what_runs_while_recording_is_stopped_is_not_seen() -> None:
     assert tape.gradient(u, X) == 6
 
 
-def test_recording_goes_on_after_an_exception_in_a_stopped_block() -> None:
+def test_recording_continues_after_an_exception_in_a_stopped_block() -> None:
     with GradientTape() as tape:
         tape.watch(X)
         with pytest.raises(KeyError), tape.stop_recording():

@@ -160,7 +160,7 @@ def test_a_jitted_function_that_holds_an_array_is_not_kept() -> None:
     assert len(jax.live_arrays()) <= before
 
 
-def test_loops_that_are_traced_anew_each_time_do_not_fill_the_cache() -> None:
+def test_loops_that_are_traced_again_each_time_do_not_fill_the_cache() -> None:
     x = jnp.ones(3)
 
     def step() -> None:

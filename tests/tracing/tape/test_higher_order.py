@@ -48,7 +48,9 @@ def test_two_nested_tapes_give_the_second_derivative(mode: Callable, name: str) 
 
 
 @pytest.mark.parametrize("name", ["power", "relu", "stopped", "scanned"])
-def test_a_persistent_tape_asked_in_its_block_gives_the_second_derivative(mode: Callable, name: str) -> None:
+def test_gradients_of_a_persistent_tape_inside_of_its_block_give_the_second_derivative(
+    mode: Callable, name: str
+) -> None:
     function = FUNCTIONS[name]
 
     def by_tape(x: jax.Array) -> Any:
@@ -62,7 +64,7 @@ def test_a_persistent_tape_asked_in_its_block_gives_the_second_derivative(mode: 
 
 
 @pytest.mark.parametrize("name", ["power", "relu"])
-def test_the_outer_tape_may_be_asked_first_inside_of_the_inner_one(mode: Callable, name: str) -> None:
+def test_gradients_of_the_outer_tape_may_be_computed_first_inside_of_the_inner_one(mode: Callable, name: str) -> None:
     function = FUNCTIONS[name]
 
     def by_tapes(x: jax.Array) -> Any:

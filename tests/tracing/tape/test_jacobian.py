@@ -48,10 +48,10 @@ def test_jacobians_come_in_the_structure_of_the_sources() -> None:
     with GradientTape(persistent=True) as tape:
         tape.watch(X)
         y = X * scale
-    got = tape.jacobian(y, {"x": X, "others": [scale, unused]})
+    got = tape.jacobian(y, {"x": X, "rest": [scale, unused]})
     np.testing.assert_array_equal(got["x"], np.diag([2, 1, 1]))
-    np.testing.assert_array_equal(got["others"][0], np.diag([1, 2, 3]))
-    assert got["others"][1] is None
+    np.testing.assert_array_equal(got["rest"][0], np.diag([1, 2, 3]))
+    assert got["rest"][1] is None
     zeros = tape.jacobian(y, unused, unconnected_gradients="zero")
     np.testing.assert_array_equal(zeros, np.zeros((3, 2)))
 

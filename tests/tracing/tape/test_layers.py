@@ -40,14 +40,14 @@ def test_gradients_of_a_model_are_those_of_jax_eagerly_and_compiled(name: str) -
     y = np.random.default_rng(1).integers(0, 3, 4).astype("int32")
     loss_function = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     trainable = [variable.value for variable in model.trainable_variables]
-    others = [variable.value for variable in model.non_trainable_variables]
+    non_trainable = [variable.value for variable in model.non_trainable_variables]
 
-    def by_jax(trainable: Any, others: Any) -> Any:
-        outputs, _ = model.stateless_call(trainable, others, x, training=True)
+    def by_jax(trainable: Any, non_trainable: Any) -> Any:
+        outputs, _ = model.stateless_call(trainable, non_trainable, x, training=True)
         return loss_function(y, outputs)
 
-    def by_tape(trainable: Any, others: Any) -> Any:
-        values = zip(model.trainable_variables + model.non_trainable_variables, trainable + others, strict=True)
+    def by_tape(trainable: Any, non_trainable: Any) -> Any:
+        values = zip(model.trainable_variables + model.non_trainable_variables, trainable + non_trainable, strict=True)
         with keras.StatelessScope(state_mapping=list(values)):
             return loss_and_gradients()
 
@@ -56,8 +56,8 @@ def test_gradients_of_a_model_are_those_of_jax_eagerly_and_compiled(name: str) -
             loss = loss_function(y, model(x, training=True))
         return loss, tape.gradient(loss, model.trainable_variables)
 
-    expected_loss, expected = jax.jit(jax.value_and_grad(by_jax))(trainable, others)
-    for loss, gradients in (jax.jit(by_tape)(trainable, others), loss_and_gradients()):
+    expected_loss, expected = jax.jit(jax.value_and_grad(by_jax))(trainable, non_trainable)
+    for loss, gradients in (jax.jit(by_tape)(trainable, non_trainable), loss_and_gradients()):
         np.testing.assert_allclose(loss, expected_loss, rtol=1e-4)
         for variable, ours, theirs in zip(model.trainable_variables, gradients, expected, strict=True):
             assert ours.dtype == variable.dtype

@@ -122,7 +122,7 @@ def test_a_while_loop_between_source_and_target_is_an_error_in_a_sentence(mode: 
         mode(by_tape)(X)
 
 
-def test_an_operation_without_a_gradient_is_no_error_where_none_is_asked_for(mode: Callable) -> None:
+def test_an_operation_without_a_gradient_is_no_error_where_none_is_needed(mode: Callable) -> None:
     def by_tape(x: jax.Array, only_looked_at: bool) -> Any:
         with GradientTape() as tape:
             tape.watch(x)

@@ -143,23 +143,23 @@ def _explain_decode_errors(cls: Any) -> None:
     """Makes the parsing methods raise an ExampleError that says where an Example is damaged."""
     from_string, parse, merge = cls.FromString, cls.ParseFromString, cls.MergeFromString
 
-    def explained(method: Callable[..., Any], *arguments: Any) -> Any:
+    def parse_or_explain(method: Callable[..., Any], *arguments: Any) -> Any:
         data = bytes(arguments[-1])
         try:
             return method(*arguments[:-1], data)
         except ExampleError:  # already explained: protobuf's pure Python implementation calls one through the other
             raise
-        except DecodeError as error:
+        except (DecodeError, UnicodeDecodeError) as error:  # the second one from the pure Python implementation
             damage = _find_damage(data) if cls.__name__ == "Example" else None
             raise ExampleError(
                 f"{cls.__name__}.FromString: these {len(data)} bytes are no {cls.__name__}: "
-                f"{damage or error}. Expected what "
-                f"SerializeToString gave; was it compressed, cut, or is it another message?"
+                f"{damage or error}. Expected what SerializeToString gave; was it compressed, cut, or is it another "
+                "message?"
             ) from None
 
-    cls.FromString = staticmethod(lambda serialized: explained(from_string, serialized))
-    cls.ParseFromString = lambda self, serialized: explained(parse, self, serialized)
-    cls.MergeFromString = lambda self, serialized: explained(merge, self, serialized)
+    cls.FromString = staticmethod(lambda serialized: parse_or_explain(from_string, serialized))
+    cls.ParseFromString = lambda self, serialized: parse_or_explain(parse, self, serialized)
+    cls.MergeFromString = lambda self, serialized: parse_or_explain(merge, self, serialized)
 
 
 def _find_damage(data: bytes) -> str | None:
