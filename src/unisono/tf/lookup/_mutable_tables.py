@@ -11,7 +11,7 @@ from unisono.tf import errors
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
-from unisono.tf.lookup._static_tables import check_keys
+from unisono.tf.lookup._static_tables import convert_keys
 
 HOST_ONLY = """A {table} is stored on the host: it cannot look up values of a compiled function. Use it outside of
 tf.function, or in the map function of a dataset."""
@@ -68,24 +68,24 @@ class MutableHashTable:
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> None:
         """Inserts values; replaces those of existing keys."""
-        given = self._to_key_array(keys)
-        expected = (*given.shape, *self._default.shape)
+        key_array = self._to_key_array(keys)
+        expected = (*key_array.shape, *self._default.shape)
         new = to_host_array(values, self._value_dtype)
         if new.shape != expected:
             message = f"{self._name}.insert: the values have shape {new.shape}. Expected {expected}."
             raise errors.InvalidArgumentError(None, None, message)
-        for key, value in zip(given.ravel().tolist(), new.reshape(-1, *self._default.shape), strict=True):
+        for key, value in zip(key_array.ravel().tolist(), new.reshape(-1, *self._default.shape), strict=True):
             self._values[key] = value
 
     def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> HostTensor:
         """Returns the value of each key; of missing ones the default."""
-        given = self._to_key_array(keys)
+        key_array = self._to_key_array(keys)
         default = self._default if dynamic_default_values is None else to_host_array(dynamic_default_values)
-        defaults = np.broadcast_to(default, (*given.shape, *self._default.shape)).reshape(-1, *self._default.shape)
+        defaults = np.broadcast_to(default, (*key_array.shape, *self._default.shape)).reshape(-1, *self._default.shape)
         found = np.empty(defaults.shape, self._value_dtype.dtype)
-        for row, key in enumerate(given.ravel().tolist()):
+        for row, key in enumerate(key_array.ravel().tolist()):
             found[row] = self._values.get(key, defaults[row])
-        return to_host_tensor(found.reshape(*given.shape, *self._default.shape))
+        return to_host_tensor(found.reshape(*key_array.shape, *self._default.shape))
 
     def __getitem__(self, keys: Any) -> HostTensor:
         return self.lookup(keys)
@@ -106,7 +106,7 @@ class MutableHashTable:
     def _to_key_array(self, keys: Any) -> Array:
         if isinstance(keys, jax.core.Tracer):
             raise TypeError(HOST_ONLY.format(table=type(self).__name__))
-        return check_keys(keys, self._key_dtype, self._name)
+        return convert_keys(keys, self._key_dtype, self._name)
 
 
 class DenseHashTable(MutableHashTable):
@@ -144,9 +144,9 @@ class DenseHashTable(MutableHashTable):
         self.remove(keys)
 
     def _to_key_array(self, keys: Any) -> Array:
-        given = super()._to_key_array(keys)
-        reserved = self._reserved.intersection(given.ravel().tolist())
+        key_array = super()._to_key_array(keys)
+        reserved = self._reserved.intersection(key_array.ravel().tolist())
         if reserved:
             message = f"{self._name}: {sorted(reserved)} is the empty_key or the deleted_key. Expected other keys."
             raise errors.InvalidArgumentError(None, None, message)
-        return given
+        return key_array

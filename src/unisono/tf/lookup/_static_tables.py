@@ -84,8 +84,9 @@ class StaticHashTable:
 
     def rows(self, keys: Any) -> Array:
         """Returns the row of each key; -1 for missing ones."""
-        given = check_keys(keys, self.key_dtype, type(self).__name__)
-        return np.array([self._rows.get(key, -1) for key in given.ravel().tolist()], np.int64).reshape(given.shape)
+        key_array = convert_keys(keys, self.key_dtype, type(self).__name__)
+        rows = [self._rows.get(key, -1) for key in key_array.ravel().tolist()]
+        return np.array(rows, np.int64).reshape(key_array.shape)
 
     def _lookup_traced(self, keys: Any) -> Any:
         if self._order is None or self.value_dtype == string:
@@ -151,13 +152,12 @@ class StaticVocabularyTable:
         """Returns the id of each word."""
         if isinstance(keys, jax.core.Tracer):
             raise TypeError(TRACED_TEXT)
-        given = check_keys(keys, self._key_dtype, "StaticVocabularyTable")
-        known = np.full(given.shape, -1, np.int64) if self._table is None else np.asarray(self._table.lookup(given))
-        found = known.copy()
-        for index in np.ndindex(given.shape):
-            if known[index] < 0:
-                found[index] = self._num_words + _hash_key(given[index]) % self._num_oov_buckets
-        return to_host_tensor(found)
+        key_array = convert_keys(keys, self._key_dtype, "StaticVocabularyTable")
+        ids = np.full(key_array.shape, -1, np.int64) if self._table is None else np.array(self._table.lookup(key_array))
+        for index in np.ndindex(key_array.shape):
+            if ids[index] < 0:
+                ids[index] = self._num_words + _hash_key(key_array[index]) % self._num_oov_buckets
+        return to_host_tensor(ids)
 
     def __getitem__(self, keys: Any) -> HostTensor:
         return self.lookup(keys)
@@ -167,14 +167,14 @@ class StaticVocabularyTable:
         return 0 if self._table is None else int(self._table.size())
 
 
-def check_keys(keys: Any, dtype: DType, table: str) -> Array:
+def convert_keys(keys: Any, dtype: DType, table: str) -> Array:
     """Converts keys to a NumPy array; raises TypeError unless they have the dtype of the table."""
-    given = to_host_array(keys)
-    if dtype != string and given.dtype.kind in "iu" and dtype.is_integer:
-        given = given.astype(dtype.dtype)  # on devices int64 is stored as int32
-    if as_dtype(given.dtype) != dtype:
-        raise TypeError(WRONG_DTYPE.format(table=table, given=as_dtype(given.dtype), expected=dtype))
-    return given
+    key_array = to_host_array(keys)
+    if dtype != string and key_array.dtype.kind in "iu" and dtype.is_integer:
+        key_array = key_array.astype(dtype.dtype)  # on devices int64 is stored as int32
+    if as_dtype(key_array.dtype) != dtype:
+        raise TypeError(WRONG_DTYPE.format(table=table, given=as_dtype(key_array.dtype), expected=dtype))
+    return key_array
 
 
 def _rows_by_key(keys: Array, values: Array) -> dict[Any, int]:

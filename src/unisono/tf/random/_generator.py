@@ -24,7 +24,7 @@ from unisono.tf.random._sampling import (
 )
 from unisono.tf.random._seed_generators import check_state_advances, key_from_pair
 
-_BITS: Final = 2**32
+_SEED_RANGE: Final = 2**32
 
 NEEDS_STATE = """tf.random.Generator() needs a state. Write tf.random.Generator.from_seed(1),
 from_non_deterministic_state() or from_state(state, alg="philox")."""
@@ -78,7 +78,7 @@ class Generator(Module):
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any = None) -> Generator:
         """Returns a generator with this key and counter."""
-        return cls(state=np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
+        return cls(state=np.array([static_int(key) % _SEED_RANGE, int(np.ravel(counter)[0]) % _SEED_RANGE], np.uint32))
 
     @property
     def state(self) -> Any:
@@ -105,7 +105,7 @@ class Generator(Module):
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Restarts with this key and counter."""
-        self.reset(np.array([static_int(key) % _BITS, int(np.ravel(counter)[0]) % _BITS], np.uint32))
+        self.reset(np.array([static_int(key) % _SEED_RANGE, int(np.ravel(counter)[0]) % _SEED_RANGE], np.uint32))
 
     def skip(self, delta: Any) -> Any:
         """Skips ``delta`` draws; returns the new state."""
@@ -150,7 +150,7 @@ class Generator(Module):
 def create_rng_state(seed: Any, alg: Any = None) -> Any:
     """Returns the state of a generator that starts from ``seed``: a key and a counter."""
     number = int(np.ravel(np.asarray(seed))[0])
-    return np.array([number % _BITS, 0], np.uint32)
+    return np.array([number % _SEED_RANGE, 0], np.uint32)
 
 
 _global: list[Generator] = []

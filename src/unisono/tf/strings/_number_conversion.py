@@ -72,14 +72,12 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
         raise ValueError(
             f"tf.strings.format: {template!r} has {len(pieces) - 1} placeholders for {len(values)} values."
         )
-    shown = [
-        format_tensor(
-            as_bytes_array(each)
-            if is_text(each)
-            else static_value(as_array(each), "tf.strings.format runs on the host: a value"),
-            summarize,
-        )
-        for each in values
-    ]
+    shown = [format_tensor(_to_numpy(each), summarize) for each in values]
     text = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
     return to_host_tensor(bytes_scalar(text.encode()))
+
+
+def _to_numpy(value: Any) -> Any:
+    if is_text(value):
+        return as_bytes_array(value)
+    return static_value(as_array(value), "tf.strings.format runs on the host: a value")

@@ -67,9 +67,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
 @op
 def unicode_split(input: Any, input_encoding: str = "UTF-8") -> Any:
     """Splits strings into characters. All strings need equally many."""
-    return split_each(
-        input, lambda each: [character.encode() for character in each.decode(input_encoding)], "unicode_split"
-    )
+    return split_each(input, lambda each: [char.encode() for char in each.decode(input_encoding)], "unicode_split")
 
 
 @op
@@ -78,18 +76,18 @@ def unicode_decode(input: Any, input_encoding: str = "UTF-8") -> Any:
     array = as_bytes_array(input)
     if array.ndim:
         raise ValueError(f"tf.strings.unicode_decode: expected a scalar string, got the shape {array.shape}.")
-    return as_array([ord(character) for character in array.item().decode(input_encoding)], "int32")
+    return as_array([ord(char) for char in array.item().decode(input_encoding)], "int32")
 
 
 @op
 def unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
     """Converts code points along the last dim to strings."""
     code_points = static_value(input, "tf.strings.unicode_encode runs on the host: its input")
-    return to_host_tensor(
-        build_string_array(
-            code_points.shape[:-1], lambda index: "".join(map(chr, code_points[index])).encode(output_encoding)
-        )
-    )
+
+    def encode(index: Any) -> bytes:
+        return "".join(map(chr, code_points[index])).encode(output_encoding)
+
+    return to_host_tensor(build_string_array(code_points.shape[:-1], encode))
 
 
 def _substring(string: bytes, start: int, count: int, unit: str) -> bytes:
