@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal
 
@@ -26,7 +26,8 @@ WRITTEN_FOR: Final[dict[str, tuple[str, ...]]] = {
 }
 """The versions whose originals were read when the hooks were written."""
 
-_PACKAGE_ROOT: Final = Path(__file__).parents[3]
+_THIS_PACKAGE: Final = os.path.dirname(__file__)
+_PACKAGE_ROOT: Final = os.path.dirname(os.path.dirname(os.path.dirname(_THIS_PACKAGE)))
 
 MISMATCH = """The hook on {target} ({file}) does not fit the installed {library} {installed}; it was written for
 {library} {written_for}.
@@ -79,7 +80,9 @@ def registered_hooks() -> list[RegisteredHook]:
     return list(_registered)
 
 
-def patch(owner: Any, name: str, replacement: Any, *, expects: str | Sequence[str], why: str) -> None:
+def patch(
+    owner: Any, name: str, replacement: Any, *, expects: str | Sequence[str], why: str, inherited: bool = False
+) -> None:
     """Replaces ``owner.name``.
 
     Args:
@@ -88,21 +91,32 @@ def patch(owner: Any, name: str, replacement: Any, *, expects: str | Sequence[st
         replacement: the new value.
         expects: what identifies the original, see :class:`RegisteredHook`; several for several versions.
         why: what the hook is for, in one sentence.
+        inherited: whether a class has the original from one of its bases. Else it must define it itself: what is
+            left after a method has moved is often one of the same name that only raises.
 
     Raises:
         HookMismatchError: the original is missing or a different one.
     """
-    hook = _describe(owner, name, "patch", expects, why)
-    if _check(owner, hook) is not _MISSING:
-        setattr(owner, name, replacement)
+    wrap(owner, name, lambda original: replacement, expects=expects, why=why, inherited=inherited)
 
 
-def wrap(owner: Any, name: str, make: Callable[[Any], Any], *, expects: str | Sequence[str], why: str) -> None:
+def wrap(
+    owner: Any,
+    name: str,
+    make: Callable[[Any], Any],
+    *,
+    expects: str | Sequence[str],
+    why: str,
+    inherited: bool = False,
+) -> None:
     """Replaces ``owner.name`` with ``make(original)``; see :func:`patch`.
 
     A function gets the name, documentation and signature of its original unless it sets a `__signature__` itself.
     """
     hook = _describe(owner, name, "patch", expects, why)
+    if isinstance(owner, type) and not inherited and name not in vars(owner):
+        _refuse(hook, " or ".join(hook.expects), "nothing of this name in the class itself")
+        return
     if _check(owner, hook) is _MISSING:
         return
     current = _static(owner, name)
@@ -170,7 +184,7 @@ def _path_of(owner: Any) -> str:
         return owner.__name__
     if isinstance(owner, type):
         return f"{owner.__module__}.{owner.__qualname__}"
-    return f"{type(owner).__module__}.{vars(owner).get('name', type(owner).__name__)}"  # an object in a module
+    return f"{type(owner).__module__}.{vars(owner)['name'].split('.')[-1]}"  # a lazy module
 
 
 def _check(owner: Any, hook: RegisteredHook) -> Any:
@@ -233,7 +247,7 @@ def _title(library: str) -> str:
 def _calling_file() -> str:
     """The file of the hook: the first one outside of this package on the stack."""
     frame: Any = sys._getframe(1)
-    while Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+    while os.path.dirname(frame.f_code.co_filename) == _THIS_PACKAGE:
         frame = frame.f_back
-    path = Path(frame.f_code.co_filename)
-    return path.relative_to(_PACKAGE_ROOT).as_posix() if path.is_relative_to(_PACKAGE_ROOT) else path.as_posix()
+    path: str = frame.f_code.co_filename
+    return path.removeprefix(_PACKAGE_ROOT + os.sep).replace(os.sep, "/")

@@ -38,6 +38,7 @@ def call_before_training() -> None:
         _call_and_build,
         expects="(self, iterator=None, data_batch=None)",
         why="what user-defined layers make only in training exists before a step is traced",
+        inherited=True,
     )
     _installed.append(True)
 

@@ -79,14 +79,20 @@ class StateScope(keras.StatelessScope):
 def bind_variables() -> None:
     """Installs the hook."""
     why = "a variable belongs to the strategy in whose scope it was made"
-    hooks.wrap(JaxVariable, "__init__", _init_with_owner, expects=_INIT, why=why)
+    hooks.wrap(JaxVariable, "__init__", _init_with_owner, expects=_INIT, why=why, inherited=True)
     hooks.wrap(JaxVariable, "_direct_assign", _place_value, expects="(self, value)", why=why)
     why = "every read of a variable is seen, and in a trace gives its placeholder"
-    doc = JaxVariable.value.__doc__
-    hooks.patch(JaxVariable, "value", property(_value, doc=doc), expects="source 4301abbb356a", why=why)
+    hooks.wrap(
+        JaxVariable,
+        "value",
+        lambda original: property(_value, doc=original.__doc__),
+        expects="source 4301abbb356a",
+        why=why,
+        inherited=True,
+    )
     why = "replicas that add to a variable agree on the sum"
-    hooks.patch(JaxVariable, "assign_add", _assign_add, expects="source 1a9cc782db36", why=why)
-    hooks.patch(JaxVariable, "assign_sub", _assign_sub, expects="source 5ad8bf7fa550", why=why)
+    hooks.patch(JaxVariable, "assign_add", _assign_add, expects="source 1a9cc782db36", why=why, inherited=True)
+    hooks.patch(JaxVariable, "assign_sub", _assign_sub, expects="source 5ad8bf7fa550", why=why, inherited=True)
     hooks.add(JaxVariable, "values", property(_values), why="the value of each replica, as tf.distribute has it")
     why = "scopes nest by it"
     hooks.require(keras.StatelessScope, "original_scope", expects="instance attribute", why=why)

@@ -28,7 +28,7 @@ Build it first: call it on a batch, model(x), or model.build((None, ...)) with t
 def build_by_calling() -> None:
     """Installs the hooks. Models with a user-defined `build` keep it."""
     why = "model.build(input_shape) builds a subclassed model without a `build`"
-    hooks.wrap(keras.Model, "build", _build_by_default, expects="(self, input_shape)", why=why)
+    hooks.wrap(keras.Model, "build", _build_by_default, expects="(self, input_shape)", why=why, inherited=True)
     hooks.require(keras.Model, "_called", expects="instance attribute", why=why)
     hooks.require(utils, "is_default", expects="(method)", why=why)
     why = "load_weights refuses a model that is not built, and would stay as it is"

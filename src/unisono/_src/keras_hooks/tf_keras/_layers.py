@@ -74,7 +74,8 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
         hooks.wrap(layer, "__init__", make, expects=_POOLING, why="pool_size has the default that it had in Keras 2")
     why = "Keras 3 has an empty list there"
     output = property(lambda self: self.output)
-    hooks.patch(keras.layers.InputLayer, "input", output, expects="source 4b913298fd26", why=why)
+    expects = "source 4b913298fd26"
+    hooks.patch(keras.layers.InputLayer, "input", output, expects=expects, why=why, inherited=True)
     why = "tells what to write instead of sparse and ragged inputs"
     hooks.wrap(keras.layers.InputLayer, "__init__", _refuse_sparse, expects=_INPUT_LAYER, why=why)
 
@@ -89,7 +90,7 @@ def accept_positional_training() -> None:
 def carry_rnn_states() -> None:
     """Installs the hook by which states of stateful recurrent layers continue in compiled steps."""
     why = "the state of RNN(stateful=True) continues from batch to batch"
-    hooks.wrap(keras.layers.RNN, "variables", _with_states, expects="source a23c8b9a0696", why=why)
+    hooks.wrap(keras.layers.RNN, "variables", _with_states, expects="source a23c8b9a0696", why=why, inherited=True)
     hooks.require(keras.layers.RNN, "states", expects="instance attribute", why=why)
 
 

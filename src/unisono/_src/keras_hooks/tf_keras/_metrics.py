@@ -19,27 +19,34 @@ _ADD_VARIABLE = "(self, shape, initializer, dtype=None, aggregation='sum', name=
 def install_metric_names() -> None:
     """Installs the hooks."""
     kind, why = keras.metrics.Metric, "scripts use the names of Keras 2"
-    original = kind.reset_state
-
-    def reset_states(self: Any) -> None:
-        """Resets the metric: `reset_state` by its name in Keras 2."""
-        if type(self).reset_states is reset_states:
-            self.reset_state()
-        else:  # called by a subclass's own reset_states
-            original(self)
-
-    def reset_state(self: Any) -> None:
-        if type(self).reset_states is reset_states:
-            original(self)
-        else:
-            self.reset_states()
-
-    hooks.add(kind, "reset_states", reset_states, why=why)
-    hooks.wrap(kind, "reset_state", lambda original: reset_state, expects="(self)", why=why)
+    hooks.wrap(kind, "reset_state", _reset_by_either_name, expects="(self)", why=why)
+    hooks.add(kind, "reset_states", _reset_states, why=why)
     hooks.wrap(kind, "add_weight", _accept_name_first, expects=_ADD_WEIGHT, why=why)
     hooks.wrap(kind, "add_variable", _accept_name_first, expects=_ADD_VARIABLE, why=why)
     why = "`return self.total` in the result of a metric returns the value"
     hooks.add(kind, "__init_subclass__", classmethod(_read_results), why=why)
+
+
+_KERAS_RESET = "_unisono_keras_reset"
+
+
+def _reset_states(self: Any) -> None:
+    """Resets the metric: `reset_state` by its name in Keras 2."""
+    if type(self).reset_states is _reset_states:
+        self.reset_state()
+    else:  # called by the `reset_states` of a subclass
+        getattr(keras.metrics.Metric.reset_state, _KERAS_RESET)(self)
+
+
+def _reset_by_either_name(original: Any) -> Any:
+    def reset_state(self: Any) -> None:
+        if type(self).reset_states is _reset_states:
+            original(self)
+        else:
+            self.reset_states()
+
+    setattr(reset_state, _KERAS_RESET, original)
+    return reset_state
 
 
 def _read_results(cls: Any, /, **kwargs: Any) -> None:

@@ -56,7 +56,7 @@ def install_model_names(
     kind, why = keras.Model, "scripts use the names of Keras 2"
     adapt_arguments_of(("fit", "evaluate", "predict"), functools.partial(_drop_arguments, make_dataset))
     hooks.patch(Functional, "add_loss", _refuse_loss, expects="(self, loss)", why="tells what to write instead")
-    hooks.patch(kind, "metrics_names", property(_metric_names), expects="source 7ede7cfdb0ab", why=why)
+    hooks.patch(kind, "metrics_names", property(_metric_names), expects="source 7ede7cfdb0ab", why=why, inherited=True)
     for attribute in ("_compile_loss", "_compile_metrics", "_loss_tracker"):
         hooks.require(Trainer, attribute, expects="instance attribute", why="compiled_loss and compiled_metrics")
     added = {
@@ -75,8 +75,8 @@ def install_model_names(
         hooks.add(kind, name, value, why=why)
     why = "Keras 3 has these of functional models alone; a Sequential one that is built is one as well"
     inputs, outputs = property(lambda self: _single(self.inputs)), property(lambda self: _single(self.outputs))
-    hooks.patch(keras.Sequential, "input", inputs, expects="source 4b913298fd26", why=why)
-    hooks.patch(keras.Sequential, "output", outputs, expects="source 627253b51634", why=why)
+    hooks.patch(keras.Sequential, "input", inputs, expects="source 4b913298fd26", why=why, inherited=True)
+    hooks.patch(keras.Sequential, "output", outputs, expects="source 627253b51634", why=why, inherited=True)
 
 
 def _refuse_loss(self: Any, loss: Any) -> None:

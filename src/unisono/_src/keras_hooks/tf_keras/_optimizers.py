@@ -34,13 +34,14 @@ def install_optimizer_names(make_tape: Callable[[], Any]) -> None:
     ``make_tape`` makes a gradient tape. Gradients of `LossScaleOptimizer` stay scaled until they are applied.
     """
     kind, why = keras.optimizers.Optimizer, "scripts use the names of Keras 2"
-    hooks.wrap(kind, "__init__", _accept_keras2_arguments, expects=_INIT, why=why)
+    hooks.wrap(kind, "__init__", _accept_keras2_arguments, expects=_INIT, why=why, inherited=True)
     hooks.wrap(
         kind,
         "variables",
         lambda original: property(lambda self: _CallableList(original.fget(self)), doc=original.__doc__),
         expects="source 98dc2f540156",
         why="optimizer.variables() was a method in Keras 2",
+        inherited=True,
     )
     added = {
         "lr": property(lambda self: self.learning_rate, _set_learning_rate),

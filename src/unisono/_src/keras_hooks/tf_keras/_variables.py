@@ -25,6 +25,7 @@ def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
         lambda original: property(lambda self: make_shape(original.fget(self))),
         expects="source 1239ec1ceee0",
         why="v.shape has TensorFlow's as_list() and rank",
+        inherited=True,
     )
     hooks.patch(
         kind,
@@ -32,6 +33,7 @@ def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
         lambda self: np.array(self.value)[()],
         expects="source 0ff3deba1209",
         why="v.numpy() is a copy, which may be written to, and a number if there is only one",
+        inherited=True,
     )
     added = {
         "get_shape": lambda self: self.shape,
@@ -52,7 +54,7 @@ def install_variable_parts(methods: Mapping[str, Any], remember_part: Callable[[
     for name, method in methods.items():
         hooks.add(keras.Variable, name, method, why="parts of variables are assigned, as in v.scatter_nd_update(...)")
     why = "v[1:3].assign(x) assigns to a part of a variable"
-    hooks.wrap(keras.Variable, "__getitem__", remember_part, expects="(self, idx)", why=why)
+    hooks.wrap(keras.Variable, "__getitem__", remember_part, expects="(self, idx)", why=why, inherited=True)
 
 
 def replace_public_names(layers: Mapping[str, Any], datasets: Mapping[str, Any]) -> None:

@@ -1,0 +1,226 @@
+"""Each hook that `import unisono` installs, by what it is for."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import pytest
+from keras.src.losses import loss as loss_module
+
+import unisono
+from tests.loops._replicas import local, mirrored, replica_id
+from unisono._src.devices import Placement
+from unisono._src.keras_hooks import get_owner, use_cpu_lowerings
+
+from ._covers import covers
+
+
+def _model(**compile_arguments: Any) -> Any:
+    with mirrored(2).scope():
+        model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="ones")])
+        model.compile("sgd", "mse", **compile_arguments)
+    return model
+
+
+@covers("JaxVariable.__init__", "JaxVariable._direct_assign", "JaxVariable.values")
+def test_a_variable_belongs_to_the_strategy_of_its_scope() -> None:
+    with mirrored(2).scope():
+        variable = keras.Variable([1.0, 2.0])
+    assert get_owner(variable) is mirrored(2)
+    assert len(variable.value.devices()) == 2
+    assert [value.tolist() for value in variable.values] == [[1.0, 2.0]] * 2
+
+
+def test_synchronization_is_found_by_position_too() -> None:
+    with mirrored(2).scope():
+        variable = keras.Variable("zeros", (), "float32", True, True, "sum", "on_read")
+    mirrored(2).run(lambda: variable.assign(1.0))
+    assert float(variable.value) == 2.0
+
+
+@covers("JaxVariable.value")
+def test_a_tape_sees_the_read_of_a_variable() -> None:
+    variable = keras.Variable(2.0)
+    with unisono.GradientTape() as tape:
+        result = variable.value * 3.0
+    assert float(tape.gradient(result, variable)) == 3.0
+
+
+@covers("JaxVariable.assign_add", "JaxVariable.assign_sub")
+def test_replicas_that_add_to_a_variable_agree_on_the_sum() -> None:
+    with mirrored(2).scope():
+        variable = keras.Variable(10.0, aggregation="sum")
+    mirrored(2).run(lambda: variable.assign_add(1.0))
+    assert float(variable.value) == 12.0
+    mirrored(2).run(lambda: variable.assign_sub(replica_id() + 1.0))
+    assert float(variable.value) == 9.0
+
+
+@covers("SeedGenerator.next")
+def test_replicas_draw_numbers_of_their_own() -> None:
+    with mirrored(2).scope():
+        generator = keras.random.SeedGenerator(1)
+    one, other = local(mirrored(2), mirrored(2).run(lambda: keras.random.uniform((), seed=generator)))
+    assert one != other
+
+
+@covers("seed_generator.global_seed_generator")
+def test_a_compiled_function_draws_without_a_seed() -> None:
+    draw = unisono.function(lambda: keras.random.uniform(()))
+    assert float(draw()) != float(draw())
+
+
+@covers("BaseOptimizer.apply", "LossScaleOptimizer.apply", "BaseOptimizer.apply_gradients")
+def test_an_optimizer_applies_the_sum_of_all_gradients() -> None:
+    with mirrored(2).scope():
+        optimizer = keras.optimizers.SGD(1.0)
+        scaled = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1.0), initial_scale=4.0)
+        variable, other = keras.Variable(0.0), keras.Variable(0.0)
+    mirrored(2).run(lambda: optimizer.apply([replica_id() + 1.0], [variable]))
+    assert float(variable.value) == -3.0
+    mirrored(2).run(lambda: optimizer.apply_gradients([(jnp.ones(()), variable)], skip_gradients_aggregation=True))
+    assert float(variable.value) == -4.0
+    mirrored(2).run(lambda: scaled.apply([4.0 * (replica_id() + 1.0)], [other]))
+    assert float(other.value) == -3.0
+
+
+@covers("loss.scale_loss_for_distribution", "loss.unscale_loss_for_distribution")
+def test_a_loss_that_averages_is_divided_by_the_number_of_replicas() -> None:
+    def step() -> Any:
+        loss = keras.losses.MeanSquaredError()(jnp.zeros((2, 1)), jnp.full((2, 1), 2.0))
+        return loss, loss_module.unscale_loss_for_distribution(loss)
+
+    scaled, unscaled = mirrored(2).run(step)
+    assert local(mirrored(2), scaled) == [2.0, 2.0]
+    assert local(mirrored(2), unscaled) == [4.0, 4.0]
+
+
+@covers("BatchNormalization.__init__", "nn.moments")
+def test_batch_normalization_is_synchronized() -> None:
+    with mirrored(2).scope():
+        layer = keras.layers.BatchNormalization(synchronized=True, epsilon=0.0)
+        layer.build((None, 1))
+    results = mirrored(2).run(lambda: layer(jnp.full((3, 1), replica_id()), training=True))
+    np.testing.assert_allclose(local(mirrored(2), results), [[[-1.0]] * 3, [[1.0]] * 3], rtol=1e-5)
+
+
+@covers("core.cond")
+def test_a_branch_assigns_variables() -> None:
+    variable = keras.Variable(0.0)
+
+    @unisono.function
+    def choose(positive: Any) -> None:
+        keras.ops.cond(positive, lambda: variable.assign(1.0), lambda: variable.assign(-1.0))
+
+    choose(jnp.array(False))
+    assert float(variable.value) == -1.0
+
+
+@covers("nn.max_pool", "numpy.matmul")
+def test_programs_for_cpu_devices_pool_and_multiply_in_another_way() -> None:
+    x, y = jnp.ones((1, 4, 4, 1)), jnp.ones((2, 2))
+
+    def pool(x: Any) -> Any:
+        return keras.ops.sum(keras.ops.max_pool(x, 2, 2))
+
+    with use_cpu_lowerings(Placement.over(jax.devices("cpu")[:2]), stock_step=True):
+        assert "select_and_scatter" not in str(jax.make_jaxpr(jax.grad(pool))(x))
+        assert "custom_vjp" in str(jax.make_jaxpr(lambda x: keras.ops.matmul(x, y))(y))
+    assert "select_and_scatter" in str(jax.make_jaxpr(jax.grad(pool))(x))
+    assert "custom_vjp" not in str(jax.make_jaxpr(lambda x: keras.ops.matmul(x, y))(y))
+
+
+class _Length(keras.layers.Layer):
+    """A layer that takes text."""
+
+    runs_on_host = True
+
+    def call(self, text: Any) -> Any:
+        return keras.ops.convert_to_tensor(np.vectorize(len)(np.asarray(text)).astype("float32"))
+
+    def compute_output_spec(self, text: Any) -> Any:
+        return keras.KerasTensor(text.shape, "float32")
+
+
+@covers("Layer.__call__", "Functional._standardize_inputs", "Functional._convert_inputs_to_tensors")
+def test_layers_and_models_accept_text() -> None:
+    text = np.array([["ab"], ["abc"]], object)
+    assert _Length()(text).tolist() == [[2.0], [3.0]]
+    inputs = keras.Input((1,), dtype="string")
+    model = keras.Model([inputs], _Length()(inputs))
+    assert np.asarray(model(text)).tolist() == [[2.0], [3.0]]
+
+
+@covers("JAXTrainer.train_step", "JAXTrainer.test_step", "JAXTrainer.predict_step")
+def test_a_custom_step_calls_that_of_keras_with_the_data_only() -> None:
+    class Model(keras.Sequential):
+        def train_step(self, data: Any) -> Any:
+            return super().train_step(data)
+
+        def test_step(self, data: Any) -> Any:
+            return super().test_step(data)
+
+        def predict_step(self, data: Any) -> Any:
+            return super().predict_step(data) + 1.0
+
+    with mirrored(2).scope():
+        model = Model([keras.Input((2,)), keras.layers.Dense(1, kernel_initializer="zeros")])
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+    x = np.ones((4, 2), "float32")
+    assert model.fit(x, x[:, :1], verbose=0).history["loss"] == [1.0]
+    assert model.evaluate(x, x[:, :1], verbose=0) == 1.0
+    assert model.predict(x, verbose=0).tolist() == [[1.0]] * 4
+
+
+@covers(
+    "JAXTrainer.__init__",
+    "JAXTrainer.fit",
+    "JAXTrainer.evaluate",
+    "JAXTrainer.predict",
+    "JAXTrainer.train_on_batch",
+    "JAXTrainer.test_on_batch",
+    "JAXTrainer.predict_on_batch",
+)
+def test_models_of_a_strategy_run_our_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    from keras.src.backend.jax.trainer import JAXEpochIterator
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("this is Keras's own loop")
+
+    model = _model()
+    assert get_owner(model) is mirrored(2)
+    monkeypatch.setattr(JAXEpochIterator, "__init__", refuse)
+    x = np.ones((4, 2), "float32")
+    assert model.evaluate(x, x[:, :1], verbose=0) == model.train_on_batch(x, x[:, :1]) == 1.0
+    model.fit(x, x[:, :1], verbose=0)
+    assert model.predict(x, verbose=0).shape == np.asarray(model.predict_on_batch(x)).shape == (4, 1)
+    assert np.isfinite(model.test_on_batch(x, x[:, :1]))
+
+
+@covers("Trainer.compile")
+def test_a_model_of_no_scope_is_not_compiled_in_one() -> None:
+    model = keras.Sequential([keras.layers.Dense(1)])
+    with mirrored(2).scope(), pytest.raises(ValueError, match="was made outside of the scope"):
+        model.compile("sgd", "mse")
+
+
+@covers("Model.save", "Model.save_weights", "Model.load_weights")
+def test_files_are_written_completely_and_weights_as_folders(tmp_path: Path) -> None:
+    model = _model()
+    model.save(tmp_path / "model.keras")
+    model.save_weights(tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "model.keras"]
+    before = model.get_weights()
+    model.set_weights([weight * 0 for weight in before])
+    model.load_weights(tmp_path / "folder")
+    np.testing.assert_array_equal(model.get_weights()[0], before[0])
+
+
+def test_a_handler_of_layer_calls_is_installed_once() -> None:
+    from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
+
+    with pytest.raises(ValueError, match="'text' is installed already"):
+        handle_layer_calls(CallHandler(name="text"))

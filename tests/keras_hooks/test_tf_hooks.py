@@ -1,0 +1,385 @@
+"""Each hook that `import unisono.tf` installs, by what it is for."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import pytest
+from keras.src.utils import module_utils
+
+import unisono.tf as tf
+from tests.loops._replicas import mirrored
+
+from ._covers import covers
+
+
+@covers("core.canonicalize_shape", "ArrayImpl.get_shape", "ArrayImpl.set_shape", "Tracer.get_shape", "Tracer.set_shape")
+def test_shapes_of_arrays_and_tracers_are_tensor_shapes() -> None:
+    def check(x: Any) -> Any:
+        assert x.shape.as_list() == [2, 3] == x.get_shape().as_list()
+        x.set_shape((None, 3))
+        with pytest.raises(ValueError, match="it is \\(2, 3\\)"):
+            x.set_shape((3, 3))
+        return x[1:]
+
+    assert check(jnp.ones((2, 3))).shape.as_list() == [1, 3]
+    assert jax.jit(check)(np.ones((2, 3))).shape.rank == 2
+
+
+@covers("ArrayImpl.ref", "Tracer.ref", "ArrayImpl.numpy", "Tracer.numpy", "ArrayImpl.__float__", "ArrayImpl.__int__")
+def test_arrays_have_the_methods_of_tensors() -> None:
+    x = jnp.ones((1,))
+    assert x.ref() == x.ref()
+    assert {x.ref(): 1}[x.ref()] == 1
+    x.numpy()[0] = 5.0
+    assert (float(x), int(x)) == (1.0, 1)
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        jax.jit(lambda x: (x.ref().deref(), x.numpy()))(x)
+
+
+@covers(
+    *(f"{kind}.{name}" for kind in ("ArrayImpl", "Tracer") for name in ("assign", "assign_add", "assign_sub")),
+    "Variable.__getitem__",
+)
+def test_parts_of_variables_are_assigned() -> None:
+    variable = tf.Variable([1.0, 2.0, 3.0])
+    variable[0].assign(5.0)
+    variable[1:].assign_add([1.0, 1.0])
+    tf.function(lambda: variable[2].assign_sub(1.0))()
+    assert variable.numpy().tolist() == [5.0, 3.0, 3.0]
+    assert not hasattr(jnp.ones(()), "assign")
+
+
+@covers(
+    *(f"Variable.{name}" for name in ("shape", "numpy", "get_shape", "read_value", "ref", "device", "__format__")),
+)
+def test_variables_have_the_methods_of_tensorflow() -> None:
+    variable = tf.Variable([1.5])
+    assert variable.shape.as_list() == variable.get_shape().as_list() == [1]
+    assert variable.read_value().tolist() == [1.5]
+    variable.numpy()[0] = 3.0
+    assert f"{tf.Variable(1.5):.2f}" == "1.50"
+    assert variable.ref() == variable.ref()
+    assert variable.device == variable.value.device
+
+
+_ROWS = {"update": 2.0, "add": 3.0, "sub": -1.0, "mul": 2.0, "div": 0.5, "max": 2.0, "min": 1.0}
+_ND = ("update", "add", "sub", "max", "min")
+
+
+@covers(*(f"Variable.scatter_{name}" for name in _ROWS), *(f"Variable.scatter_nd_{name}" for name in _ND))
+@pytest.mark.parametrize("name", list(_ROWS))
+def test_variables_are_scattered_into(name: str) -> None:
+    variable = tf.Variable([1.0, 1.0])
+    getattr(variable, f"scatter_{name}")(tf.IndexedSlices(tf.constant([2.0]), tf.constant([1])))
+    assert variable.numpy().tolist() == [1.0, _ROWS[name]]
+    if name in _ND:
+        variable = tf.Variable([1.0, 1.0])
+        getattr(variable, f"scatter_nd_{name}")([[1]], [2.0])
+        assert variable.numpy().tolist() == [1.0, _ROWS[name]]
+
+
+@covers("Variable.batch_scatter_update", "Variable.sparse_read", "Variable.gather_nd")
+def test_variables_are_gathered_from() -> None:
+    variable = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    assert variable.sparse_read([1]).tolist() == [[3.0, 4.0]]
+    assert variable.gather_nd([[1, 0]]).tolist() == [3.0]
+    variable.batch_scatter_update(tf.IndexedSlices(tf.constant([[9.0], [8.0]]), tf.constant([[0], [1]])))
+    assert variable.numpy().tolist() == [[9.0, 2.0], [3.0, 8.0]]
+
+
+@covers(
+    *(f"layers.{name}" for name in ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")),
+    *(
+        f"{module}.{name}"
+        for module in ("utils", "preprocessing")
+        for name in (
+            "image_dataset_from_directory",
+            "text_dataset_from_directory",
+            "timeseries_dataset_from_array",
+        )
+    ),
+)
+def test_stock_keras_has_what_would_need_tensorflow() -> None:
+    assert keras.layers.StringLookup(vocabulary=["a", "b"])(np.array(["b"])).tolist() == [2]
+    assert keras.layers.IntegerLookup(vocabulary=[5, 6])(np.array([6])).tolist() == [2]
+    assert keras.layers.Hashing(1)(np.array(["x"])).tolist() == [0]
+    assert keras.layers.TextVectorization(vocabulary=["a"])(np.array(["a a"])).tolist() == [[2, 2]]
+    for module in (keras.utils, keras.preprocessing):
+        (batch,) = module.timeseries_dataset_from_array(np.arange(3), None, 3)
+        assert np.asarray(batch).tolist() == [[0, 1, 2]]
+        for name in ("image_dataset_from_directory", "text_dataset_from_directory"):
+            assert getattr(module, name) is getattr(tf.keras.utils, name)
+
+
+@covers("Sequential.build", "Functional.call", "Functional._assert_input_compatibility")
+def test_layers_for_text_run_on_the_host_and_the_model_continues_behind_them() -> None:
+    with mirrored(2).scope():
+        lookup = keras.layers.StringLookup(vocabulary=["a", "b"])
+        model = keras.Sequential([lookup, keras.layers.Embedding(3, 1, embeddings_initializer="ones")])
+        model.compile("sgd", "mse")
+    assert model.predict(np.array([["a"], ["b"]], object), verbose=0).tolist() == [[[1.0]], [[1.0]]]
+
+
+@covers(
+    "LazyModule.available",
+    "LazyModule.initialize",
+    *(f"{name}.{each}" for name in ("tensorflow", "gfile") for each in ("data", "is_tensor", "executing_eagerly")),
+)
+def test_keras_finds_no_tensorflow() -> None:
+    for module in (module_utils.tensorflow, module_utils.gfile):
+        assert module.available is False
+        with pytest.raises(ImportError):
+            module.initialize()
+        assert module.executing_eagerly()
+        assert module.is_tensor(jnp.ones(()))
+        assert issubclass(tf.data.Dataset, module.data.Dataset)
+    assert module_utils.h5py.available is True
+
+
+class _DrawsInTraining(keras.layers.Layer):
+    def call(self, x: Any, training: Any = None) -> Any:
+        return x + tf.random.uniform(()) if training else x
+
+
+@covers("JAXTrainer._symbolic_build", "JAXTrainer.compute_loss_and_updates", "Layer.stateless_call")
+def test_a_layer_that_draws_only_in_training_draws_other_numbers_at_every_step() -> None:
+    class Model(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.noise, self.dense = _DrawsInTraining(), keras.layers.Dense(1, trainable=False)
+
+        def call(self, x: Any) -> Any:  # does not pass `training`
+            return self.dense(self.noise(x))
+
+    model = Model()
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    x = np.ones((2, 1), "float32")
+    assert len({model.train_on_batch(x, x) for _ in range(3)}) == 3
+
+
+@covers("functional.operation_fn")
+def test_training_that_was_given_explicitly_stays() -> None:
+    inputs = keras.Input((100,))
+    model = keras.Model(inputs, keras.layers.Dropout(0.5)(inputs, training=True))
+    assert 0.0 in model.predict(np.ones((1, 100)), verbose=0)
+
+
+@covers("JAXTrainer._purge_model_variables")
+def test_a_model_keeps_its_values_when_a_step_fails() -> None:
+    class Fails(keras.layers.Dense):
+        fails = False
+
+        def call(self, x: Any) -> Any:
+            if self.fails:
+                raise ZeroDivisionError
+            return super().call(x)
+
+    model = keras.Sequential([keras.Input((1,)), Fails(1)])
+    model.compile("sgd", "mse")
+    model.layers[0].fails = True
+    with pytest.raises(ZeroDivisionError):
+        model.fit(np.ones((2, 1)), np.ones((2, 1)), verbose=0)
+    assert all(np.isfinite(weight).all() for weight in model.get_weights())
+
+
+@covers("KerasTensor.shape", "KerasTensor.get_shape", "KerasTensor.set_shape", "layer.get_shapes_dict")
+def test_symbolic_shapes_are_tensor_shapes() -> None:
+    class Layer(keras.layers.Layer):
+        def build(self, input_shape: Any) -> None:
+            self.found = input_shape.as_list()
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    tensor, layer = keras.Input((3,)), Layer()
+    tensor.set_shape((None, 3))
+    assert layer(tensor).get_shape().as_list() == tensor.shape.as_list() == layer.found == [None, 3]
+
+
+@covers("Layer.build_from_config")
+def test_a_layer_is_built_from_its_config_with_tensor_shapes() -> None:
+    class Layer(keras.layers.Layer):
+        def build(self, input_shape: Any) -> None:
+            self.rank = input_shape.rank
+
+    layer = Layer()
+    layer.build_from_config({"input_shape": [None, 3]})
+    assert layer.rank == 2
+
+
+@covers("Layer.__init__", "Sequential.add", "Sequential.input", "Sequential.output")
+def test_the_first_layer_gives_the_shape_of_the_input() -> None:
+    model = keras.Sequential([keras.layers.Dense(2, batch_input_shape=(4, 3))])
+    assert (model.input.shape, model.output.shape) == ((4, 3), (4, 2))
+
+
+@covers("loss.standardize_reduction", "core.cast", "CompileLoss.call", "Model.metrics_names")
+def test_compile_and_losses_accept_what_keras_2_did(recwarn: Any) -> None:
+    assert keras.losses.MeanSquaredError(reduction="auto").reduction == "sum_over_batch_size"
+    assert keras.ops.cast(np.ones(1, "float32"), "int64").dtype == "int32"
+    inputs = keras.Input((1,))
+    outputs = [keras.layers.Dense(1, name=name)(inputs) for name in ("a", "b")]
+    model = keras.Model(inputs, outputs)
+    model.compile("sgd", "mse", ["mae", "mae"], sample_weight_mode=None)
+    x = np.ones((2, 1), "float32")
+    model.train_on_batch(x, {"a": x, "b": x}, sample_weight={"a": np.ones(2), "b": np.zeros(2)})
+    assert "a_mae" in model.metrics_names
+    assert not [each for each in recwarn if "64" in str(each.message)]
+
+
+@covers("LearningRateScheduler.__init__", "History.history")
+def test_callbacks_are_those_of_keras_2() -> None:
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch: tf.constant([0.5]))
+    history = model.fit(np.ones((2, 1)), np.ones((2, 1)), verbose=0, callbacks=[schedule])
+    assert history.history["lr"] == history.history["learning_rate"] == [0.5]
+
+
+@covers("RNN.variables", "Model.reset_states")
+def test_the_state_of_a_recurrent_layer_continues() -> None:
+    model = keras.Sequential([keras.Input(batch_shape=(1, 1, 1)), keras.layers.LSTM(1, stateful=True)])
+    x = np.ones((1, 1, 1), "float32")
+    first, second = model.predict(x, verbose=0), model.predict(x, verbose=0)
+    assert first != second
+    model.reset_states()
+    assert model.predict(x, verbose=0) == first
+
+
+@covers(
+    *(f"Layer.{name}" for name in ("add_weight", "add_variable", "add_metric", "add_update")),
+    *("Layer.input_shape", "Layer.output_shape", "InputLayer.input", "InputLayer.__init__"),
+)
+def test_layers_have_the_names_of_keras_2() -> None:
+    layer = keras.layers.Layer()
+    assert layer.add_weight("kernel", shape=(2,), use_resource=True).name == "kernel"
+    assert layer.add_variable("other", shape=(2,)).name == "other"
+    layer.add_update(None)
+    with pytest.raises(AttributeError, match="compile"):
+        layer.add_metric(1.0)
+    inputs = keras.layers.InputLayer(input_shape=(3,))
+    assert inputs.input.shape == (None, 3)
+    dense = keras.layers.Dense(2)
+    dense(inputs.output)
+    assert (dense.input_shape, dense.output_shape) == ((None, 3), (None, 2))
+    with pytest.raises(NotImplementedError, match="sparse"):
+        keras.layers.InputLayer((3,), sparse=True)
+
+
+@covers("LeakyReLU.__init__", "Embedding.__init__", *(f"AveragePooling{number}D.__init__" for number in (1, 2, 3)))
+def test_layers_accept_the_arguments_of_keras_2() -> None:
+    assert keras.layers.LeakyReLU(alpha=0.5).negative_slope == 0.5
+    assert keras.layers.Embedding(3, 2, input_length=4).input_dim == 3
+    assert keras.layers.BatchNormalization(fused=True).axis == -1
+    for kind, size in (
+        (keras.layers.AveragePooling1D, (2,)),
+        (keras.layers.AveragePooling2D, (2, 2)),
+        (keras.layers.AveragePooling3D, (2, 2, 2)),
+    ):
+        assert kind().pool_size == size
+
+
+@covers("Model.build")
+def test_build_makes_the_variables_of_a_subclassed_model(tmp_path: Path) -> None:
+    class Model(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = keras.layers.Dense(2)
+
+        def call(self, x: Any) -> Any:
+            return self.dense(x)
+
+    model = Model()
+    model.build((None, 3))
+    assert [weight.shape for weight in model.weights] == [(3, 2), (2,)]
+    model.save_weights(tmp_path / "w.weights.h5")
+    with pytest.raises(ValueError, match="Build it first"):
+        Model().load_weights(tmp_path / "w.weights.h5")
+
+
+@covers(*(f"Metric.{name}" for name in ("reset_state", "reset_states", "add_weight", "add_variable")))
+@covers("Metric.__init_subclass__")
+def test_a_metric_of_keras_2() -> None:
+    class Count(keras.metrics.Metric):
+        def __init__(self) -> None:
+            super().__init__(name="count")
+            self.total = self.add_weight("total", initializer="zeros")
+            self.other = self.add_variable((), "zeros", name="other")
+
+        def update_state(self, *arguments: Any) -> None:
+            self.total.assign_add(1.0)
+
+        def result(self) -> Any:
+            return self.total
+
+        def reset_states(self) -> None:
+            self.total.assign(0.0)
+
+    metric = Count()
+    metric.update_state()
+    assert isinstance(metric.result(), jax.Array)
+    metric.reset_state()
+    assert float(metric.result()) == 0.0
+    mean = keras.metrics.Mean()
+    mean.update_state(3.0)
+    mean.reset_states()
+    assert float(mean.result()) == 0.0
+
+
+@covers("Functional.add_loss", "Model.compiled_loss", "Model.compiled_metrics", "Model.distribute_strategy")
+@covers(*(f"Model.{name}" for name in ("fit_generator", "evaluate_generator", "predict_generator")))
+@covers("Model.predict_classes", "Model.predict_proba", "Model.save_spec")
+def test_models_have_the_names_of_keras_2() -> None:
+    inputs = keras.Input((1,))
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    with pytest.raises(NotImplementedError, match="Endpoint"):
+        model.add_loss(1.0)
+    model.compile("sgd", "mse", metrics=["mae"])
+    x = np.ones((2, 1), "float32")
+    model.fit_generator(((x, x) for _ in range(2)), 2, 1, 0)
+    assert len(model.evaluate_generator(((x, x) for _ in range(1)), 1, verbose=0)) == 2
+    assert model.predict_generator(((x,) for _ in range(1)), 1, verbose=0).shape == (2, 1)
+    assert float(model.compiled_loss(x, x)) == 0.0
+    model.compiled_metrics.update_state(x, x)
+    assert model.distribute_strategy is tf.distribute.get_strategy()
+    assert model.save_spec()[0][0].shape == (None, 1)
+    for name in ("predict_classes", "predict_proba"):
+        with pytest.raises(AttributeError, match=r"model\.predict"):
+            getattr(model, name)
+
+
+@covers(*(f"Optimizer.{name}" for name in ("__init__", "variables", "lr", "weights", "get_weights", "minimize")))
+@covers("Optimizer.compute_gradients", "Optimizer.get_gradients", "Optimizer._decayed_lr")
+@covers(*(f"LossScaleOptimizer.{name}" for name in ("get_scaled_loss", "get_unscaled_gradients", "loss_scale")))
+def test_optimizers_have_the_names_of_keras_2() -> None:
+    optimizer, variable = keras.optimizers.SGD(lr=0.5), tf.Variable(2.0)
+    optimizer.minimize(lambda: variable * 1.0, [variable])
+    assert float(variable.value) == 1.5
+    ((gradient, _),) = optimizer.compute_gradients(lambda: variable * 3.0, [variable])
+    assert float(gradient) == 3.0
+    assert len(optimizer.variables()) == len(optimizer.weights) == len(optimizer.get_weights())
+    assert float(optimizer.lr) == float(optimizer._decayed_lr()) == 0.5
+    with pytest.raises(RuntimeError, match="GradientTape"):
+        optimizer.get_gradients(1.0, [variable])
+    scaling = keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=8.0)
+    scaling.build([variable])
+    assert float(scaling.loss_scale.value if hasattr(scaling.loss_scale, "value") else scaling.loss_scale) == 8.0
+    assert float(scaling.get_scaled_loss(1.0)) == 8.0
+    assert scaling.get_unscaled_gradients([1.0]) == [1.0]
+
+
+@covers(*(f"{module}.{name}" for module in ("models", "saving") for name in ("load_model", "save_model")))
+@covers("Model.export")
+def test_models_are_saved_to_folders_and_exported(tmp_path: Path) -> None:
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, kernel_initializer="ones")])
+    for module in (keras.models, keras.saving):
+        module.save_model(model, tmp_path / module.__name__)
+        assert module.load_model(tmp_path / module.__name__).predict(np.ones((1, 1)), verbose=0) == 1.0
+    model.save_weights(tmp_path / "weights.h5")
+    model.export(tmp_path / "exported")
+    loaded = tf.saved_model.load(str(tmp_path / "exported"))
+    assert loaded.serve(tf.ones((1, 1))).tolist() == [[1.0]]
