@@ -35,9 +35,8 @@ from unisono.data import Dataset
 class EveryOther(Operation):
     """Elements 0, 2, 4, …: an operation that chooses rows."""
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
+    keeps_random_access = True
+    commutes_with_maps = True
 
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream < 0 else -(-upstream // 2)
@@ -49,10 +48,6 @@ class EveryOther(Operation):
             return element
 
         return StatelessElements(upstream.open(path), advance)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
@@ -67,12 +62,7 @@ class EveryOther(Operation):
 class AddDim(Operation):
     """Every leaf with a new last dim of 1: an operation that changes elements, in Python."""
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
+    keeps_random_access = True
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return map_deferred(upstream.open(path), partial(partial, self._add_dim))

@@ -288,9 +288,6 @@ def test_operations_of_other_kinds_are_left_to_the_reference_executor() -> None:
     class Strange(Operation):
         keeps_random_access = True
 
-        def cardinality(self, upstream: int) -> int:
-            return upstream
-
         def elements(self, upstream: Any, path: Any) -> Any:
             return upstream.open(path)
 

@@ -38,9 +38,7 @@ Expected equally many, since row i of every part goes to the same replica. Make 
 class Distribution(Operation):
     """An operation whose elements hold a value for each replica."""
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
+    keeps_random_access = True
 
     @abstractmethod
     def spec(self, element_spec: Nest) -> Nest:

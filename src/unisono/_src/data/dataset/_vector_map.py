@@ -14,19 +14,14 @@ from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, O
 class VectorMap(Operation):
     """Maps of elements, applied to a batch of them."""
 
+    keeps_random_access = True
+
     maps: tuple[Map, ...]
 
     @cached_property
     def _function(self) -> HostFunction:
         maps = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
         return HostFunction(vectorise(maps, ()))
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return map_deferred(upstream.open(path), partial(partial, self._map))

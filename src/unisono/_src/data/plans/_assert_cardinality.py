@@ -20,6 +20,8 @@ from unisono._src.data.plans._operation import (
 class AssertCardinality(Operation):
     """The same elements, of which there are `number`."""
 
+    keeps_random_access = False
+
     number: int
 
     def __post_init__(self) -> None:
@@ -29,10 +31,6 @@ class AssertCardinality(Operation):
                 f"assert_cardinality: expected a number of elements, or INFINITE_CARDINALITY (-1); got {number}."
             )
         object.__setattr__(self, "number", number)
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
 
     def cardinality(self, upstream: int) -> int:
         return self.number

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 class StackOperation(Operation):
     """`batch_size` elements at a time; the last batch may be smaller unless `drop_remainder`."""
 
+    keeps_random_access = True
+    makes_batches = True
+
     call: ClassVar[str]
     """The method that the user wrote."""
 
@@ -43,14 +46,6 @@ class StackOperation(Operation):
     @abstractmethod
     def stack(self, group: Sequence[Deferred]) -> Nest:
         """These elements as one."""
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    @property
-    def makes_batches(self) -> bool:
-        return True
 
     @property
     def full_batch_size(self) -> int:
@@ -139,11 +134,9 @@ class ConcatenateBatches(Operation):
     Not a method of `Dataset`: what `fit` makes of batches that are meant for single replicas.
     """
 
-    number: int
+    keeps_random_access = True
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
+    number: int
 
     def cardinality(self, upstream: int) -> int:
         return num_batches(upstream, self.number, drop_remainder=False)

@@ -50,23 +50,15 @@ class Cache(Operation):
     begin with it).
     """
 
+    keeps_random_access = True
+    only_reorders = True
+
     memory: CacheMemory = field(default_factory=CacheMemory, repr=False)
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             return upstream.open(path)
         return _CachedElements(upstream, self.memory, epoch_number(path))
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:

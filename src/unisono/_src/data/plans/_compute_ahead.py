@@ -23,15 +23,10 @@ _NAME: Final = "unisono-data"
 class ComputeAhead(Operation):
     """`num_threads` threads compute up to `ahead` elements before they are needed."""
 
+    keeps_random_access = False
+
     num_threads: int
     ahead: int
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _AheadElements(upstream.open(path), self)

@@ -22,17 +22,12 @@ from unisono._src.data.plans._spec import TensorSpec
 class Enumerate(Operation):
     """`(start, first), (start + 1, second), …`"""
 
+    keeps_random_access = True
+
     start: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "start", whole_number(self.start, "enumerate", "start"))
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _EnumeratedElements(upstream.open(path), self.start)

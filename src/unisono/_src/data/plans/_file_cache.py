@@ -24,18 +24,14 @@ from unisono._src.data.plans._operation import (
 class FileCache(Operation):
     """The first complete pass writes the file, in this process or an earlier one; all later passes read it."""
 
+    keeps_random_access = False
+    only_reorders = True
+
     path: FilePath
     call: str
     """What the user wrote, such as `cache('train.cache')`."""
     description: str
     """The plan before it, as text: a file of another plan is refused."""
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
@@ -52,10 +48,6 @@ class FileCache(Operation):
                 f"  this plan: {self.description}\nDelete the file, or choose another name."
             )
         return file
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
 
     def __str__(self) -> str:
         return self.call

@@ -27,6 +27,8 @@ from unisono._src.data.plans._passes import StatelessElements
 class PredicateOperation(Operation):
     """How many elements are kept is known when all have been computed."""
 
+    keeps_random_access = False
+
     call: ClassVar[str]
     """The method that the user wrote."""
 
@@ -34,10 +36,6 @@ class PredicateOperation(Operation):
 
     def __post_init__(self) -> None:
         check_function(self.predicate, self.call)
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
 
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream else 0

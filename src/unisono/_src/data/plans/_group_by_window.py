@@ -37,6 +37,9 @@ class GroupByWindow(Operation):
     dataset of it; its elements come next. Groups left at the end are given to `reduce` in the order of their keys.
     """
 
+    keeps_random_access = False
+    makes_batches = None  # `reduce` decides
+
     key: Callable[..., Any]
     reduce: Callable[[Any, Any], Any]
     size: Callable[[int], Any]
@@ -53,19 +56,11 @@ class GroupByWindow(Operation):
         for function in (self.key, self.reduce, self.size):
             check_function(function, "group_by_window")
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _GroupElements(TrackedInput(upstream.open(path)), path, self)
-
-    @property
-    def makes_batches(self) -> None:
-        return None  # `reduce` decides
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         if self.batch is not None:

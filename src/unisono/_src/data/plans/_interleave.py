@@ -31,6 +31,9 @@ class Interleave(Operation):
     cyclically, `block_length` elements each. With a cycle of one, a dataset is read to its end before the next.
     """
 
+    keeps_random_access = False
+    makes_batches = None  # the function decides
+
     function: Callable[..., Any]
     cycle_length: int = 1
     block_length: int = 1
@@ -47,19 +50,11 @@ class Interleave(Operation):
                 raise ValueError(f"interleave: {name} must be at least 1, but it is {number}. Write {name}=4, say.")
             object.__setattr__(self, name, number)
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _InterleavedElements(upstream.open(path), path, self)
-
-    @property
-    def makes_batches(self) -> None:
-        return None  # the function decides
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         first = _attach_specs(inspection.first_input(), spec)

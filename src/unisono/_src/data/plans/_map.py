@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Map(Operation):
     """`function` applied to each element; a tuple is spread over its arguments."""
 
+    keeps_random_access = True
+
     function: Callable[..., Any]
     num_parallel_calls: int | None = None
     """How many calls may run at once; -1 leaves the number to the executor. None: one after the other, in order."""
@@ -34,13 +36,6 @@ class Map(Operation):
 
     def __post_init__(self) -> None:
         check_function(self.function, "map")
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return map_deferred(upstream.open(path), partial(partial, self._map))

@@ -9,8 +9,8 @@ An operation answers for itself, so that a new one is one file in this package a
   everything after it, to `elements`.
 - flags such as `commutes_with_maps`: what the executor may do around it.
 
-Only `keeps_random_access`, `cardinality`, `elements` and `__str__` have to be written. The defaults of the rest are
-safe, and `element_spec` says "unchanged".
+Only `keeps_random_access`, `elements` and `__str__` have to be written. The defaults of the rest are safe:
+`cardinality` and `element_spec` say "unchanged".
 
 This package imports neither JAX nor Keras. An operation that has to trace or run a user's function to know its spec
 asks the `Inspection` that it is given. `unisono._src.data.dataset` implements it, with JAX.
@@ -29,7 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from unisono._src.data.plans._nest import Nest
 
@@ -87,14 +87,20 @@ class Upstream:
 class Operation(ABC):
     """One step of a plan."""
 
-    @property
-    @abstractmethod
-    def keeps_random_access(self) -> bool:
-        """Whether its elements cost nothing until they are computed, if those before it do."""
+    keeps_random_access: ClassVar[bool]
+    """Whether its elements cost nothing until they are computed, if those before it do."""
+    commutes_with_maps: ClassVar[bool] = False
+    """Whether it chooses among elements without looking at them: a map may run before or after it."""
+    only_reorders: ClassVar[bool] = False
+    """Whether every element is one that came in: to see what an element looks like it can be left out."""
+    holds_all_deferred: ClassVar[bool] = False
+    """Whether it may hold all elements of a pass, deferred: they must not have been computed before it."""
+    makes_batches: ClassVar[bool | None] = False
+    """Whether its elements are batches; None if that depends on a user's function."""
 
-    @abstractmethod
     def cardinality(self, upstream: int) -> int:
-        """The number of elements, given the number that come in."""
+        """The number of elements, given the number that come in. The same by default."""
+        return upstream
 
     @abstractmethod
     def elements(self, upstream: Upstream, path: Path) -> Elements:
@@ -114,26 +120,6 @@ class Operation(ABC):
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         """The plan with this operation done to its row numbers; None if `elements` has to do it."""
         return None
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        """Whether it chooses among elements without looking at them: a map may run before or after it."""
-        return False
-
-    @property
-    def only_reorders(self) -> bool:
-        """Whether every element is one that came in: to see what an element looks like it can be left out."""
-        return False
-
-    @property
-    def holds_all_deferred(self) -> bool:
-        """Whether it may hold all elements of a pass, deferred: they must not have been computed before it."""
-        return False
-
-    @property
-    def makes_batches(self) -> bool | None:
-        """Whether its elements are batches; None if that depends on a user's function."""
-        return False
 
     @property
     def full_batch_size(self) -> int | None:

@@ -68,6 +68,10 @@ class _AnyAttributes:
 class WithOptions(Operation):
     """The same elements, with options. The last options of a plan count."""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+    only_reorders = True
+
     options: Options
 
     def __post_init__(self) -> None:
@@ -77,23 +81,8 @@ class WithOptions(Operation):
                 f"Write options = Options(), set its members, and pass it."
             )
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
-
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return upstream.open(path)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan:
         return rows

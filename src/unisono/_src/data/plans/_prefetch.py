@@ -18,6 +18,10 @@ AUTOTUNE = -1
 class Prefetch(Operation):
     """Prepare up to `buffer_size` elements ahead; -1 leaves the number to the executor, 0 means none."""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+    only_reorders = True
+
     buffer_size: int
 
     def __post_init__(self) -> None:
@@ -29,23 +33,8 @@ class Prefetch(Operation):
             )
         object.__setattr__(self, "buffer_size", size)
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
-
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return upstream.open(path)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan:
         return rows

@@ -24,6 +24,10 @@ from unisono._src.data.plans._row_plan import MAX_REPEATED_ROWS, RowPlan
 class Repeat(Operation):
     """`count` rounds, without end for None or -1. Shuffles before it give each round its own order."""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+    only_reorders = True
+
     count: int | None = None
 
     def __post_init__(self) -> None:
@@ -36,10 +40,6 @@ class Repeat(Operation):
                 f"Write repeat(2) for two rounds, or repeat() to continue without end."
             )
         object.__setattr__(self, "count", None if number == -1 else number)
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
 
     def cardinality(self, upstream: int) -> int:
         if self.count == 0:
@@ -56,14 +56,6 @@ class Repeat(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _RepeatedElements(upstream, path, self)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:

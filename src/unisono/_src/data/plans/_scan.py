@@ -19,18 +19,13 @@ from unisono._src.data.plans._operation import Deferred, Elements, Operation, Pa
 class Scan(Operation):
     """`function(state, element)` returns `(new state, result)`; the results are the elements."""
 
+    keeps_random_access = False
+
     initial_state: Nest
     function: Callable[[Any, Any], Any]
 
     def __post_init__(self) -> None:
         check_function(self.function, "scan")
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _ScannedElements(upstream.open(path), self)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 class Shard(Operation):
     """Elements `index`, `index + num_shards`, `index + 2 * num_shards`, …"""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+
     num_shards: int
     index: int
 
@@ -30,10 +33,6 @@ class Shard(Operation):
         object.__setattr__(self, "num_shards", num_shards)
         object.__setattr__(self, "index", index)
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
     def cardinality(self, upstream: int) -> int:
         if upstream < 0:
             return upstream
@@ -41,10 +40,6 @@ class Shard(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _ShardElements(upstream.open(path), self)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:

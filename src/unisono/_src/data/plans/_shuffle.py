@@ -37,6 +37,12 @@ class Shuffle(Operation):
     `buffer_size` elements is kept and one of them is drawn at a time, as in tf.data.
     """
 
+    keeps_random_access = True
+    num_shuffles = 1
+    commutes_with_maps = True
+    only_reorders = True
+    holds_all_deferred = True
+
     buffer_size: int
     seed: int | None = None
     """None is replaced by a number when the operation is made."""
@@ -55,13 +61,6 @@ class Shuffle(Operation):
         object.__setattr__(self, "buffer_size", size)
         object.__setattr__(self, "seed", seed)
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
-
-    def cardinality(self, upstream: int) -> int:
-        return upstream
-
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.random_access and upstream.cardinality >= 0:
             source = upstream.open(path)
@@ -70,22 +69,6 @@ class Shuffle(Operation):
             return NumberedElements(len(elements), lambda position: elements[order[position]], source)
         words = random_words(self._seed, upstream.num_shuffles, self._pass(path))
         return _BufferedElements(TrackedInput(upstream.open(path)), self.buffer_size, words)
-
-    @property
-    def num_shuffles(self) -> int:
-        return 1
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
-
-    @property
-    def only_reorders(self) -> bool:
-        return True
-
-    @property
-    def holds_all_deferred(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless or not rows.shuffles_fully:

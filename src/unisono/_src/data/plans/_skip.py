@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 class Skip(Operation):
     """Without the first `count` elements; a negative count skips all."""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+
     count: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "count", whole_number(self.count, "skip", "count"))
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
 
     def cardinality(self, upstream: int) -> int:
         if self.count < 0:
@@ -42,10 +41,6 @@ class Skip(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _RemainingElements(upstream.open(path), self.count)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:

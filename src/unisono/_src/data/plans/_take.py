@@ -23,14 +23,13 @@ from unisono._src.data.plans._row_plan import RowPlan
 class Take(Operation):
     """At most `count` elements; a negative count takes all."""
 
+    keeps_random_access = True
+    commutes_with_maps = True
+
     count: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "count", whole_number(self.count, "take", "count"))
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return True
 
     def cardinality(self, upstream: int) -> int:
         if self.count < 0 or upstream == 0:
@@ -41,10 +40,6 @@ class Take(Operation):
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _FirstElements(upstream.open(path), self.count)
-
-    @property
-    def commutes_with_maps(self) -> bool:
-        return True
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if self.count < 0:

@@ -33,12 +33,10 @@ from unisono._src.data.plans._spec import TensorSpec, check_has_rows, map_specs
 class Unbatch(Operation):
     """The rows of each element, one by one."""
 
+    keeps_random_access = False
+
     num_rows: int | None = None
     """The rows of every element, if that is known."""
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
 
     def cardinality(self, upstream: int) -> int:
         if upstream > 0:
@@ -67,6 +65,9 @@ class Unbatch(Operation):
 class Rebatch(Operation):
     """The rows of all elements in batches of other sizes. Several sizes are used one after the other, repeatedly."""
 
+    keeps_random_access = False
+    makes_batches = True
+
     batch_sizes: tuple[int, ...]
     drop_remainder: bool = False
 
@@ -75,19 +76,11 @@ class Rebatch(Operation):
         if not self.batch_sizes:
             raise ValueError("rebatch: got an empty list of batch sizes. Write rebatch(32), or rebatch([16, 32]).")
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
-
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _RebatchedElements(_RowReader(upstream.open(path), self), self, epoch_number(path))
-
-    @property
-    def makes_batches(self) -> bool:
-        return True
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)

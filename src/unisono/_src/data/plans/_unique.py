@@ -23,9 +23,7 @@ from unisono._src.data.plans._operation import (
 class Unique(Operation):
     """The first of all equal elements. An element is one array."""
 
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
+    keeps_random_access = False
 
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream else 0

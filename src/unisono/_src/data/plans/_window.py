@@ -26,6 +26,8 @@ class Window(Operation):
     Each part of an element becomes a dataset: a window of pairs is a pair of datasets.
     """
 
+    keeps_random_access = False
+
     size: int
     dataset: Callable[[Source], Any]
     """Makes the dataset that the user's functions get."""
@@ -42,10 +44,6 @@ class Window(Operation):
                     f"window: {name} must be at least 1, but it is {number}. Write window(5, shift=1), say."
                 )
             object.__setattr__(self, name, number)
-
-    @property
-    def keeps_random_access(self) -> bool:
-        return False
 
     def cardinality(self, upstream: int) -> int:
         if upstream < 0:
