@@ -32,8 +32,6 @@ SEVERAL_PLACEMENTS = """The function uses variables or values of strategies on d
     {other}
 One program runs on one set of devices. Call a function for each strategy."""
 
-# References to a variable's array when only the variable has it: the variable's, ours, and getrefcount's argument.
-_OWN_REFERENCES: Final = 3
 # More launches with collectives than these in flight can deadlock XLA:CPU.
 _MAX_IN_FLIGHT: Final = 8
 
@@ -239,8 +237,25 @@ def _needs_throttle(placement: Placement | None) -> bool:
 
 def _take_for_donation(variable: Any) -> Any:
     """The variable's array, to be donated; a copy if it is also referenced elsewhere, where it would be deleted."""
+    is_shared = _count_references(variable) > _OWN_REFERENCES
     stored = keras_hooks.get_stored_value(variable)
-    return jnp.array(stored, copy=True) if sys.getrefcount(stored) > _OWN_REFERENCES else stored
+    return jnp.array(stored, copy=True) if is_shared else stored
+
+
+def _count_references(variable: Any) -> int:
+    stored = keras_hooks.get_stored_value(variable)
+    return sys.getrefcount(stored)
+
+
+class _Unshared:
+    """A variable whose value nothing else holds."""
+
+    def __init__(self) -> None:
+        self._value = object()
+
+
+# Measured, not written down: what an interpreter counts for locals and arguments differs between versions.
+_OWN_REFERENCES: Final = _count_references(_Unshared())
 
 
 _compiled: dict[Any, Any] = {}
