@@ -66,7 +66,7 @@ def test_gfile_has_its_v1_names(tmp_path: pathlib.Path) -> None:
 
 
 def test_graph_functions_raise_and_say_what_to_write_instead() -> None:
-    for name, refused in (
+    for name, unsupported in (
         ("call functions", lambda: tf.Session()),
         ("call functions", lambda: tf.compat.v1.Session()),
         ("@tf.function", lambda: tf.Graph()),
@@ -75,7 +75,7 @@ def test_graph_functions_raise_and_say_what_to_write_instead() -> None:
         ("Leave out the call", lambda: tf.global_variables_initializer()),
     ):
         with pytest.raises(NotImplementedError, match=name):
-            refused()
+            unsupported()
     for name, missing in (
         (r"tf\.config", lambda: tf.compat.v1.ConfigProto),
         ("TensorFlow 2", lambda: tf.compat.v1.disable_eager_execution),
@@ -154,14 +154,14 @@ def test_versions_and_builds() -> None:
     build = tf.sysconfig.get_build_info()
     assert build["is_cuda_build"] == tf.test.is_built_with_cuda()
     assert build["is_rocm_build"] == tf.test.is_built_with_rocm()
-    for refused in (
+    for unsupported in (
         tf.sysconfig.get_include,
         tf.sysconfig.get_lib,
         tf.sysconfig.get_compile_flags,
         tf.sysconfig.get_link_flags,
     ):
         with pytest.raises(NotImplementedError, match=r"jax\.ffi"):
-            refused()
+            unsupported()
 
 
 def test_tf_test_reports_devices_and_builds() -> None:
@@ -208,9 +208,9 @@ def test_a_test_case_compares_arrays() -> None:
     ):
         with pytest.raises(AssertionError):
             wrong()
-    for refused in (case.session, case.cached_session):
+    for unsupported in (case.session, case.cached_session):
         with pytest.raises(NotImplementedError, match="no sessions"):
-            refused()
+            unsupported()
 
 
 def test_experimental_names() -> None:
@@ -246,14 +246,14 @@ def test_device_assignments_and_tpu_embeddings_are_not_supported() -> None:
         tf.tpu.experimental.DeviceAssignment(None, None)
     assert tf.tpu.experimental.DeviceOrderMode.RING.name == "RING"
     assert tf.tpu.experimental.TPUSystemMetadata(8, 1, 8, None, ()).num_cores == 8
-    for refused in (
+    for unsupported in (
         tf.tpu.experimental.embedding.TableConfig,
         tf.tpu.experimental.embedding.FeatureConfig,
         tf.tpu.experimental.embedding.TPUEmbedding,
         tf.tpu.experimental.embedding.SGD,
     ):
         with pytest.raises(NotImplementedError, match=r"tf\.keras\.layers\.Embedding"):
-            refused()
-    for refused in (tf.tpu.experimental.Topology, tf.tpu.experimental.HardwareFeature):
+            unsupported()
+    for unsupported in (tf.tpu.experimental.Topology, tf.tpu.experimental.HardwareFeature):
         with pytest.raises(NotImplementedError, match=r"jax\.devices"):
-            refused()
+            unsupported()

@@ -60,10 +60,10 @@ def test_stateless_changes_depend_only_on_the_seed():
 
 
 def test_a_random_crop_is_a_part_of_the_image():
-    places = {tuple(IMAGE[row, column]) for row in range(5) for column in range(5)}
+    pixels = {tuple(IMAGE[row, column]) for row in range(5) for column in range(5)}
     for part in (tf.image.random_crop(IMAGE, [2, 4, 3]), tf.image.stateless_random_crop(IMAGE, [2, 4, 3], seed=[1, 2])):
         assert part.shape == (2, 4, 3)
-        assert tuple(np.asarray(part)[0, 0]) in places
+        assert tuple(np.asarray(part)[0, 0]) in pixels
     with pytest.raises(ValueError, match="does not fit"):
         tf.image.random_crop(IMAGE, [9, 4, 3])
 
@@ -94,9 +94,9 @@ def test_resizing_is_traced_in_compiled_functions():
 
 def test_rot90_with_a_random_k():
     image = np.arange(12, dtype="float32").reshape(2, 2, 3)
-    turned = tf.function(lambda times: tf.image.rot90(image, times))
+    rotate = tf.function(lambda times: tf.image.rot90(image, times))
     for times in range(-1, 5):
-        np.testing.assert_array_equal(turned(tf.constant(times)), np.rot90(image, times))
+        np.testing.assert_array_equal(rotate(tf.constant(times)), np.rot90(image, times))
     drawn = tf.data.Dataset.range(20).map(lambda _: tf.image.rot90(image, tf.random.uniform([], 0, 4, dtype=tf.int32)))
     assert len({each.numpy().tobytes() for each in drawn}) == 4
     with pytest.raises(ValueError, match="image is 2 x 1"):

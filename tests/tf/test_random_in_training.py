@@ -222,11 +222,11 @@ def test_models_of_keras_alone_are_not_called_again() -> None:
 
 
 def test_a_layer_gets_the_training_flag_of_the_layer_around_it() -> None:
-    told = []
+    received = []
 
     class Asked(tf.keras.layers.Layer):
         def call(self, x: Any, training: Any = None) -> Any:
-            told.append(training)
+            received.append(training)
             return x
 
     class Outer(tf.keras.layers.Layer):
@@ -238,7 +238,7 @@ def test_a_layer_gets_the_training_flag_of_the_layer_around_it() -> None:
             return self.second(self.first(x, training=False))
 
     Outer()(X, training=True)
-    assert told[-2:] == [False, True]
+    assert received[-2:] == [False, True]
 
 
 @pytest.mark.slow

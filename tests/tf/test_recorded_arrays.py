@@ -128,7 +128,7 @@ def test_gather_scatter_and_slices():
         "max": tf.tensor_scatter_nd_max(x, [[0, 0]], [50]),
         "min": tf.tensor_scatter_nd_min(x, [[2, 3]], [-1]),
         "where": tf.where(x > 5, x, -x),
-        "where places": tf.where([[True, False], [True, True]]),
+        "where indices": tf.where([[True, False], [True, True]]),
         "where number": tf.where(x > 5, 1, 0),
         "mask": tf.boolean_mask(x, x > 5),
         "mask rows": tf.boolean_mask(x, [True, False, True]),

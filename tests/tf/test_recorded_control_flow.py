@@ -81,8 +81,8 @@ def test_gradients_through_a_loop():
 @recorded
 def test_tensor_arrays():
     array = tf.TensorArray(tf.float32, size=3, clear_after_read=False)
-    for place in range(3):
-        array = array.write(place, [float(place), 1.0])
+    for index in range(3):
+        array = array.write(index, [float(index), 1.0])
 
     @tf.function
     def squares(n):

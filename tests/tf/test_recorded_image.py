@@ -36,7 +36,7 @@ def test_crops_and_flips():
         "pad": tf.image.pad_to_bounding_box(PIXELS[0], 1, 2, 8, 9),
         "central": [tf.image.central_crop(PIXELS[0], 0.5), tf.image.central_crop(PIXELS, 0.7)],
         "flip": [tf.image.flip_left_right(PIXELS[0]), tf.image.flip_up_down(PIXELS)],
-        "turn": [tf.image.rot90(PIXELS[0]), tf.image.rot90(PIXELS[0], k=3), tf.image.transpose(PIXELS)],
+        "rotate": [tf.image.rot90(PIXELS[0]), tf.image.rot90(PIXELS[0], k=3), tf.image.transpose(PIXELS)],
         "patches": [
             tf.image.extract_patches(PIXELS.astype(np.int32), [1, 2, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"),
             tf.image.extract_patches(PIXELS.astype(np.int32), [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME"),
