@@ -132,7 +132,7 @@ def _train(optimizer, weight, skip=False):
     optimizer.apply_gradients(zip(gradients, [weight], strict=True), skip_gradients_aggregation=skip)
 
 
-COME_TOGETHER = {
+COMMUNICATIONS = {
     "gradients": lambda optimizer, weight: _train(optimizer, weight),
     "all_reduce": lambda optimizer, weight: unisono.get_replica_context().all_reduce("SUM", weight.value),
     "all_gather": lambda optimizer, weight: unisono.get_replica_context().all_gather(weight.value[None], 0),
@@ -140,28 +140,28 @@ COME_TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("what", COME_TOGETHER)
-def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what):
+@pytest.mark.parametrize("what", COMMUNICATIONS)
+def test_replicas_cannot_communicate_where_each_decides_for_itself(pair, what):
     """They would wait for each other forever."""
     with pair.scope():
         weight = keras.Variable(1.0)
         optimizer = keras.optimizers.SGD(0.1)
         optimizer.build([weight])
-    come = COME_TOGETHER[what]
+    communicate = COMMUNICATIONS[what]
 
     def chooses(x):
         if x[0] > 2:
-            come(optimizer, weight)
+            communicate(optimizer, weight)
         return x
 
     def chooses_with_cond(x):
-        keras.ops.cond(x[0] > 2, lambda: [come(optimizer, weight), None][1], lambda: None)
+        keras.ops.cond(x[0] > 2, lambda: [communicate(optimizer, weight), None][1], lambda: None)
         return x
 
     def iterates(x):
         n = x[0]
         while n > 0:
-            come(optimizer, weight)
+            communicate(optimizer, weight)
             n = n - 1
         return x
 
@@ -169,11 +169,11 @@ def test_replicas_do_not_come_together_where_each_decides_for_itself(pair, what)
         for value in x:
             if value < 0:
                 break
-            come(optimizer, weight)
+            communicate(optimizer, weight)
         return x
 
     for step in (chooses, chooses_with_cond, iterates, breaks):
-        with pytest.raises(RuntimeError, match=r"have to come together(.|\n)*where\(condition(.|\n)*around `strategy"):
+        with pytest.raises(RuntimeError, match=r"all replicas have to take part(.|\n)*where\(condition(.|\n)*around `strategy"):
             run(pair, step)
     assert float(weight) == 1.0
 
