@@ -111,18 +111,18 @@ class Fault:
             self._send(signal.Signals[self.kind])
 
     def _send(self, number: signal.Signals) -> None:
-        notice = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)  # of a `fit` that hears it
+        notice = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)  # that of a `fit` with checkpoints
         os.kill(os.getppid() if self.victim == "launcher" else os.getpid(), number)
         if number == signal.SIGSTOP and self.victim != "launcher":
             time.sleep(1)  # it stops a moment later, and not beyond this one
         if number == signal.SIGKILL:
             wait_for(lambda: False, "the end of this process")
         if number == signal.SIGTERM:
-            wait_for(lambda: getattr(notice, "given", False), "SIGTERM")
+            wait_for(lambda: getattr(notice, "received", False), "SIGTERM")
 
 
 class Moments:
-    """Exchanges functions for such as know when the fault's moment has come. Callbacks see the other moments."""
+    """Wraps the functions in which the moment of a fault comes. Callbacks find the other moments."""
 
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
