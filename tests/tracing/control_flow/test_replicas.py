@@ -173,7 +173,8 @@ def test_replicas_cannot_communicate_where_each_decides_for_itself(pair, what):
         return x
 
     for step in (chooses, chooses_with_cond, iterates, breaks):
-        with pytest.raises(RuntimeError, match=r"all replicas have to take part(.|\n)*where\(condition(.|\n)*around `strategy"):
+        advice = r"all replicas have to take part(.|\n)*where\(condition(.|\n)*around `strategy"
+        with pytest.raises(RuntimeError, match=advice):
             run(pair, step)
     assert float(weight) == 1.0
 
