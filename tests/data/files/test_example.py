@@ -1,5 +1,6 @@
 import contextlib
 import copy
+import doctest
 import json
 import pickle
 from pathlib import Path
@@ -11,6 +12,7 @@ from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
+import unisono.io
 from unisono.io import (
     BytesList,
     Example,
@@ -301,3 +303,8 @@ def test_any_changed_example_is_an_example_or_an_error(data):
     changed[data.draw(st.integers(0, len(changed) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(ExampleError):
         Example.FromString(bytes(changed))
+
+
+def test_the_examples_in_the_messages_docstrings_run():
+    # The classes say that they are in unisono.io, so the test of all docstrings does not find them in their file.
+    assert doctest.testmod(unisono.io) == (0, 14)

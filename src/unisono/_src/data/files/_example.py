@@ -232,7 +232,7 @@ SequenceExample: Any = _message_class(
     """An Example whose features may be sequences: `context` belongs to all steps, `feature_lists` has one per step.
 
     >>> example = SequenceExample()
-    >>> example.feature_lists.feature_list["words"].feature.append(Feature())
+    >>> _ = example.feature_lists.feature_list["words"].feature.add()
     >>> len(SequenceExample.FromString(example.SerializeToString()).feature_lists.feature_list["words"].feature)
     1
     """,
