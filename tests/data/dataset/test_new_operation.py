@@ -114,7 +114,7 @@ def test_iteration_gives_what_the_reference_gives(operation: Operation) -> None:
 def test_maps_move_behind_batches_past_it() -> None:
     lines = Dataset.from_generator(lambda: iter(np.arange(6)), output_signature=TensorSpec((), "int64"))
     dataset = lines.map(lambda x: x + 1).then(EveryOther()).batch(3)
-    assert "map(lambda)            host vectorised" in dataset.explain()
+    assert "map(lambda)            host vectorized" in dataset.explain()
     assert [x.tolist() for x in dataset] == [[1, 3, 5]]
 
 

@@ -43,7 +43,7 @@ from unisono._src.data.plans import (
 _AHEAD: Final = 2
 """Elements that wait computed for each thread, if the user gave no number."""
 
-Where = Literal["row numbers", "compiled", "host vectorised", "host threads", "python"]
+Where = Literal["row numbers", "compiled", "host vectorized", "host threads", "python"]
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def _move_maps(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
         elif isinstance(operation, Batch) and waiting:
             rest.extend([operation, VectorMap(tuple(waiting))])
             decisions.append(Decision(str(operation), "python"))
-            decisions.extend(Decision(str(each), "host vectorised", "one compiled call per batch") for each in waiting)
+            decisions.extend(Decision(str(each), "host vectorized", "one compiled call per batch") for each in waiting)
             waiting.clear()
         else:
             if not operation.commutes_with_maps:

@@ -1,7 +1,7 @@
 """Plans with random access: the rows of every batch of every pass are a pure function of the plan.
 
 `index_plan` takes as many operations as it can from the beginning of a plan, and splits them into what happens to
-row numbers (on the host, vectorised) and what happens to data (the maps, left to the caller, which may compile
+row numbers (on the host, vectorized) and what happens to data (the maps, left to the caller, which may compile
 them). Each operation says itself what it does to rows (`Operation.on_rows`). The first one that cannot be done exactly
 as the reference executor does it is left to that executor, together with everything after it.
 """
