@@ -237,7 +237,7 @@ def test_a_path_that_is_not_there_is_an_error_of_the_command(capsys: pytest.Capt
 def test_the_command_runs_nothing_of_the_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import tensorflow as tf\nprint('it ran')\nraise SystemExit(7)\n")
-    command = [sys.executable, "-m", "unisono._src.cli", "tf-check", str(script)]
+    command = [sys.executable, "-m", "unisono_launch", "tf-check", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "it ran" not in done.stdout

@@ -1,5 +1,0 @@
-import sys
-
-from unisono_launch._main import main
-
-sys.exit(main())
