@@ -1,6 +1,7 @@
 """For each hook, in a process of its own: what becomes of it when its original was renamed or rewritten.
 
-Prints a line for each hook that installs nevertheless, or that fails in any other way than by naming itself.
+Prints a line for each hook that installs nevertheless, or that fails in any other way than by naming itself. All take
+half a minute; with --sample, every eighth one is tried.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from .uninstalled import import_without_hooks
 Move = Callable[[Any, str], None]
 
 
-def main() -> None:
-    """Tries all hooks; ends with the number of those that were tried."""
+def main(step: int) -> None:
+    """Tries every ``step``-th hook; ends with the number of tries."""
     install_all = import_without_hooks()
     tried = 0
-    for owner, name, kind, expects in _list_hooks(install_all):
+    for owner, name, kind, expects in _list_hooks(install_all)[::step]:
         for move in _moves(kind, expects):
             tried += 1
             complaint = _try(install_all, owner, name, move)
@@ -130,4 +131,4 @@ def _resolve(path: str) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(step=8 if "--sample" in sys.argv else 1)

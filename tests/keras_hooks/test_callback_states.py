@@ -1,4 +1,4 @@
-"""Callbacks that go on after a resume decide as they would have without it."""
+"""Callbacks decide after a resume as they would have without it."""
 
 import json
 from collections.abc import Callable
@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.keras_hooks import _callback_states as seam
-from unisono._src.keras_hooks import get_callback_state, prepare_for_resume, profiled_batches, restore_callback_state
+from unisono._src.keras_hooks import (
+    _callback_states,
+    get_callback_state,
+    prepare_for_resume,
+    profiled_batches,
+    restore_callback_state,
+)
 from unisono._src.state.store import commit, load
 
 LOSSES = [1.0, 0.8, 0.9, 0.85, 0.95, 0.7, 0.75, 0.72, 0.9, 0.9, 0.9, 0.9]
@@ -172,7 +177,7 @@ def test_arrays_are_copies(model: Any) -> None:
     assert stopping.best_weights[0].sum() == 0
 
 
-def test_a_callback_of_the_users_tells_its_own_state(tmp_path: Path) -> None:
+def test_a_user_defined_callback_has_a_state_of_its_own(tmp_path: Path) -> None:
     class Mine(keras.callbacks.Callback):
         count = 0
 
@@ -188,7 +193,7 @@ def test_a_callback_of_the_users_tells_its_own_state(tmp_path: Path) -> None:
     assert after.count == 7
 
 
-def test_a_subclass_tells_its_own_state_beside_that_of_keras(tmp_path: Path) -> None:
+def test_a_subclass_has_a_state_of_its_own_beside_that_of_keras(tmp_path: Path) -> None:
     class Mine(keras.callbacks.EarlyStopping):
         count = 0
 
@@ -294,7 +299,7 @@ def test_csv_logger_has_every_epoch_once(
         (b"", b""),
     ],
 )
-def test_rows_of_epochs_to_come_and_torn_ones_are_cut(tmp_path: Path, found: bytes, left: bytes) -> None:
+def test_rows_of_later_epochs_and_incomplete_ones_are_cut(tmp_path: Path, found: bytes, left: bytes) -> None:
     path = tmp_path / "logs" / "log.csv"
     path.parent.mkdir()
     path.write_bytes(found)
@@ -303,7 +308,7 @@ def test_rows_of_epochs_to_come_and_torn_ones_are_cut(tmp_path: Path, found: byt
     assert [entry.name for entry in path.parent.iterdir()] == ["log.csv"]
 
 
-def test_a_csv_file_that_is_gone_is_written_anew(model: Any, tmp_path: Path) -> None:
+def test_a_csv_file_that_was_deleted_is_written_again(model: Any, tmp_path: Path) -> None:
     logger = _csv(tmp_path / "log.csv", model)
     prepare_for_resume(logger, 1, 10)
     logger.on_train_begin()
@@ -315,14 +320,14 @@ def test_a_csv_file_that_is_gone_is_written_anew(model: Any, tmp_path: Path) -> 
     assert (tmp_path / "log.csv").read_text().split() == ["epoch,loss", "1,0.5"]
 
 
-def test_a_callback_that_wants_to_know_of_a_resume_is_told() -> None:
+def test_a_callback_with_prepare_for_resume_is_called() -> None:
     class Mine(keras.callbacks.Callback):
         def prepare_for_resume(self, epoch: int, step: int) -> None:
-            self.told = epoch, step
+            self.prepared = epoch, step
 
     mine = Mine()
     prepare_for_resume(mine, 2, 25)
-    assert mine.told == (2, 25)
+    assert mine.prepared == (2, 25)
 
 
 def test_keras_still_has_every_attribute_that_is_kept(model: Any, tmp_path: Path) -> None:
@@ -334,11 +339,11 @@ def test_keras_still_has_every_attribute_that_is_kept(model: Any, tmp_path: Path
         keras.callbacks.History: keras.callbacks.History(),
         keras.callbacks.SwapEMAWeights: keras.callbacks.SwapEMAWeights(),
     }
-    assert made.keys() == seam._KEPT.keys()
+    assert made.keys() == _callback_states._KEPT.keys()
     for kind, callback in made.items():
         _begin(callback, model)
         state, _ = get_callback_state(callback)
-        assert tuple(state["attributes"]) == seam._KEPT[kind]
+        assert tuple(state["attributes"]) == _callback_states._KEPT[kind]
         callback.on_train_end()
 
 
@@ -365,7 +370,7 @@ def test_keras_callbacks_carry_nothing_else_from_epoch_to_epoch(model: Any, tmp_
                 callback.on_train_batch_end(batch, {"loss": LOSSES[epoch]})
             callback.on_epoch_end(epoch, {"loss": LOSSES[epoch]})
         changed = {name for name, value in vars(callback).items() if repr(value) != before.get(name)}
-        kept = {name for kind, names in seam._KEPT.items() if isinstance(callback, kind) for name in names}
+        kept = {name for kind, names in _callback_states._KEPT.items() if isinstance(callback, kind) for name in names}
         assert changed - ignored <= kept, type(callback).__name__
         callback.on_train_end()
 

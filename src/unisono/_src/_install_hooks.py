@@ -15,6 +15,8 @@ def install_hooks() -> None:
     keras_hooks.check_callbacks()
     keras_hooks.check_callback_schedules()
     keras_hooks.check_stock_steps()
+    keras_hooks.check_trainer_methods()
+    keras_hooks.check_data_adapters()
     keras_hooks.bind_variables()
     keras_hooks.observe_reads(record_variable_read)
     keras_hooks.seed_draws()

@@ -1,8 +1,8 @@
-"""Hook: the program of one replica. Sums over the replicas that do not wait for each other become one.
+"""The program of one replica: sums over the replicas that do not depend on each other become one.
 
 A step sums its gradients, the loss that it returns and the counts of its metrics. Where every sum costs a round of
-messages, as between processes on CPUs, one round is enough: none of them needs what comes of the others. Whether that
-is so is seen in the traced program, whose operations are put into another order for it.
+messages, as between processes on CPUs, one round is enough: none of them needs the result of another. Whether that
+is so is seen in the traced program, whose operations are reordered for it.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from unisono._src.replicas.values import apply_packed
 
 
 def merge_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
-    """``function`` with few sums over ``axis``: as many as wait for each other. It is traced whenever it is called."""
+    """``function`` with few sums over ``axis``: as many as depend on each other. It is traced whenever it is called."""
 
     def merged(*arguments: Any) -> Any:
         traced, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
         leaves = jax.tree.leaves(arguments)
-        if _does_more_than_compute(traced.jaxpr):
+        if _has_visible_order(traced.jaxpr):
             results = eval_jaxpr(traced.jaxpr, traced.consts, *leaves)
         else:
-            results = _evaluated(traced.jaxpr, [*traced.consts, *leaves], axis)
+            results = _evaluate(traced.jaxpr, [*traced.consts, *leaves], axis)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return merged
 
 
-def _does_more_than_compute(jaxpr: Jaxpr) -> bool:
+def _has_visible_order(jaxpr: Jaxpr) -> bool:
     """Whether the order of its operations can be seen from outside: it prints, or calls back."""
     return any(type(effect).__name__ != "NamedAxisEffect" for effect in jaxpr.effects)
 
 
 class _Stage(NamedTuple):
-    """Operations that need the sums of all stages before, and sums that need nothing but them."""
+    """Operations that need the sums of all earlier stages, and sums that need nothing but them."""
 
     operations: list[JaxprEqn]
     sums: list[JaxprEqn]
@@ -72,20 +72,20 @@ def _sum(nest: Any, axis: str) -> Any:
     return jax.lax.psum(nest, axis)
 
 
-def _evaluated(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
+def _evaluate(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
     known = dict(zip([*jaxpr.constvars, *jaxpr.invars], inputs, strict=True))
 
-    def of(atom: Any) -> Any:
+    def read(atom: Any) -> Any:
         return atom.val if isinstance(atom, Literal) else known[atom]
 
     for operations, sums in _stages(jaxpr, axis):
         made = [variable for equation in operations for variable in equation.outvars]
         part = jaxpr.replace(constvars=[], invars=list(known), outvars=made, eqns=operations)
         known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
-        operands = [of(atom) for equation in sums for atom in equation.invars]
+        operands = [read(atom) for equation in sums for atom in equation.invars]
         results = [variable for equation in sums for variable in equation.outvars]
         summed = (
             _sum(operands, axis) if len(operands) == 1 else apply_packed(operands, lambda vector: _sum(vector, axis))
         )
         known.update(zip(results, summed, strict=True))
-    return [of(atom) for atom in jaxpr.outvars]
+    return [read(atom) for atom in jaxpr.outvars]

@@ -16,6 +16,7 @@ from unisono._src.keras_hooks._build import (
     build_for_training,
     check_compiled,
     check_step_functions,
+    check_trainer_methods,
     finish_optimizer,
     first_epoch,
     flatten_logs,
@@ -41,7 +42,15 @@ from unisono._src.keras_hooks._callbacks import (
     step_grids,
     wait_for_batch_hooks,
 )
-from unisono._src.keras_hooks._data import ArrayInput, StreamInput, adapt, class_weights, split_for_validation, unpack
+from unisono._src.keras_hooks._data import (
+    ArrayInput,
+    StreamInput,
+    adapt,
+    check_data_adapters,
+    class_weights,
+    split_for_validation,
+    unpack,
+)
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls

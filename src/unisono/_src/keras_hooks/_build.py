@@ -11,11 +11,27 @@ from typing import Any
 
 import keras
 from keras.src.backend.jax.trainer import JAXTrainer
+from keras.src.trainers.trainer import Trainer
 
+from unisono._src import hooks
 from unisono._src.keras_hooks._training_call import call_before_prediction
 
 OVERRIDDEN_FUNCTION = """{model} overrides `{name}`, which makes functions for Keras's own loop; under a strategy they
 would never be called. Override `train_step`, `test_step` or `predict_step` instead."""
+
+
+def check_trainer_methods() -> None:
+    """Checks that Keras's trainer has the private methods that our loops call."""
+    why = "our loops build, check and log as Keras's own loop does"
+    for owner, name, expects in (
+        (JAXTrainer, "_symbolic_build", "(self, iterator=None, data_batch=None)"),
+        (Trainer, "_assert_compile_called", "(self, method_name=None)"),
+        (Trainer, "_should_eval", "(self, epoch, validation_freq)"),
+        (Trainer, "_flatten_metrics_in_order", "(self, logs)"),
+        (Trainer, "_initial_epoch", "instance attribute"),
+        (keras.Layer, "_flatten_layers", "(self, include_self=True, recursive=True)"),
+    ):
+        hooks.require(owner, name, expects=expects, why=why)
 
 
 def check_compiled(model: Any, method: str) -> None:

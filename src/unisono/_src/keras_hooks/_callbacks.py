@@ -1,4 +1,4 @@
-"""Hook: what the callbacks of a `fit` ask for, as far as it decides how many steps may run between calls.
+"""What the callbacks of a `fit` need, as far as it decides how many steps may run in one call.
 
 Checked against Keras 3.15.1: default hooks carry `utils.is_default`; `LambdaCallback` puts user functions on
 the instance; `ModelCheckpoint`, `BackupAndRestore`, `OrbaxCheckpoint` and `TensorBoard` keep an integer
@@ -61,7 +61,7 @@ class CallbackList(_KerasCallbackList):
 def make_callback_list(
     callbacks: Any, model: Any, *, verbose: Any, epochs: int, steps: int | None, history: bool = False
 ) -> Any:
-    """The callbacks of one call, with Keras's history and progress bar added; a ready list is taken as it is.
+    """The callbacks of one call, with Keras's history and progress bar added; a `CallbackList` is used as it is.
 
     Of several processes only the chief shows a bar and writes logs.
     """
@@ -129,7 +129,7 @@ class BatchHooks:
 
 
 def batch_hooks(callbacks: Any, kind: str) -> BatchHooks:
-    """The batch hooks of all callbacks; nothing at all if none has any, since fetching logs in vain takes time."""
+    """The batch hooks of all callbacks; no-ops if none has any, since fetching unused logs takes time."""
     if any(not utils.is_default(getattr(callback, hook)) for callback in callbacks.callbacks for hook in _HOOKS[kind]):
         return BatchHooks(getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end"))
     return BatchHooks(lambda step: None, lambda step, logs: None)
@@ -148,7 +148,7 @@ class StepGrid:
     seen: int = 0
 
     def steps_left(self, done: int) -> int:
-        """How many steps may run before the next one on the grid has."""
+        """How many steps may run up to and including the next one on the grid."""
         return self.every - (self.seen + done) % self.every
 
 
@@ -159,12 +159,12 @@ class StepMark:
     step: int
 
     def steps_left(self, done: int) -> int:
-        """How many steps may run before it has."""
+        """How many steps may run up to and including it."""
         return self.step - done if done < self.step else sys.maxsize
 
 
 def step_grids(callbacks: Iterable[Any], done: int = 0) -> Sequence[StepGrid | StepMark]:
-    """The steps at which a call has to end, for a training of which ``done`` steps were run before."""
+    """The steps at which a call has to end, for a run of which ``done`` steps were done before."""
     grids: list[StepGrid | StepMark] = []
     for callback in callbacks:
         since_saving = callback._batches_seen_since_last_saving if isinstance(callback, _SAVING) else done

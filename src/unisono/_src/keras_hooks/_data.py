@@ -1,4 +1,4 @@
-"""Hook: Keras's data adapters turn whatever a user passes into arrays or a stream of batches.
+"""Keras's data adapters turn whatever a user passes into arrays or a stream of batches.
 
 Checked against Keras 3.15.1: `get_data_adapter` chooses and validates; an `ArrayDataAdapter` keeps the packed
 arrays in `_inputs` and its decisions in `_batch_size` and `_shuffle`; every adapter has `get_jax_iterator`,
@@ -12,12 +12,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import keras
 import numpy as np
 from keras.src import tree
+from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils, get_data_adapter
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 
+from unisono._src import hooks
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, is_text
+
+
+def check_data_adapters() -> None:
+    """Checks that Keras's data adapters have what is read here."""
+    why = "fit accepts under a strategy what it accepts without one"
+    arguments = (
+        "(x, y=None, sample_weight=None, batch_size=None, steps_per_epoch=None, shuffle=False, class_weight=None)"
+    )
+    hooks.require(data_adapters, "get_data_adapter", expects=arguments, why=why)
+    for name in ("_inputs", "_num_samples", "_batch_size", "_shuffle"):
+        hooks.require(ArrayDataAdapter, name, expects="instance attribute", why=why)
+    hooks.require(array_slicing, "convert_to_sliceable", expects="(arrays, target_backend=None)", why=why)
+    hooks.require(array_slicing, "train_validation_split", expects="(arrays, validation_split)", why=why)
+    hooks.require(array_slicing, "can_slice_array", expects="(x)", why=why)
+    hooks.require(data_adapter_utils, "class_weight_to_sample_weights", expects="(y, class_weight)", why=why)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +50,14 @@ class ArrayInput:
 
 @dataclass(frozen=True, eq=False)
 class StreamInput:
-    """Batches that come one after the other, from an object that Keras knows how to iterate."""
+    """Batches that come one after the other, from an object that Keras can iterate."""
 
     adapter: Any
     restartable: bool
 
     @property
     def num_batches(self) -> int | None:
-        """Batches in one pass, if the source knows."""
+        """Batches in one pass, if known."""
         number: int | None = self.adapter.num_batches
         return number
 
@@ -112,8 +130,6 @@ def class_weights(y: Any, class_weight: dict[int, float]) -> Any:
 
 
 def _heeds_shuffle(x: Any) -> bool:
-    import keras
-
     return isinstance(x, keras.utils.PyDataset) or array_slicing.can_slice_array(next(iter(tree.flatten(x)), None))
 
 
@@ -135,7 +151,7 @@ def _dense(leaf: Any) -> np.ndarray[Any, Any] | None:
 def _check_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if is_text(array):
         raise TypeError(TEXT_ON_HOST.format(why=f"the data has an array of dtype {array.dtype}"))
-    if array.dtype.kind not in "biufcV":  # V: bfloat16 and its kind
+    if array.dtype.kind not in "biufcV":  # V: bfloat16 and other types of ml_dtypes
         raise TypeError(
             f"Training takes arrays of numbers; got dtype {array.dtype}. Encode strings as integers first; "
             "lists of rows of different lengths have to be padded, with keras.utils.pad_sequences for example."

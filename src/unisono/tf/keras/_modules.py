@@ -30,7 +30,7 @@ SAME: Final = (
     "visualization",
 )
 
-# Keras's raise without TensorFlow, so that nobody loses them.
+# Keras's own raise without TensorFlow, so replacing them loses nothing.
 OWN_LAYERS: Final = ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
 OWN_DATASETS: Final = (
     "image_dataset_from_directory",

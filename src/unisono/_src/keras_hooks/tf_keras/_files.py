@@ -51,7 +51,7 @@ A SavedModel that TensorFlow wrote cannot be read: save the model as a .keras or
 _ADVICE: Final = "This file format is considered legacy"
 
 OTHER_OPTIMIZER = """{path!r} holds {stored} values of its optimizer, and {name} has {here} here: another release wrote
-them in another order. The optimizer begins anew; {kept}."""
+them in another order. The optimizer begins again; {kept}."""
 
 
 def install_file_formats() -> None:

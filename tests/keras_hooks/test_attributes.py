@@ -1,4 +1,4 @@
-"""What a model is called with."""
+"""Private attributes of Keras that are read: name scopes, and what a model is called with."""
 
 from typing import Any
 
@@ -28,3 +28,10 @@ def test_a_subclassed_model_knows_it_once_it_was_called() -> None:
         keras_hooks.input_signature(net)
     net(np.ones((4, 2)))
     assert [spec.shape for spec in keras_hooks.input_signature(net)] == [(None, 2)]
+
+
+def test_names_of_scopes_are_joined() -> None:
+    assert keras_hooks.current_name_scope() == ""
+    with keras.name_scope("outer"), keras.name_scope("inner"):
+        assert keras_hooks.current_name_scope() == "outer/inner"
+    assert keras_hooks.current_name_scope() == ""
