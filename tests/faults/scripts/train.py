@@ -127,7 +127,7 @@ class Moments:
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
         self._building = ""  # the kind of program
-        self._saving = 0  # the step of the save that is being written
+        self._saving = 0  # the step of the checkpoint that is being written
         for owner, name, replacement in (
             (_programs, "_build", self._build),
             (Lowered, "compile", self._compile),
