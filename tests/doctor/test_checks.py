@@ -176,7 +176,7 @@ def test_a_cluster_is_reported_with_its_variables_and_what_it_came_before() -> N
     found = check_cluster({"TF_CONFIG": config, **torchrun})
     assert found.status == "ok"
     assert found.text.startswith("worker 1 at b:1, process 1 of 2, coordinator at a:1; from TF_CONFIG\n")
-    assert "TF_CONFIG (taken): " in found.text
+    assert "TF_CONFIG (used): " in found.text
     assert "torchrun (found, but not the first): " in found.text
     assert found.facts["variables"] == {"TF_CONFIG": config, **torchrun}
     assert found.facts["membership"]["coordinator"] == "a:1"

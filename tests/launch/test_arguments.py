@@ -64,7 +64,7 @@ def test_an_elastic_job_starts_again_by_default(words, restarts):
 
 # Each error says what to type.
 ERRORS = [
-    ("", r"No script was given. Type: unisono run \[flags\]"),
+    ("", r"No script was given. Type: unisono run \[options\]"),
     ("-n 2", "No script was given"),
     ("-m", "No script was given"),
     (
@@ -99,7 +99,7 @@ ERRORS = [
     ("--grace -1 train.py", "--grace -1.0 is not a number of seconds. Give one, as in --grace 30."),
     ("--grace nan train.py", "--grace nan is not a number of seconds"),
     ("--name a/b train.py", "--name 'a/b' is not the name of a folder. Give a plain name, as in --name mnist"),
-    ("--epochs 3 train.py", "unrecognized arguments: --epochs. Type: unisono run .*all flags: unisono run --help"),
+    ("--epochs 3 train.py", "unrecognized arguments: --epochs. Type: unisono run .*all options: unisono run --help"),
     ("--nproc 2 train.py", "unrecognized arguments: --nproc"),
     ("--standalone train.py", "--standalone is not a flag of unisono run. One machine and a free port are the default"),
     ("--rdzv_backend=c10d train.py", "write --nnodes N --node-rank R --master-addr A instead"),

@@ -82,7 +82,7 @@ class KubernetesClusterResolver(ClusterResolver):
         """Whether `environ` has a cluster of this kind, and why."""
         index, num_nodes = environ.get("JOB_COMPLETION_INDEX"), environ.get(NUM_NODES)
         if not index:
-            return False, "JOB_COMPLETION_INDEX is not set: no pod of an indexed Job"
+            return False, "JOB_COMPLETION_INDEX is not set: not a pod of an indexed Job"
         if not num_nodes:  # each pod may train a model by itself
             return False, f"{NUM_NODES} is not set: the pods of this indexed Job do not train together"
         inner = find_inner_launcher(environ, outer="Kubernetes")

@@ -99,7 +99,7 @@ class SlurmClusterResolver(ClusterResolver):
     def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("SLURM_PROCID"):
-            return False, "SLURM_PROCID is not set: no task of SLURM"
+            return False, "SLURM_PROCID is not set: not a SLURM task"
         try:
             _check_step(environ)
         except RuntimeError:

@@ -49,7 +49,7 @@ class TPUPodClusterResolver(ClusterResolver):
     def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("TPU_WORKER_ID") or not _addresses(environ):
-            return False, "TPU_WORKER_ID or TPU_WORKER_HOSTNAMES is not set: no machine of a TPU pod"
+            return False, "TPU_WORKER_ID or TPU_WORKER_HOSTNAMES is not set: not a machine of a TPU pod"
         count = len(_addresses(environ)) * read_whole_number(environ, "MEGASCALE_NUM_SLICES", least=1, default=1)
         return count > 1, f"one of {count} machines of a TPU pod"
 

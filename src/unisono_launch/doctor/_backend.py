@@ -23,9 +23,9 @@ def check_backend(environ: Mapping[str, str]) -> Finding:
         return Finding(NAME, "error", text, "unset KERAS_BACKEND   # or: export KERAS_BACKEND=jax", facts)
     if variable == "jax":
         return Finding(NAME, "ok", "jax, by KERAS_BACKEND", None, facts)
-    text = "jax, which Unisono chooses when it is imported before keras"
+    text = "jax, which Unisono selects if it is imported before keras"
     if in_file not in (None, "jax"):
-        text += f"; keras.json says {in_file!r}, and that counts only where keras is imported first"
+        text += f"; keras.json says {in_file!r}, which is used only if keras is imported first"
     return Finding(NAME, "ok", text, None, facts)
 
 

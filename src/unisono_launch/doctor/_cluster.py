@@ -54,6 +54,6 @@ def find_membership(environ: Mapping[str, str]) -> Membership | None:
 def _describe_order(order: list[dict[str, Any]]) -> str:
     lines = []
     for number, step in enumerate(order, 1):
-        mark = " (taken)" if step["taken"] else " (found, but not the first)" if step["found"] else ""
+        mark = " (used)" if step["taken"] else " (found, but not the first)" if step["found"] else ""
         lines.append(f"{number}. {step['kind']}{mark}: {step['reason']}")
     return "\n" + "\n".join(lines)

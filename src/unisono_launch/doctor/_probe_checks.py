@@ -71,7 +71,7 @@ STAGES: Final = (
         name="import",
         seconds=120,  # Keras and JAX are thousands of files, perhaps on a network disk
         judge=_judge_import,
-        remedy="Do what the message says. All of it shows: python -c 'import unisono'",
+        remedy="Do what the message says. To see all of it: python -c 'import unisono'",
     ),
     Stage(
         name="devices",

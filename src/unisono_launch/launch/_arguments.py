@@ -9,7 +9,7 @@ from typing import Final, Literal, NoReturn
 from unisono_launch.launch._options import Options, SizeRange, UsageError
 from unisono_launch.worker import ExitCode
 
-_USAGE: Final = "unisono run [flags] (script.py | -m module) [its arguments]"
+_USAGE: Final = "unisono run [options] (script.py | -m module) [arguments of the script]"
 
 _EPILOG: Final = (
     """\
@@ -17,9 +17,9 @@ examples:
   unisono run train.py --lr 0.1                         one worker with all devices of this machine
   unisono run -n 4 --devices cpu:2 train.py             four workers with two CPU devices each
   unisono run -n 4 --devices gpu:0,1,2,3 train.py       four workers with one GPU each
-  unisono run -n 2:4 train.py                           four workers, or fewer when some are lost for good
+  unisono run -n 2:4 train.py                           four workers, or fewer if some are lost permanently
   unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
-  srun unisono run train.py                             SLURM, one task for each machine: the rest is detected
+  srun unisono run train.py                             SLURM, one task per machine; the rest is detected
   unisono run --as-tensorflow script.py                 a script written for TensorFlow
 
 exit codes:
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="unisono run",
         usage=_USAGE,
-        description="Starts the workers of a job on this machine, shows their output, ends or restarts them together.",
+        description="Starts the workers of a job on this machine, shows their output, stops or restarts them together.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -73,25 +73,37 @@ def _parser() -> argparse.ArgumentParser:
         type=_num_workers,
         default=1,
         metavar="N",
-        help="workers on this machine (1); MIN:MAX: fewer when some are lost for good; "
-        "auto: one for each GPU, else one; gpu: one for each GPU",
+        help="number of workers on this machine (default: 1). MIN:MAX: fewer if some are lost permanently; "
+        "auto: one per GPU, or one if there is no GPU; gpu: one per GPU",
     )
     add(
         "--devices",
         default="auto",
         metavar="D",
-        help="cpu:K gives each worker K CPU devices, gpu:0,1 divides these GPUs, auto all (auto)",
+        help="cpu:K: K CPU devices per worker; gpu:0,1: these GPUs, divided among the workers; "
+        "auto: all GPUs, divided, or one CPU device per worker if there is no GPU (default: auto)",
     )
-    add("--nnodes", type=_nnodes, metavar="N", help="machines (1, or what the cluster says); MIN:MAX: those that join")
-    add("--node-rank", "--node_rank", type=int, metavar="R", help="number of this machine, from 0")
+    add(
+        "--nnodes",
+        type=_nnodes,
+        metavar="N",
+        help="number of machines (default: from the cluster, else 1). MIN:MAX: the number may change",
+    )
+    add("--node-rank", "--node_rank", type=int, metavar="R", help="rank of this machine, starting at 0")
     add("--master-addr", "--master_addr", metavar="A", help="address of the first machine")
-    add("--master-port", "--master_port", type=int, metavar="P", help="port there (29500, or what the cluster says)")
+    add(
+        "--master-port",
+        "--master_port",
+        type=int,
+        metavar="P",
+        help="port on the first machine (default: from the cluster, else 29500)",
+    )
     add(
         "--max-restarts",
         "--max_restarts",
         type=int,
         metavar="R",
-        help="how often all start again after a failure (0; with MIN:MAX 3)",
+        help="how often all workers are restarted after a failure (default: 0; with MIN:MAX, 3)",
     )
     add(
         "--join-window",
@@ -99,16 +111,27 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=120.0,
         metavar="SECONDS",
-        help="how long --nnodes MIN:MAX waits for machines before each attempt (120)",
+        help="how long --nnodes MIN:MAX waits for machines before each attempt (default: 120)",
     )
-    add("--run-dir", "--run_dir", metavar="DIR", help="folder for logs and what the script stores (runs/NAME)")
-    add("--name", metavar="NAME", help="name of the run (script and time)")
-    add("--grace", type=float, default=10.0, metavar="SECONDS", help="from Ctrl-C or SIGTERM to SIGKILL (10)")
+    add(
+        "--run-dir",
+        "--run_dir",
+        metavar="DIR",
+        help="folder for logs and for what the script saves (default: runs/NAME)",
+    )
+    add("--name", metavar="NAME", help="name of the run (default: script name and time)")
+    add(
+        "--grace",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="time between Ctrl-C or SIGTERM and SIGKILL (default: 10)",
+    )
     add(
         "--as-tensorflow",
         "--as_tensorflow",
         action="store_true",
-        help="run a TensorFlow script as it is: `import tensorflow` means unisono.tf",
+        help="run an unchanged TensorFlow script: `import tensorflow` imports unisono.tf",
     )
     return parser
 
@@ -172,4 +195,4 @@ class _Parser(argparse.ArgumentParser):
         for flag, advice in _TORCHRUN.items():
             if f" {flag}" in message.replace("_", "-"):
                 raise UsageError(f"{flag} is not a flag of unisono run. {advice}")
-        raise UsageError(f"{message}. Type: {_USAGE}; all flags: unisono run --help")
+        raise UsageError(f"{message}. Type: {_USAGE}; all options: unisono run --help")

@@ -12,12 +12,17 @@ from unisono_launch.doctor import main as doctor
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a subcommand; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="unisono", description="Train Keras models on every device you have.")
+    parser = argparse.ArgumentParser(prog="unisono", description="Train Keras models on all your devices.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("run", help="start the workers of a job and watch them: unisono run --help", add_help=False)
-    commands.add_parser("doctor", help="say what training needs and what is wrong here: unisono doctor --help")
-    commands.add_parser("demo", help="train a small network on MNIST on all devices and compare it with one device")
-    commands.add_parser("tf-check", help="say which names of a TensorFlow script work: unisono tf-check --help")
+    commands.add_parser("run", help="start and monitor the workers of a job (see unisono run --help)", add_help=False)
+    commands.add_parser("doctor", help="check this machine or cluster (see unisono doctor --help)")
+    commands.add_parser(
+        "demo",
+        help="train a small network on MNIST on all devices, and compare the result with one device",
+        description="Trains a small network on MNIST on all GPUs, or else on two CPU replicas, and compares "
+        "the weights with those of one device.",
+    )
+    commands.add_parser("tf-check", help="check which names in a TensorFlow script work (see unisono tf-check --help)")
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     if arguments_given[:1] == ["doctor"]:
         return doctor(arguments_given[1:])

@@ -26,11 +26,11 @@ def tf_check(arguments: Sequence[str]) -> int:
     """Reads scripts, notebooks and folders of them, and prints a table for each; 1 if something is missing, else 0."""
     parser = argparse.ArgumentParser(
         prog="unisono tf-check",
-        description="Say which names of TensorFlow and Keras scripts use: supported, different, or missing. "
-        "Nothing of the scripts runs.",
+        description="Reports which names of TensorFlow and Keras the scripts use, and whether each one is supported, "
+        "different or missing. The scripts are not run.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a .py file, a notebook, or a folder")
-    parser.add_argument("--quiet", action="store_true", help="leave out names that are supported")
+    parser.add_argument("--quiet", action="store_true", help="do not list supported names")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL, highlight=False)
     missing = unreadable = 0
