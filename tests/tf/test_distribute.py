@@ -178,7 +178,7 @@ def test_a_tpu_strategy_has_one_logical_device(monkeypatch: pytest.MonkeyPatch) 
     assert strategy.experimental_assign_to_logical_device(1.0, 0) == 1.0
     assert strategy.experimental_split_to_logical_devices(1.0, [1, 1]) == 1.0
     assert strategy.experimental_replicate_to_logical_devices(1.0) == 1.0
-    with pytest.raises(NotImplementedError, match="logical device 1 is not there"):
+    with pytest.raises(NotImplementedError, match="logical device 1 is not supported"):
         strategy.experimental_assign_to_logical_device(1.0, 1)
     with pytest.raises(NotImplementedError, match=r"a split into \[2, 1\]"):
         strategy.experimental_split_to_logical_devices(1.0, [2, 1])

@@ -148,7 +148,7 @@ def test_a_tpu_resolver_knows_the_cores(monkeypatch: pytest.MonkeyPatch) -> None
     assert resolver.get_job_name() == "worker"
     assert resolver.get_master() == resolver.master()
     assert resolver.get_coordination_service_leader() == "/job:worker/task:0"
-    with pytest.raises(NotImplementedError, match="how the TPUs are connected"):
+    with pytest.raises(NotImplementedError, match="JAX finds the topology"):
         resolver.set_tpu_topology(None)
 
 
