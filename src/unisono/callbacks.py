@@ -3,7 +3,5 @@
 from unisono._src.training.callbacks import BackupAndRestore, ModelCheckpoint, TensorBoard
 
 __all__ = [
-    "BackupAndRestore",
-    "ModelCheckpoint",
-    "TensorBoard",
+    "BackupAndRestore", "ModelCheckpoint", "TensorBoard",
 ]

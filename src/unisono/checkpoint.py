@@ -11,40 +11,13 @@ for batch in iterator:
 """
 
 from unisono._src.state.checkpoint import (
-    AnyOf,
-    Best,
-    Checkpoint,
-    CheckpointManager,
-    CheckpointMismatch,
-    EveryEpoch,
-    EverySeconds,
-    EverySteps,
-    LoadStatus,
-    PreemptionCheckpointHandler,
-    Progress,
-    SavePolicy,
-    TerminationConfig,
-    checkpoints_iterator,
-    latest_checkpoint,
+    AnyOf, Best, Checkpoint, CheckpointManager, CheckpointMismatch, EveryEpoch, EverySeconds, EverySteps, LoadStatus,
+    PreemptionCheckpointHandler, Progress, SavePolicy, TerminationConfig, checkpoints_iterator, latest_checkpoint,
 )
 from unisono._src.state.store import BadCheckpoint, CheckpointError
 
 __all__ = [
-    "AnyOf",
-    "BadCheckpoint",
-    "Best",
-    "Checkpoint",
-    "CheckpointError",
-    "CheckpointManager",
-    "CheckpointMismatch",
-    "EveryEpoch",
-    "EverySeconds",
-    "EverySteps",
-    "LoadStatus",
-    "PreemptionCheckpointHandler",
-    "Progress",
-    "SavePolicy",
-    "TerminationConfig",
-    "checkpoints_iterator",
-    "latest_checkpoint",
+    "AnyOf", "BadCheckpoint", "Best", "Checkpoint", "CheckpointError", "CheckpointManager", "CheckpointMismatch",
+    "EveryEpoch", "EverySeconds", "EverySteps", "LoadStatus", "PreemptionCheckpointHandler", "Progress", "SavePolicy",
+    "TerminationConfig", "checkpoints_iterator", "latest_checkpoint",
 ]

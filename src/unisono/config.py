@@ -12,10 +12,5 @@ unisono.config.set_residency("host")      # keep training data off the devices
 from unisono._src.devices import deterministic, residency, set_cpu_devices, set_residency, set_sync_check, sync_check
 
 __all__ = [
-    "deterministic",
-    "residency",
-    "set_cpu_devices",
-    "set_residency",
-    "set_sync_check",
-    "sync_check",
+    "deterministic", "residency", "set_cpu_devices", "set_residency", "set_sync_check", "sync_check",
 ]

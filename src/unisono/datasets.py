@@ -3,6 +3,5 @@
 from unisono._src.datasets import fashion_mnist, mnist
 
 __all__ = [
-    "fashion_mnist",
-    "mnist",
+    "fashion_mnist", "mnist",
 ]

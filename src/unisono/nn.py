@@ -3,6 +3,5 @@
 from unisono._src.strategy._average_loss import compute_average_loss, scale_regularization_loss
 
 __all__ = [
-    "compute_average_loss",
-    "scale_regularization_loss",
+    "compute_average_loss", "scale_regularization_loss",
 ]

@@ -13,13 +13,7 @@ The datasets are `tf.data.Dataset`. docs/datasets.md says where the files are lo
 
 from unisono.tfds._builder import DatasetBuilder
 from unisono.tfds._load import (
-    DatasetNotFoundError,
-    __getattr__,
-    builder,
-    disable_progress_bar,
-    enable_progress_bar,
-    list_builders,
-    load,
+    DatasetNotFoundError, __getattr__, builder, disable_progress_bar, enable_progress_bar, list_builders, load,
 )
 from unisono.tfds._numpy import as_numpy
 from unisono.tfds._splits import Split
@@ -27,13 +21,6 @@ from unisono.tfds._splits import Split
 __version__ = "4.9.9"  # of the TensorFlow Datasets whose names these are
 
 __all__ = [
-    "DatasetBuilder",
-    "DatasetNotFoundError",
-    "Split",
-    "as_numpy",
-    "builder",
-    "disable_progress_bar",
-    "enable_progress_bar",
-    "list_builders",
-    "load",
+    "DatasetBuilder", "DatasetNotFoundError", "Split", "as_numpy", "builder", "disable_progress_bar",
+    "enable_progress_bar", "list_builders", "load",
 ]

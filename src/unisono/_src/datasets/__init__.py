@@ -2,9 +2,5 @@
 
 from unisono._src.datasets._keras import prefer_local_datasets
 from unisono._src.datasets._local_files import (
-    Arrays,
-    DatasetFilesNotFoundError,
-    fashion_mnist,
-    mnist,
-    read_local_dataset,
+    Arrays, DatasetFilesNotFoundError, fashion_mnist, mnist, read_local_dataset,
 )

@@ -2,12 +2,5 @@
 
 from unisono._src.hooks._originals import describe_original, signature_of, source_hash
 from unisono._src.hooks._registry import (
-    HookMismatchError,
-    RegisteredHook,
-    add,
-    collect_mismatches,
-    patch,
-    registered_hooks,
-    require,
-    wrap,
+    HookMismatchError, RegisteredHook, add, collect_mismatches, patch, registered_hooks, require, wrap,
 )

@@ -1,55 +1,24 @@
 """The only places that touch what is private in Keras. One file per hook; each names what it was checked against."""
 
 from unisono._src.keras_hooks._attributes import (
-    LEGACY_PREPROCESSING,
-    check_attributes,
-    child_layers,
-    child_name_scope,
-    current_name_scope,
-    get_owner,
+    LEGACY_PREPROCESSING, check_attributes, child_layers, child_name_scope, current_name_scope, get_owner,
     input_signature,
 )
 from unisono._src.keras_hooks._batch_norm import synchronize_batch_norm
 from unisono._src.keras_hooks._branching import route_branches
 from unisono._src.keras_hooks._build import (
-    build_for_prediction,
-    build_for_training,
-    check_compiled,
-    check_step_functions,
-    check_trainer_methods,
-    finish_optimizer,
-    first_epoch,
-    flatten_logs,
-    validates_after,
+    build_for_prediction, build_for_training, check_compiled, check_step_functions, check_trainer_methods,
+    finish_optimizer, first_epoch, flatten_logs, validates_after,
 )
 from unisono._src.keras_hooks._callback_states import (
-    check_callbacks,
-    get_callback_state,
-    prepare_for_resume,
-    profiled_batches,
-    restore_callback_state,
+    check_callbacks, get_callback_state, prepare_for_resume, profiled_batches, restore_callback_state,
 )
 from unisono._src.keras_hooks._callbacks import (
-    BatchHooks,
-    StepGrid,
-    StepMark,
-    batch_hooks,
-    check_callback_schedules,
-    close_on_error,
-    make_callback_list,
-    needs_every_batch,
-    pythonify,
-    step_grids,
-    wait_for_batch_hooks,
+    BatchHooks, StepGrid, StepMark, batch_hooks, check_callback_schedules, close_on_error, make_callback_list,
+    needs_every_batch, pythonify, step_grids, wait_for_batch_hooks,
 )
 from unisono._src.keras_hooks._data import (
-    ArrayInput,
-    StreamInput,
-    adapt,
-    check_data_adapters,
-    class_weights,
-    split_for_validation,
-    unpack,
+    ArrayInput, StreamInput, adapt, check_data_adapters, class_weights, split_for_validation, unpack,
 )
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
@@ -58,52 +27,24 @@ from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get
 from unisono._src.keras_hooks._losses import scale_losses
 from unisono._src.keras_hooks._lowerings import install_cpu_lowerings, use_cpu_lowerings
 from unisono._src.keras_hooks._metrics import (
-    MetricsView,
-    check_stock_steps,
-    has_only_stock_metrics,
-    is_stock,
-    metrics_view,
+    MetricsView, check_stock_steps, has_only_stock_metrics, is_stock, metrics_view,
 )
 from unisono._src.keras_hooks._on_read_variables import (
-    check_variable_attributes,
-    get_stored_value,
-    is_on_read,
-    num_replica_values,
-    on_read_variables,
-    set_aggregated_value,
-    set_stored_value,
+    check_variable_attributes, get_stored_value, is_on_read, num_replica_values, on_read_variables,
+    set_aggregated_value, set_stored_value,
 )
 from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
 from unisono._src.keras_hooks._saving import (
-    ScheduledCheckpoint,
-    WeightsFolders,
-    is_folder_path,
-    route_weights_folders,
-    write_on_chief,
-    writes_files,
+    ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief, writes_files,
 )
 from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, seed_draws
 from unisono._src.keras_hooks._steps_without_state import (
-    accept_steps_without_state,
-    has_tf_signature,
-    is_traced,
-    step_state_variables,
+    accept_steps_without_state, has_tf_signature, is_traced, step_state_variables,
 )
 from unisono._src.keras_hooks._tensorflow import hide_tensorflow
 from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, route_trainer
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variables import (
-    StateScope,
-    adopt_variables,
-    bind_variables,
-    capture_reader,
-    current_state_scope,
-    enclosing_state_scope,
-    in_stateless_scope,
-    observe_reads,
-    outside_traces,
-    raw_value,
-    report_data_pull,
-    report_read,
-    report_reads,
+    StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,
+    in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read, report_reads,
 )

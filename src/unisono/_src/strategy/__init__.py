@@ -4,19 +4,11 @@ from unisono._src.core import OutOfRangeError
 from unisono._src.replicas.values import DistributedValues, PerReplica, PerReplicaSpec
 from unisono._src.strategy._autoshard import reads_per_worker_data
 from unisono._src.strategy._communication import (
-    CommunicationImplementation,
-    CommunicationOptions,
-    CrossDeviceOps,
-    HierarchicalCopyAllReduce,
-    NcclAllReduce,
+    CommunicationImplementation, CommunicationOptions, CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
     ReductionToOneDevice,
 )
 from unisono._src.strategy._current import (
-    experimental_set_strategy,
-    get_replica_context,
-    get_strategy,
-    has_strategy,
-    in_cross_replica_context,
+    experimental_set_strategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from unisono._src.strategy._distribute import distribute_dataset
 from unisono._src.strategy._distributed_dataset import DistributedDataset
@@ -27,10 +19,7 @@ from unisono._src.strategy._options import InputOptions, InputReplicationMode, R
 from unisono._src.strategy._reduce import ReduceOp
 from unisono._src.strategy._replica_context import ReplicaContext
 from unisono._src.strategy._strategies import (
-    CentralStorageStrategy,
-    MirroredStrategy,
-    MultiWorkerMirroredStrategy,
-    OneDeviceStrategy,
+    CentralStorageStrategy, MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
 )
 from unisono._src.strategy._strategy import Strategy
 from unisono._src.strategy._tpu import TPUStrategy

@@ -3,11 +3,7 @@
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.experimental import dlpack, numpy
 from unisono.tf.experimental._optional_and_execution import (
-    Optional,
-    async_clear_error,
-    async_scope,
-    enable_strict_mode,
-    function_executor_type,
+    Optional, async_clear_error, async_scope, enable_strict_mode, function_executor_type,
 )
 
 __getattr__ = _explain_missing_names("tf.experimental")

@@ -20,19 +20,8 @@ import keras as _keras
 from keras import Input, Model, Sequential, __version__
 
 from unisono.tf.keras import (
-    _modules,
-    backend,
-    callbacks,
-    experimental,
-    layers,
-    losses,
-    metrics,
-    mixed_precision,
-    models,
-    optimizers,
-    preprocessing,
-    utils,
-    wrappers,
+    _modules, backend, callbacks, experimental, layers, losses, metrics, mixed_precision, models, optimizers,
+    preprocessing, utils, wrappers,
 )
 from unisono.tf.keras._keras_fallback import keras_fallback as _keras_fallback
 

@@ -3,21 +3,7 @@
 from unisono.tf._creation_ops import eye
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.linalg._decompositions import (
-    cholesky,
-    cholesky_solve,
-    det,
-    eigh,
-    eigvalsh,
-    expm,
-    inv,
-    logdet,
-    lstsq,
-    matrix_rank,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    svd,
+    cholesky, cholesky_solve, det, eigh, eigvalsh, expm, inv, logdet, lstsq, matrix_rank, pinv, qr, slogdet, solve, svd,
     triangular_solve,
 )
 from unisono.tf.linalg._diagonals import band_part, diag, diag_part, set_diag, tensor_diag, tensor_diag_part, trace

@@ -8,43 +8,16 @@ from unisono.tf.math._elementary_and_special import sigmoid, softplus, softsign,
 from unisono.tf.math._reductions import zero_fraction
 from unisono.tf.nn._activations import crelu, elu, gelu, leaky_relu, log_softmax, relu, relu6, selu, silu, softmax
 from unisono.tf.nn._convolutions import (
-    avg_pool,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    conv1d,
-    conv1d_transpose,
-    conv2d,
-    conv2d_transpose,
-    conv3d,
-    conv3d_transpose,
-    convolution,
-    depth_to_space,
-    depthwise_conv2d,
-    max_pool,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    separable_conv2d,
-    space_to_depth,
+    avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d,
+    conv3d_transpose, convolution, depth_to_space, depthwise_conv2d, max_pool, max_pool1d, max_pool2d, max_pool3d,
+    separable_conv2d, space_to_depth,
 )
 from unisono.tf.nn._layer_ops import (
-    batch_normalization,
-    bias_add,
-    dropout,
-    embedding_lookup,
-    local_response_normalization,
-    moments,
-    weighted_moments,
+    batch_normalization, bias_add, dropout, embedding_lookup, local_response_normalization, moments, weighted_moments,
 )
 from unisono.tf.nn._losses import (
-    ctc_loss,
-    l2_loss,
-    log_poisson_loss,
-    sigmoid_cross_entropy_with_logits,
-    softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
-    weighted_cross_entropy_with_logits,
+    ctc_loss, l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits, weighted_cross_entropy_with_logits,
 )
 from unisono.tf.nn._sampled_losses import nce_loss, sampled_softmax_loss
 

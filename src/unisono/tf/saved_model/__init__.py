@@ -2,15 +2,8 @@
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.saved_model._format import (
-    DEFAULT_SERVING_SIGNATURE_DEF_KEY,
-    GPU,
-    PREDICT_INPUTS,
-    PREDICT_METHOD_NAME,
-    PREDICT_OUTPUTS,
-    SERVING,
-    TPU,
-    TRAINING,
-    contains_saved_model,
+    DEFAULT_SERVING_SIGNATURE_DEF_KEY, GPU, PREDICT_INPUTS, PREDICT_METHOD_NAME, PREDICT_OUTPUTS, SERVING, TPU,
+    TRAINING, contains_saved_model,
 )
 from unisono.tf.saved_model._load import load
 from unisono.tf.saved_model._options import LoadOptions, SaveOptions

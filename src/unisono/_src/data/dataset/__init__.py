@@ -7,11 +7,5 @@ from unisono._src.data.dataset._images import image_dataset_from_directory
 from unisono._src.data.dataset._iterator import DatasetIterator, Optional, element_conversion
 from unisono._src.data.dataset._texts import text_dataset_from_directory
 from unisono._src.data.plans import (
-    AUTOTUNE,
-    INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
-    AutoShardPolicy,
-    DatasetSpec,
-    Options,
-    TensorSpec,
+    AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, AutoShardPolicy, DatasetSpec, Options, TensorSpec,
 )

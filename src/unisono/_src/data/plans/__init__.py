@@ -13,12 +13,7 @@ from unisono._src.data.plans._element_file import ElementFileError, ElementWrite
 from unisono._src.data.plans._enumerate import Enumerate
 from unisono._src.data.plans._file_cache import FileCache
 from unisono._src.data.plans._file_sources import (
-    FileSource,
-    FixedLengthRecords,
-    TextLines,
-    TFRecords,
-    file_names,
-    find_files,
+    FileSource, FixedLengthRecords, TextLines, TFRecords, file_names, find_files,
 )
 from unisono._src.data.plans._filter import Filter, TakeWhile
 from unisono._src.data.plans._generator_source import GeneratorSource, Signature
@@ -31,26 +26,11 @@ from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._loaded_source import LoadedSource
 from unisono._src.data.plans._map import Map, as_arrays
 from unisono._src.data.plans._nest import (
-    Nest,
-    apply,
-    flatten,
-    is_leaf,
-    leaf_names,
-    map_leaves,
-    same_structure,
-    structure,
-    unflatten,
+    Nest, apply, flatten, is_leaf, leaf_names, map_leaves, same_structure, structure, unflatten,
 )
 from unisono._src.data.plans._number_sources import Counter, RandomNumbers, Range
 from unisono._src.data.plans._operation import (
-    INFINITE_CARDINALITY,
-    UNKNOWN_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
+    INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream,
 )
 from unisono._src.data.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono._src.data.plans._padded_batch import PaddedBatch
@@ -67,13 +47,7 @@ from unisono._src.data.plans._shuffle import Shuffle
 from unisono._src.data.plans._skip import Skip
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import (
-    DatasetSpec,
-    TensorSpec,
-    find_open_sizes,
-    leave_open,
-    map_specs,
-    merge_leaves,
-    spec_of_leaf,
+    DatasetSpec, TensorSpec, find_open_sizes, leave_open, map_specs, merge_leaves, spec_of_leaf,
 )
 from unisono._src.data.plans._take import Take
 from unisono._src.data.plans._unbatch import Rebatch, Unbatch

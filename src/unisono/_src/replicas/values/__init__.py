@@ -4,11 +4,7 @@ from unisono._src.replicas.values._aggregation import aggregate, aggregate_on_de
 from unisono._src.replicas.values._on_devices import can_be_on_device, is_host_only, put_on_devices
 from unisono._src.replicas.values._packing import apply_packed
 from unisono._src.replicas.values._per_replica import (
-    DistributedValues,
-    PerReplica,
-    PerReplicaSpec,
-    flatten_with_none,
-    regroup,
+    DistributedValues, PerReplica, PerReplicaSpec, flatten_with_none, regroup,
 )
 from unisono._src.replicas.values._program_input import as_program_input, fits_one_program
 from unisono._src.replicas.values._storage import Separate, Sharded, Storage, Unsplit

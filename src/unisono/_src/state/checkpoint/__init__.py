@@ -11,13 +11,7 @@ from unisono._src.state.checkpoint._latest import checkpoints_iterator, latest_c
 from unisono._src.state.checkpoint._manager import CheckpointManager
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
 from unisono._src.state.checkpoint._policies import (
-    AnyOf,
-    Best,
-    EveryEpoch,
-    EverySeconds,
-    EverySteps,
-    Progress,
-    SavePolicy,
+    AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy,
 )
 from unisono._src.state.checkpoint._preemption import PreemptionCheckpointHandler, TerminationConfig
 from unisono._src.state.checkpoint._restore import CheckpointMismatch, apply_snapshot
