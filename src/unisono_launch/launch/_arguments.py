@@ -59,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="unisono run",
         usage=_USAGE,
-        description="Starts the workers of a job on this machine, shows their output, stops or restarts them together.",
+        description="Starts the workers of a job on this machine, shows their output, and stops or restarts them "
+        "together.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
