@@ -78,7 +78,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
     seconds_of(model, data, 64, None)  # compiles
     per_step = seconds_of(model, data, 64, None) / 64
     steps = max(int(2.1 * interval / per_step), 64)
-    print(f"{per_step * 1e3:.1f} ms a step, {steps} steps a round", file=sys.stderr)
+    print(f"{per_step * 1e3:.1f} ms per step, {steps} steps per round", file=sys.stderr)
     found: dict[str, list[float]] = {"plain": [], "saving": []}
     saves = 0
     for number in range(rounds):
@@ -86,7 +86,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
         pair = [("plain", None), ("saving", resume)]
         for name, each in pair if number % 2 == 0 else reversed(pair):
             found[name].append(seconds_of(model, data, steps, each) / steps)
-            print(f"round {number}: {name} {found[name][-1] * 1e3:.2f} ms a step", file=sys.stderr)
+            print(f"round {number}: {name} {found[name][-1] * 1e3:.2f} ms per step", file=sys.stderr)
         newest = max((folder / f"{number}" / "checkpoints" / "fit-1").iterdir(), key=lambda path: int(path.name[5:]))
         saves = int(newest.name[5:])
         size = sum(file.stat().st_size for file in newest.iterdir())
@@ -110,7 +110,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
 def markdown(results: list[dict[str, Any]]) -> str:
     """The table."""
     lines = [
-        "| device | model | saved | every | ms a step, plain | ms a step, saving | ratio (median) |",
+        "| device | model | saved | every | ms per step, plain | ms a step, saving | ratio (median) |",
         "|---|---|---|---|---|---|---|",
     ]
     for each in results:
