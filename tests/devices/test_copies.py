@@ -46,7 +46,7 @@ def test_an_upload_in_parts_gives_the_whole_array(
     np.testing.assert_array_equal(uploaded, array)
 
 
-def beside_the_grid(value: float) -> np.ndarray:
+def misaligned_array(value: float) -> np.ndarray:
     """An array of 1.2 MB that does not begin where XLA wants it, so that it has to be copied."""
     memory = np.zeros(600 * 500 * 4 + 128, np.uint8)
     begin = -memory.ctypes.data % 64 + 16
@@ -55,11 +55,11 @@ def beside_the_grid(value: float) -> np.ndarray:
     return array
 
 
-def test_memory_that_was_given_back_serves_the_next_copy(placement: Placement) -> None:
-    first = share_host_memory(beside_the_grid(1), placement.replicated)
+def test_released_memory_is_used_by_the_next_copy(placement: Placement) -> None:
+    first = share_host_memory(misaligned_array(1), placement.replicated)
     release_memory(first)
-    second = share_host_memory(beside_the_grid(2), placement.replicated)
-    third = share_host_memory(beside_the_grid(3), placement.replicated)
+    second = share_host_memory(misaligned_array(2), placement.replicated)
+    third = share_host_memory(misaligned_array(3), placement.replicated)
     assert first.memory is not None
     assert second.memory is first.memory
     assert third.memory is not first.memory

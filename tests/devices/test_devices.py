@@ -13,7 +13,7 @@ def test_every_spelling_of_a_device_is_understood(name: str) -> None:
     assert resolve_devices([name]) == [jax.devices("cpu")[1]]
 
 
-def test_an_object_that_stands_for_a_device_is_taken_for_it() -> None:
+def test_an_object_that_represents_a_device_is_accepted() -> None:
     class Second:
         def __unisono_device__(self) -> str:
             return "/device:CPU:1"

@@ -19,10 +19,12 @@ def test_a_placed_variable_is_whole_on_every_device_and_shares_no_memory(placeme
     assert float(value.sum()) == 15.0
 
 
-@pytest.mark.parametrize(("rows", "cut"), [(8, True), (4, True), (7, False), (1, False)])
-def test_rows_are_cut_where_they_divide_and_whole_where_they_do_not(placement: Placement, rows: int, cut: bool) -> None:
+@pytest.mark.parametrize(("rows", "sharded"), [(8, True), (4, True), (7, False), (1, False)])
+def test_rows_are_sharded_where_they_divide_and_replicated_where_they_do_not(
+    placement: Placement, rows: int, sharded: bool
+) -> None:
     placed = placement.place_rows(np.zeros((rows, 3)))
-    assert placed.addressable_shards[0].data.shape == ((rows // 4, 3) if cut else (rows, 3))
+    assert placed.addressable_shards[0].data.shape == ((rows // 4, 3) if sharded else (rows, 3))
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 5, 7, 16])

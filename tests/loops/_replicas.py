@@ -1,4 +1,4 @@
-"""What the tests of loops say often: N replicas, who I am, what each replica has."""
+"""Helpers of the tests of loops: a strategy of N replicas, the index of a replica, the values of each replica."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def mirrored(number: int) -> Strategy:
 
 
 def replica_id(dtype: str = "float32") -> Any:
-    """The number of the replica that asks, inside `run`."""
+    """The number of the replica whose code calls it, inside `run`."""
     return unisono.get_replica_context().replica_id_in_sync_group.astype(dtype)
 
 
 def local(strategy: Strategy, value: Any) -> list[Any]:
-    """What each replica has, as Python numbers and lists."""
+    """The value of each replica, as Python numbers and lists."""
     return [np.asarray(each).tolist() for each in strategy.experimental_local_results(value)]
 
 
@@ -36,7 +36,7 @@ def per_replica(strategy: Strategy, values: Iterable[Any]) -> Any:
 
 
 def rows(strategy: Strategy, value: Any) -> list[Any]:
-    """The rows of all replicas, one after the other."""
+    """The rows of all replicas, concatenated."""
     return [row for each in local(strategy, value) for row in each]
 
 

@@ -1,12 +1,13 @@
-"""Replicas that are far from each other, in several processes: a step sums once, and the numbers stay what they were.
+"""Replicas of several processes on CPUs: a step sums once, and the numbers do not change.
 
-Here they are near and only taken for far; workers that really are have their own tests.
+Here they are in one process and only treated that way; real workers have their own tests.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import keras
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import unisono
 from unisono._src.devices import Placement
 from unisono._src.jax_hooks import _merged_sums
+from unisono._src.replicas.context import _replica
 from unisono._src.strategy import Strategy
 
 from ._replicas import mirrored, per_replica
@@ -82,6 +84,41 @@ def trained(strategy: Strategy) -> tuple[list[float], float, list[Any]]:
 def test_a_step_sums_once_for_each_dtype(far: Strategy, summed: list[Any]) -> None:
     trained(far)
     assert summed == ["float32", "int32"]  # gradients, loss and counts of the metric; rows
+
+
+def test_gradients_are_packed_once(far: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[int] = []
+    for module in (_merged_sums, _replica):
+        original = module.apply_packed
+
+        def note(nest: Any, function: Any, original: Any = original, **options: Any) -> Any:
+            packed.append(len(jax.tree.leaves(nest)))
+            return original(nest, function, **options)
+
+        monkeypatch.setattr(module, "apply_packed", note)
+    trained(far)
+    # Four gradients, the loss, the number of rows, and two states of the metric; a second stage has no sums.
+    assert packed == [8, 0]
+
+
+def test_sums_inside_a_loop_are_packed_there(far: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[int] = []
+    original = _replica.apply_packed
+
+    def note(nest: Any, function: Any) -> Any:
+        packed.append(len(jax.tree.leaves(nest)))
+        return original(nest, function)
+
+    monkeypatch.setattr(_replica, "apply_packed", note)
+
+    def step(x: Any) -> Any:
+        replica = unisono.get_replica_context()
+        return jax.lax.fori_loop(0, 3, lambda _, pair: replica.all_reduce("MEAN", pair), (x, 2 * x))
+
+    one, two = unisono.function(lambda x: far.run(step, args=(x,)))(per_replica(far, [np.ones(2), 3 * np.ones(2)]))
+    assert [each.tolist() for each in one.values] == [[2, 2], [2, 2]]
+    assert [each.tolist() for each in two.values] == [[4, 4], [4, 4]]
+    assert set(packed) == {2}
 
 
 def test_the_numbers_are_those_of_one_device(far: Strategy) -> None:

@@ -21,8 +21,8 @@ Called = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHAPES_AND_AXES = [((3,), 0), ((1, 3), 0), ((1, 3), 1), ((1, 2, 2), 0), ((1, 2, 2), 1), ((1, 2, 2), 2)]
 
 
-def parts(shape: tuple[int, ...], number: int) -> list[Any]:
-    """A part for each replica, no two elements alike."""
+def replica_arrays(shape: tuple[int, ...], number: int) -> list[Any]:
+    """An array for each replica, without equal elements."""
     return list(np.arange(number * np.prod(shape), dtype=np.float32).reshape(number, *shape))
 
 
@@ -30,7 +30,7 @@ def parts(shape: tuple[int, ...], number: int) -> list[Any]:
 def test_parts_are_joined_along_an_axis_in_the_order_of_the_replicas(
     strategy: Strategy, called: Called, shape: tuple[int, ...], axis: int
 ) -> None:
-    given = parts(shape, strategy.num_replicas_in_sync)
+    given = replica_arrays(shape, strategy.num_replicas_in_sync)
     found = called(lambda x: strategy.gather(x, axis=axis))(per_replica(strategy, given))
     np.testing.assert_array_equal(found, np.concatenate(given, axis))
 
@@ -84,14 +84,14 @@ def test_every_replica_gets_the_parts_of_all(
     strategy: Strategy, called: Called, shape: tuple[int, ...], axis: int
 ) -> None:
     number = strategy.num_replicas_in_sync
-    given = parts(shape, number)
+    given = replica_arrays(shape, number)
     found = called(lambda x: strategy.run(all_gather, args=(x, axis)))(per_replica(strategy, given))
     assert local(strategy, found) == [np.concatenate(given, axis).tolist()] * number
 
 
 def test_a_nest_is_gathered_leaf_by_leaf(strategy: Strategy, called: Called) -> None:
     number = strategy.num_replicas_in_sync
-    given = parts((1, 2), number)
+    given = replica_arrays((1, 2), number)
     constant = np.float32([[[1, 2], [3, 4]]])
 
     def step(x: Any) -> Any:
@@ -103,7 +103,7 @@ def test_a_nest_is_gathered_leaf_by_leaf(strategy: Strategy, called: Called) -> 
 
 
 def test_replicas_with_different_numbers_of_rows_gather_all_rows(several: Strategy, called: Called) -> None:
-    """TensorFlow gives every replica all rows. Here one replica sees the whole batch, and its rows are split back."""
+    """TensorFlow gives every replica all rows. Here one replica processes all rows, and its rows are split back."""
     given = [np.full((i + 1, 1), i, np.float32) for i in range(several.num_replicas_in_sync)]
     found = called(lambda x: several.run(all_gather, args=(x, 0)))(per_replica(several, given))
     assert rows(several, found) == np.concatenate(given).tolist()

@@ -1,4 +1,4 @@
-"""GradientTape in loops: a gradient belongs to its replica until somebody sums it."""
+"""GradientTape in loops: a gradient belongs to its replica until it is summed."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_the_end_of_the_data_comes_out_of_the_function_and_no_step_is_lost(strat
 
 
 def test_a_function_reads_its_iterator_twice_in_one_call(strategy: Strategy) -> None:
-    """Elements 2, 3, 2, 3 … are dealt in turn. The second step of one replica has 3, of more 2 and 3 by half."""
+    """Elements 2, 3, 2, 3 … are assigned one by one. The second step of one replica has 3, of more 2 and 3 by half."""
     data = strategy.distribute_datasets_from_function(
         lambda context: Dataset.from_tensor_slices(np.float32([2, 3])).repeat(5)
     )
@@ -193,49 +193,49 @@ def test_a_function_reads_its_iterator_twice_in_one_call(strategy: Strategy) -> 
 
 
 def in_a_loop(strategy: Strategy, make: Callable[[int], Callable[..., Any]]) -> list[float]:
-    """The rows 0 … 3 in twos: the sums are 1 and 5, whatever `make(turn)` does with them."""
+    """The rows 0 … 3 in twos: the sums are 1 and 5, whatever `make(iteration)` does with them."""
 
     @unisono.function
     def train(distributed: Any) -> Any:
-        steps = [(turn, x) for turn, x in enumerate(distributed, start=1)]
-        return [strategy.reduce("SUM", strategy.run(make(turn), args=(x,)), axis=None) for turn, x in steps]
+        steps = [(iteration, x) for iteration, x in enumerate(distributed, start=1)]
+        return [strategy.reduce("SUM", strategy.run(make(iteration), args=(x,)), axis=None) for iteration, x in steps]
 
     distributed = strategy.experimental_distribute_dataset(Dataset.range(4).batch(2))
     return [float(result) for result in train(distributed)]
 
 
-def closes_over_a_number(turn: int) -> Callable[..., Any]:
-    return lambda x: turn * jnp.sum(x)
+def closes_over_a_number(iteration: int) -> Callable[..., Any]:
+    return lambda x: iteration * jnp.sum(x)
 
 
-def closes_over_an_array(turn: int) -> Callable[..., Any]:
-    factor = np.float32(turn) * np.ones(1, np.float32)
+def closes_over_an_array(iteration: int) -> Callable[..., Any]:
+    factor = np.float32(iteration) * np.ones(1, np.float32)
     return lambda x: factor[0] * jnp.sum(x)
 
 
-def has_a_default(turn: int) -> Callable[..., Any]:
-    def step(x: Any, factor: float = turn) -> Any:
+def has_a_default(iteration: int) -> Callable[..., Any]:
+    def step(x: Any, factor: float = iteration) -> Any:
         return factor * jnp.sum(x)
 
     return step
 
 
-def has_an_array_as_default(turn: int) -> Callable[..., Any]:
-    def step(x: Any, factor: Any = np.full(1, turn, np.float32)) -> Any:  # noqa: B008
+def has_an_array_as_default(iteration: int) -> Callable[..., Any]:
+    def step(x: Any, factor: Any = np.full(1, iteration, np.float32)) -> Any:  # noqa: B008
         return factor[0] * jnp.sum(x)
 
     return step
 
 
-def has_a_default_by_name(turn: int) -> Callable[..., Any]:
-    def step(x: Any, *, factor: float = turn) -> Any:
+def has_a_default_by_name(iteration: int) -> Callable[..., Any]:
+    def step(x: Any, *, factor: float = iteration) -> Any:
         return factor * jnp.sum(x)
 
     return step
 
 
-def is_partial(turn: int) -> Callable[..., Any]:
-    return functools.partial(lambda factor, x: factor * jnp.sum(x), turn)
+def is_partial(iteration: int) -> Callable[..., Any]:
+    return functools.partial(lambda factor, x: factor * jnp.sum(x), iteration)
 
 
 STEPS = [
@@ -249,7 +249,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize("make", STEPS, ids=lambda make: make.__name__)
-def test_a_step_made_anew_in_every_turn_does_what_it_says(pair: Strategy, make: Any) -> None:
+def test_a_step_defined_again_in_every_iteration_uses_its_own_values(pair: Strategy, make: Any) -> None:
     assert in_a_loop(pair, make) == [1.0, 10.0]
 
 
@@ -311,8 +311,8 @@ def test_the_size_of_an_uneven_batch_is_the_number_of_its_rows(pair: Strategy) -
     assert int(pair.reduce("SUM", result, axis=None)) == 3
 
 
-def test_results_with_a_row_for_each_row_are_split_and_others_are_not(strategy: Strategy) -> None:
-    """One row for all replicas: it comes back to the first, the others get none."""
+def test_results_with_a_row_for_each_row_are_split_and_other_results_are_not(strategy: Strategy) -> None:
+    """One row for all replicas: it comes back to the first replica, the rest get none."""
     number = strategy.num_replicas_in_sync
     (batch,) = batches(strategy, DATA[:1], 8)
     fixed, by_row = unisono.function(lambda x: strategy.run(lambda x: (jnp.zeros(3), x * x), args=(x,)))(batch)

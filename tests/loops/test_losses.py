@@ -35,7 +35,7 @@ Called = Callable[[Callable[..., Any]], Callable[..., Any]]
 def test_the_average_loss_divides_by_the_global_batch(
     strategy: Strategy, called: Called, arguments: dict[str, Any], expected: float
 ) -> None:
-    """Losses 1, 2, 3 on every replica. Unless told, the global batch has the rows of a replica times the replicas."""
+    """Losses 1, 2, 3 on every replica. Unless given, the global batch has the rows of a replica times the replicas."""
     number = strategy.num_replicas_in_sync
     result = called(
         lambda: strategy.run(lambda: unisono.nn.compute_average_loss(jnp.asarray([1.0, 2.0, 3.0]), **arguments))
@@ -125,7 +125,7 @@ def test_keras_losses_with_a_mean_are_divided_by_the_replicas(
 
 
 def test_keras_losses_are_not_divided_outside_of_replicas(several: Strategy) -> None:
-    """With TensorFlow they are, inside of the scope; what is computed there is the whole batch."""
+    """With TensorFlow they are, inside the scope; what is computed there is the whole batch."""
     loss = keras.losses.MeanSquaredError()
     assert float(loss(jnp.zeros((3, 1)), jnp.ones((3, 1)))) == 1.0
     with several.scope():

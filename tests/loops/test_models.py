@@ -282,8 +282,8 @@ def test_jit_compile_is_accepted_and_changes_nothing(pair: Strategy) -> None:
         inner = unisono.function(lambda x: model(x), jit_compile=jit)
         return unisono.function(lambda x: pair.run(inner, args=(x,)), jit_compile=jit)(batch)
 
-    first, *others = [np.asarray(pair.gather(result(jit), axis=0)) for jit in (None, True, False)]
-    for other in others:
+    first, *rest = [np.asarray(pair.gather(result(jit), axis=0)) for jit in (None, True, False)]
+    for other in rest:
         np.testing.assert_allclose(other, first, rtol=1e-6)
 
 

@@ -96,7 +96,7 @@ def test_a_learning_rate_set_between_steps_is_used_by_the_next(pair: Strategy) -
 
 
 def test_weights_decay_once_a_step(strategy: Strategy, called: Called) -> None:
-    """Three optimizers in turn. One leaves out a variable by its name, one a variable itself."""
+    """Three optimizers, one after the other. One leaves out a variable by its name, one a variable itself."""
     with strategy.scope():
         everywhere, named, listed = keras.Variable(2.0), keras.Variable(3.0, name="exclude"), keras.Variable(4.0)
         first, second, third = (keras.optimizers.SGD(1.0, weight_decay=0.004) for _ in range(3))
@@ -163,7 +163,7 @@ def test_gradients_are_accumulated_and_applied_as_their_mean_over_steps(strategy
 @pytest.mark.parametrize(
     "arguments", [{"skip_gradients_aggregation": True}, {"experimental_aggregate_gradients": False}]
 )
-def test_who_sums_the_gradients_can_ask_that_they_are_not_summed_again(
+def test_code_that_sums_the_gradients_can_ask_that_they_are_not_summed_again(
     strategy: Strategy, called: Called, arguments: dict[str, bool]
 ) -> None:
     """The keywords are those of Keras 2; Keras 3 has none with TensorFlow."""
@@ -179,7 +179,7 @@ def test_who_sums_the_gradients_can_ask_that_they_are_not_summed_again(
     np.testing.assert_allclose(copies(v), [[-0.1 * total] * 2] * strategy.num_replicas_in_sync, rtol=1e-6)
 
 
-def test_with_one_replica_it_makes_no_difference_who_sums(alone: Strategy) -> None:
+def test_with_one_replica_it_makes_no_difference_where_gradients_are_summed(alone: Strategy) -> None:
     for arguments in ({}, {"experimental_aggregate_gradients": True}, {"experimental_aggregate_gradients": False}):
         optimizer, (v,) = made(alone, lambda: keras.optimizers.SGD(0.1), [0.0, 0.0])
         alone.run(lambda o=optimizer, v=v, a=arguments: o.apply_gradients([(jnp.ones(2), v)], **a))

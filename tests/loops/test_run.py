@@ -1,4 +1,4 @@
-"""`run`: who is called with what, and what comes back."""
+"""`run`: the arguments and the results of each replica."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_what_belongs_into_the_cross_replica_context_is_refused_inside_of_run(
     assert not unisono.has_strategy()
 
 
-def test_several_strategies_take_turns_in_one_process() -> None:
+def test_several_strategies_alternate_in_one_process() -> None:
     def step(x: Any) -> Any:
         return unisono.get_replica_context().all_reduce("SUM", x)
 
@@ -322,7 +322,7 @@ def test_a_loop_of_python_inside_a_function_runs_each_time(strategy: Strategy) -
     assert float(three_times()) == 6.0
 
 
-def test_a_run_whose_result_nobody_uses_still_happens(strategy: Strategy, called: Called) -> None:
+def test_a_run_whose_result_is_not_used_still_happens(strategy: Strategy, called: Called) -> None:
     with strategy.scope():
         v = keras.Variable(0.0, aggregation="mean", trainable=False)
 

@@ -1,4 +1,4 @@
-"""Variables of a strategy: a copy or a part for each replica, and how replicas write to them."""
+"""Variables of a strategy: one value or a value for each replica, and how replicas write to them."""
 
 from __future__ import annotations
 
@@ -256,28 +256,30 @@ def test_what_is_assigned_across_replicas_is_read_back(
 
 def test_a_function_writes_across_replicas_too(strategy: Strategy) -> None:
     mirrors = variable(strategy, 1.0, "none", trainable=True)
-    parts = variable(strategy, 0.0, "sum", "on_read")
+    on_read = variable(strategy, 0.0, "sum", "on_read")
 
     @unisono.function
     def write(x: Any) -> Any:
         mirrors.assign(x)
-        parts.assign(x)
-        return mirrors + 1, parts + 1
+        on_read.assign(x)
+        return mirrors + 1, on_read + 1
 
     assert [float(x) for x in write(np.float32(3))] == [4.0, 4.0]
     assert copies(mirrors) == [3.0] * strategy.num_replicas_in_sync
-    assert float(parts.numpy()) == 3.0
+    assert float(on_read.numpy()) == 3.0
 
 
-@pytest.mark.parametrize(("aggregation", "part"), [("sum", None), ("mean", 6.0), ("only_first_replica", 6.0)])
-def test_parts_of_what_was_assigned_make_up_the_whole(several: Strategy, aggregation: str, part: float | None) -> None:
+@pytest.mark.parametrize(("aggregation", "expected"), [("sum", None), ("mean", 6.0), ("only_first_replica", 6.0)])
+def test_per_replica_values_of_what_was_assigned_aggregate_to_it(
+    several: Strategy, aggregation: str, expected: float | None
+) -> None:
     """TensorFlow divides a sum evenly among the replicas, and 1 / 3 three times is not 1; here it is exact."""
     v = variable(several, 0.0, aggregation, "on_read")
     v.assign(6.0)
-    if part is None:
+    if expected is None:
         assert copies(v) == [6.0] + [0.0] * (several.num_replicas_in_sync - 1)
     else:
-        assert copies(v) == [part] * several.num_replicas_in_sync
+        assert copies(v) == [expected] * several.num_replicas_in_sync
 
 
 # Read on demand
@@ -321,7 +323,7 @@ def test_the_first_replica_decides_at_reading_or_at_writing(several: Strategy, c
 
 
 def test_the_initial_value_is_that_of_the_whole(several: Strategy, called: Called) -> None:
-    """With TensorFlow every part starts with it, and a sum is N times as much."""
+    """With TensorFlow every replica's value starts with it, and a sum is N times as much."""
     number = several.num_replicas_in_sync
     v, w = variable(several, 1.0, "sum", "on_read"), variable(several, 4.0, "mean", "on_read")
     assert (float(v.numpy()), float(w.numpy())) == (1.0, 4.0)
@@ -499,7 +501,7 @@ def counting(number: int | None, synchronization: str, aggregation: str) -> kera
 def test_a_file_holds_the_whole_and_any_number_of_replicas_restores_it(
     tmp_path: Path, synchronization: str, aggregation: str, restored_on: int | None
 ) -> None:
-    """Replica i holds 3 + i: the whole is 7, 3.5 or 3, with whatever aggregation."""
+    """Replica i has 3 + i: the aggregated value is 7, 3.5 or 3, with whatever aggregation."""
     model = counting(2, synchronization, aggregation)
     v = model.layers[0].count
     mirrored(2).run(lambda: v.assign(3 + replica_id()))
@@ -529,7 +531,7 @@ def test_a_file_written_without_a_strategy_is_restored_by_one(
     assert float(v.numpy()) == (7.5 if aggregation == "sum" else 4.5)
 
 
-# Variables of nobody
+# Variables without a strategy
 
 
 def test_a_variable_made_outside_of_every_scope_can_be_read_inside(several: Strategy, called: Called) -> None:

@@ -1,4 +1,4 @@
-"""A worker's file says how far the worker is, and nobody else."""
+"""The status file of a worker has the progress of that worker, not of its child processes."""
 
 import os
 import subprocess

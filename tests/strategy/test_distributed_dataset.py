@@ -119,7 +119,7 @@ def test_the_strategys_values_go_into_a_computation_over_its_devices(pair: Strat
 # From a function
 
 
-def test_elements_of_a_function_are_dealt_in_turn_and_a_short_step_is_filled(pair: Strategy) -> None:
+def test_elements_of_a_function_are_assigned_one_by_one_and_a_short_step_is_filled(pair: Strategy) -> None:
     contexts = []
 
     def batches(context: unisono.InputContext) -> Dataset:
@@ -144,7 +144,7 @@ def test_a_short_step_of_fixed_shapes_is_left_out_and_all_ways_to_read_agree(pai
     assert read == [True, True, False]
 
 
-def test_shapes_that_only_a_run_can_tell_are_told_by_the_first_element(pair: Strategy) -> None:
+def test_shapes_that_are_known_only_at_run_time_are_taken_from_the_first_element(pair: Strategy) -> None:
     def dealt(dataset: Dataset) -> list[Any]:
         return [rows(step) for step in pair.distribute_datasets_from_function(lambda context: dataset)]
 
@@ -167,7 +167,7 @@ def test_values_of_a_function_are_one_for_each_replica(pair: Strategy, alone: St
 # Reading
 
 
-def test_each_pass_reads_anew_and_reduce_reads_all(pair: Strategy) -> None:
+def test_each_pass_reads_again_and_reduce_reads_all(pair: Strategy) -> None:
     distributed = pair.experimental_distribute_dataset(Dataset.range(6).batch(4))
     totals = [distributed.reduce(0, lambda total, step: total + sum(map(sum, rows(step)))) for _ in range(2)]
     assert totals == [15, 15]
@@ -247,7 +247,7 @@ def test_a_pass_that_is_closed_in_the_middle_leaves_no_thread(pair: Strategy) ->
     assert not threads()
 
 
-def test_a_pass_that_nobody_holds_any_more_leaves_no_thread(pair: Strategy) -> None:
+def test_a_pass_without_references_leaves_no_thread(pair: Strategy) -> None:
     for _ in pair.distribute_datasets_from_function(lambda context: Dataset.range(99).batch(2)):
         break
     gc.collect()

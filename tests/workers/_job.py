@@ -95,7 +95,7 @@ def finish(workers: Sequence[Worker], seconds: float) -> list[int]:
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports of this machine that nobody listens at now."""
+    """Free ports of this machine."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
     try:
         return [each.getsockname()[1] for each in sockets]

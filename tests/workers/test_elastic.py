@@ -1,4 +1,4 @@
-"""A job that lost a worker for good goes on with fewer, on the same global batches."""
+"""A job that lost a worker for good continues with fewer, on the same global batches."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ UNISONO = Path(sys.executable).with_name("unisono")
 
 def test_a_job_of_two_goes_on_with_one(tmp_path: Path) -> None:
     found = {}
-    for name, number in (("whole", "1"), ("lost", "1:2")):
+    for name, number in (("uninterrupted", "1"), ("lost", "1:2")):
         folder = tmp_path / name
         folder.mkdir()
         command = [str(UNISONO), "run", "-n", number, "--devices", "cpu:1", "--max-restarts", "3"]
@@ -29,8 +29,8 @@ def test_a_job_of_two_goes_on_with_one(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         with np.load(folder / "result.npz") as arrays:
             found[name] = dict(arrays)
-    assert found["whole"].keys() == found["lost"].keys()
-    assert found["lost"].pop("workers") == found["whole"].pop("workers") == 1
+    assert found["uninterrupted"].keys() == found["lost"].keys()
+    assert found["lost"].pop("workers") == found["uninterrupted"].pop("workers") == 1
     assert (tmp_path / "lost" / "launched" / "logs" / "attempt-2").exists(), "two attempts were lost before"
-    for name, expected in found["whole"].items():
+    for name, expected in found["uninterrupted"].items():
         np.testing.assert_allclose(found["lost"][name], expected, rtol=1e-5, atol=1e-6, err_msg=name)

@@ -61,7 +61,7 @@ def test_a_worker_that_ends_early_without_an_error_is_no_failure(tmp_path: Path)
         assert finish(workers, 120) == [0, 0], "\n".join(worker.output() for worker in workers)
 
 
-def test_who_does_not_come_is_named_by_all_who_did(tmp_path: Path) -> None:
+def test_missing_workers_are_named_by_all_that_connected(tmp_path: Path) -> None:
     with job(tmp_path, "joining.py", ["8"], workers=3, absent=[1]) as workers:
         began = time.monotonic()
         assert finish(workers, 90) == [1, 1]

@@ -1,4 +1,4 @@
-"""Jobs under `unisono run`: the worker that failed is named, with its last step, and nobody is left behind."""
+"""Jobs under `unisono run`: the worker that failed is named, with its last step, and no process is left running."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""One worker is told to end: all save after the same step, leave, and go on where they were."""
+"""One worker gets SIGTERM: all write a checkpoint after the same step, exit, and resume where they were."""
 
 from pathlib import Path
 
@@ -10,19 +10,21 @@ from tests.workers._job import finish, job
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
-def test_workers_with_data_of_their_own_leave_and_go_on_together(tmp_path: Path) -> None:
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "told").mkdir()
-    assert _run(tmp_path / "whole", -1) == [0, 0]
-    assert _run(tmp_path / "told", 5) == [75, 75]
-    assert not (tmp_path / "told" / "worker-0.npz").exists()
-    assert _run(tmp_path / "told", -1) == [0, 0]
+def test_workers_that_read_their_own_data_exit_and_resume_together(tmp_path: Path) -> None:
+    (tmp_path / "uninterrupted").mkdir()
+    (tmp_path / "preempted").mkdir()
+    assert _run(tmp_path / "uninterrupted", -1) == [0, 0]
+    assert _run(tmp_path / "preempted", 5) == [75, 75]
+    assert not (tmp_path / "preempted" / "worker-0.npz").exists()
+    assert _run(tmp_path / "preempted", -1) == [0, 0]
     for index in range(2):
-        whole, told = (_result(tmp_path / name / f"worker-{index}.npz") for name in ("whole", "told"))
-        assert whole.keys() == told.keys()
-        for name in whole.keys() - {"steps"}:
-            np.testing.assert_array_equal(whole[name], told[name], err_msg=f"worker {index}: {name}")
-        assert 0 < told["steps"] < whole["steps"], "what was trained before was not trained again"
+        uninterrupted, preempted = (
+            _result(tmp_path / name / f"worker-{index}.npz") for name in ("uninterrupted", "preempted")
+        )
+        assert uninterrupted.keys() == preempted.keys()
+        for name in uninterrupted.keys() - {"steps"}:
+            np.testing.assert_array_equal(uninterrupted[name], preempted[name], err_msg=f"worker {index}: {name}")
+        assert 0 < preempted["steps"] < uninterrupted["steps"], "what was trained before was not trained again"
 
 
 def _result(path: Path) -> dict[str, np.ndarray]:

@@ -131,7 +131,7 @@ def test_the_warning_names_shapes_that_changed():
         function({"x": np.zeros(10, "float32")})
 
 
-def test_an_input_signature_refuses_others_and_turns_numbers_into_arrays():
+def test_an_input_signature_refuses_other_arguments_and_makes_arrays_of_numbers():
     traces = []
 
     @unisono.function(input_signature=[TensorSpec((None,), "float32"), TensorSpec((), "float32")])
@@ -264,7 +264,7 @@ def test_options_of_tensorflow_are_accepted():
     ],
     ids=["if", "range", "float", "numpy", "index"],
 )
-def test_python_that_wants_a_traced_number_is_told_what_to_write(use):
+def test_the_error_of_python_code_that_reads_a_traced_number_says_what_to_write(use):
     function = unisono.function(lambda x: use(x))
     with pytest.raises(unisono.TracedValueError, match=r"keras.ops.cond\((.|\n)*while_loop") as error:
         function(jnp.int32(2))
@@ -284,7 +284,7 @@ def test_a_failed_trace_leaves_variables_as_they_were():
     assert float(state) == 1.0
 
 
-def test_a_value_that_somebody_holds_survives_the_next_step():
+def test_a_value_that_is_still_referenced_survives_the_next_step():
     weight = keras.Variable(np.zeros(3, "float32"))
 
     @unisono.function

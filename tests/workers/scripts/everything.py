@@ -16,7 +16,7 @@ alone = "TF_CONFIG" not in os.environ
 strategy = unisono.MirroredStrategy(["cpu:0"]) if alone else unisono.MultiWorkerMirroredStrategy()
 index = unisono._src.processes.processes().index
 if alone or index == 0:
-    keras.utils.set_random_seed(5)  # the others draw what they like: the chief's values count
+    keras.utils.set_random_seed(5)  # other workers draw different values: the chief's count
 
 random = np.random.RandomState(0)
 X = random.rand(ROWS, 12).astype("float32")
@@ -52,7 +52,7 @@ class Losses(keras.callbacks.Callback):
 
 
 def training():
-    # No bias: before a batch normalisation its gradient is rounding, which Adam turns into steps.
+    # No bias: before a batch normalisation its gradient is rounding, which Adam amplifies to whole steps.
     model = model_of(lambda: [keras.layers.Dense(8, use_bias=False), keras.layers.BatchNormalization()])
     history = model.fit(X, Y, batch_size=BATCH, epochs=2, verbose=2, validation_data=(X[:33], Y[:33]))
     note("fit", history.history["loss"], history.history["val_loss"], *model.get_weights())
@@ -168,7 +168,7 @@ def own_steps():
     history = model.fit(X, Y, batch_size=BATCH, epochs=2, verbose=0).history
     note("own_step", history["loss"], *model.get_weights())
     if index == 0:
-        np.asarray(keras.random.normal((3,)))  # for itself: its generator is ahead of the others' now
+        np.asarray(keras.random.normal((3,)))  # for itself: its generator is now ahead of its peers'
     history = model.fit(X, Y, batch_size=BATCH, verbose=0).history
     note("own_step_again", history["loss"], *model.get_weights(), keras.random.uniform((3,)))
 
@@ -177,7 +177,7 @@ predicted = training()
 inputs()
 loops()
 own_steps()
-# Training has gone on together since the chief saved, so the file is there.
+# All have trained since the chief wrote the file, so that it exists.
 np.testing.assert_allclose(
     keras.saving.load_model(folder / "model.keras").predict(X, verbose=0), predicted, rtol=1e-5, atol=1e-6
 )

@@ -1,4 +1,4 @@
-"""A job that comes to a certain phase, says so, and goes on there until somebody disturbs it.
+"""A job that reaches a certain phase, prints that, and continues there until it is disturbed.
 
 Arguments: the phase, the worker that fails, and "exception" if it fails by itself rather than by a signal.
 """
@@ -15,31 +15,31 @@ strategy = unisono.MultiWorkerMirroredStrategy()
 is_victim = unisono._src.processes.processes().index == victim
 
 
-def come_to(place):
-    """Says that ``place`` is reached; the victim stays there, or fails."""
-    if place == phase:
-        print(f"reached {place}", flush=True)
+def reach(point):
+    """Prints that this phase is reached; the victim stays there, or fails."""
+    if point == phase:
+        print(f"reached {point}", flush=True)
         if is_victim and how == "exception":
-            raise ZeroDivisionError(f"on purpose, in {place}")
+            raise ZeroDivisionError(f"on purpose, in {point}")
 
 
 class Reports(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if batch == 3:
-            come_to("step")
+            reach("step")
 
     def on_test_batch_end(self, batch, logs=None):
         if batch == 3:
-            come_to("evaluate")
+            reach("evaluate")
 
 
 def linger():
-    """The victim waits to be killed while the others go on to where they need it."""
+    """The victim waits to be killed while its peers continue to where they need it."""
     if is_victim:
         time.sleep(200)
 
 
-come_to("start")
+reach("start")
 if phase == "start":
     linger()
 with strategy.scope():
@@ -50,6 +50,6 @@ epochs = {"step": 100_000, "evaluate": 1}.get(phase, 1)
 model.fit(x, y, batch_size=8, epochs=epochs, verbose=0, callbacks=[Reports()])
 for _ in range(100_000 if phase == "evaluate" else 1):
     model.evaluate(x, y, batch_size=8, verbose=0, callbacks=[Reports()])
-come_to("exit")
+reach("exit")
 if phase == "exit":
     linger()

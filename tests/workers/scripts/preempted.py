@@ -1,6 +1,6 @@
-"""Trains on data of which each worker has its own, and lets worker 1 be told to end in a given step.
+"""Each worker trains on its own data, and worker 1 gets SIGTERM in a given step.
 
-Usage: preempted.py FOLDER STEP (-1: nobody is told)
+Usage: preempted.py FOLDER STEP (-1: no SIGTERM)
 """
 
 import os

@@ -22,11 +22,7 @@ def merge_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
 
     def merged(*arguments: Any) -> Any:
         traced, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
-        leaves = jax.tree.leaves(arguments)
-        if _has_visible_order(traced.jaxpr):
-            results = eval_jaxpr(traced.jaxpr, traced.consts, *leaves)
-        else:
-            results = _evaluate(traced.jaxpr, [*traced.consts, *leaves], axis)
+        results = _evaluate(traced.jaxpr, [*traced.consts, *jax.tree.leaves(arguments)], axis)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return merged
@@ -47,8 +43,11 @@ class _Stage(NamedTuple):
 def _stages(jaxpr: Jaxpr, axis: str) -> list[_Stage]:
     stages: list[_Stage] = [_Stage([], [])]
     stage_of: dict[Any, int] = {}
+    in_order = _has_visible_order(jaxpr)  # then every sum is a stage of its own
     for equation in jaxpr.eqns:
         number = max((stage_of.get(atom, 0) for atom in equation.invars if not isinstance(atom, Literal)), default=0)
+        if in_order:
+            number = len(stages) - 1
         if _is_sum(equation, axis):
             stages[number].sums.append(equation)
             number += 1
@@ -84,8 +83,5 @@ def _evaluate(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
         known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
         operands = [read(atom) for equation in sums for atom in equation.invars]
         results = [variable for equation in sums for variable in equation.outvars]
-        summed = (
-            _sum(operands, axis) if len(operands) == 1 else apply_packed(operands, lambda vector: _sum(vector, axis))
-        )
-        known.update(zip(results, summed, strict=True))
+        known.update(zip(results, apply_packed(operands, lambda vector: _sum(vector, axis)), strict=True))
     return [read(atom) for atom in jaxpr.outvars]

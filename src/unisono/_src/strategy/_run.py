@@ -143,7 +143,7 @@ def _run_on_replicas(strategy: HasPlacement, function: Callable[[list[Any]], Any
 def _capture_scope() -> functions.CaptureScope:
     scope = keras_hooks.enclosing_state_scope()
     if isinstance(scope, functions.NestedScope) and scope.may_run_on_host:
-        scope.data_pulled()  # a program over all replicas in a loop of the user's: that loop can run on the host
+        scope.data_pulled()  # a program over all replicas in a Python loop: that loop can run on the host
     if not isinstance(scope, functions.CaptureScope):
         raise RuntimeError(IN_A_BRANCH)
     return scope
@@ -185,9 +185,16 @@ class _ReplicaProgram:
     def __call__(self, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any], list[Any], _EarlySums]:
         remaining_rows = iter(rows)
         leaves = [_replica_argument(leaf, remaining_rows) for leaf in self._inputs]
-        replica = Replica(self._strategy, self._strategy.placement.axis)
+        trace = jax_hooks.current_trace()
+        placement = self._strategy.placement
+        # The trace of this program, not one of a loop inside: its sums are merged when it is traced to its end.
+        replica = Replica(
+            self._strategy,
+            placement.axis,
+            lambda: jax_hooks.trace_below_tapes(jax_hooks.current_trace()) is trace,
+        )
         own = {id(variable): state[0] for variable, state in zip(self._on_read, states, strict=True)}
-        scope = functions.ReplicaScope(replica, self._outer, own, jax_hooks.current_trace())
+        scope = functions.ReplicaScope(replica, self._outer, own, trace)
         with context.run_as(replica), scope:
             result = self._function(leaves)
             self._leaves, self._tree = flatten_with_none(jax.tree.map(_as_result, result))

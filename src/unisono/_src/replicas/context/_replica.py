@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -28,10 +28,14 @@ class Replica:
     Args:
         strategy: the strategy that runs it.
         axis: the mesh axis along which the replicas are; None where one replica does the work of all.
+        merges_sums: whether sums of the code that is being traced are packed later, when the whole program is known.
     """
 
-    def __init__(self, strategy: HasPlacement, axis: str | None):
+    def __init__(
+        self, strategy: HasPlacement, axis: str | None, merges_sums: Callable[[], bool] = lambda: False
+    ) -> None:
         self.strategy, self.axis = strategy, axis
+        self._merges_sums = merges_sums
         self._same_value_depth = 0
         self._divergent_depth = 0
 
@@ -47,23 +51,11 @@ class Replica:
 
     def sum(self, nest: Any) -> Any:
         """The sum over all replicas, leaf by leaf."""
-        if self.axis is None:
-            return nest
-        self.check_all_replicas_arrive()
-        axis = self.axis
-        if self.strategy.placement.needs_merged_sums:
-            return apply_packed(nest, lambda vector: jax.lax.psum(vector, axis))
-        return jax.lax.psum(nest, axis)
+        return self._all_reduce(nest, jax.lax.psum)
 
     def mean(self, nest: Any) -> Any:
         """The mean over all replicas, leaf by leaf."""
-        if self.axis is None:
-            return nest
-        self.check_all_replicas_arrive()
-        axis = self.axis
-        if self.strategy.placement.needs_merged_sums:
-            return apply_packed(nest, lambda vector: jax.lax.pmean(vector, axis))
-        return jax.lax.pmean(nest, axis)
+        return self._all_reduce(nest, jax.lax.pmean)
 
     def take_from_first(self, nest: Any) -> Any:
         """The value of the first replica."""
@@ -120,6 +112,16 @@ class Replica:
             yield
         finally:
             self._divergent_depth -= depth
+
+    def _all_reduce(self, nest: Any, collective: Callable[[Any, str], Any]) -> Any:
+        if self.axis is None:
+            return nest
+        self.check_all_replicas_arrive()
+        axis = self.axis
+        # In the body of a loop or a branch sums are not merged later, and are packed here.
+        if self.strategy.placement.needs_merged_sums and not self._merges_sums():
+            return apply_packed(nest, lambda vector: collective(vector, axis))
+        return collective(nest, axis)
 
     def check_all_replicas_arrive(self) -> None:
         """Before a collective: an error where some replicas may not reach it."""

@@ -33,9 +33,12 @@ def apply_packed(nest: Any, function: Callable[[Any], Any], *, lead: int = 0) ->
         # Not a concatenation: XLA:CPU fuses that with what makes the leaves, and then computes the sum that a bias's
         # gradient is once for every element of the whole vector (100 ms for a small network's step).
         length = max(int(ends[-1]), _MIN_BYTES // dtype.itemsize)
-        vector = jnp.zeros((*flat[0].shape[:lead], length), dtype)
-        for part, begin in zip(flat, ends[:-1], strict=True):
-            vector = jax.lax.dynamic_update_slice(vector, part, (0,) * lead + (int(begin),))
+        if flat[0].shape[lead] == length:
+            vector = flat[0]
+        else:
+            vector = jnp.zeros((*flat[0].shape[:lead], length), dtype)
+            for part, begin in zip(flat, ends[:-1], strict=True):
+                vector = jax.lax.dynamic_update_slice(vector, part, (0,) * lead + (int(begin),))
         done = function(vector)
         for index, (begin, end) in zip(which, pairwise(ends), strict=True):
             results[index] = done[..., begin:end].reshape(*done.shape[:-1], *leaves[index].shape[lead:])

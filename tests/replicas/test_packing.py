@@ -23,7 +23,7 @@ def test_leaves_come_back_as_they_were_whatever_their_shapes_and_dtypes():
 
 def test_dimensions_in_front_may_be_reduced():
     nest = [np.arange(8.0).reshape(2, 4), np.array([1.0, 10.0])]
-    first, second = apply_packed(nest, lambda parts: jnp.sum(parts, 0), lead=1)
+    first, second = apply_packed(nest, lambda vector: jnp.sum(vector, 0), lead=1)
     np.testing.assert_array_equal(first, [4, 6, 8, 10])
     assert second == 11
 

@@ -28,7 +28,7 @@ def test_a_concrete_function_is_asked_for_by_specs_without_tracing() -> None:
     assert asked(np.ones((1, 2), "float32")).tolist() == [[2.0, 2.0]]
 
 
-def test_concrete_functions_are_told_apart_by_all_that_is_in_their_arguments() -> None:
+def test_concrete_functions_are_distinguished_by_everything_in_their_arguments() -> None:
     function = unisono.function(lambda x, table, other=None: x)
     spec = TensorSpec((None,), "float32")
     numbers = np.arange(2000, dtype="int32")

@@ -10,7 +10,7 @@ import pytest
 from unisono._src.devices import has_jax_started
 from unisono._src.devices._startup import check_jax_not_started
 
-ASKING = """
+SCRIPT = """
 import jax
 from unisono._src.devices import has_jax_started
 from unisono._src.devices._startup import check_jax_not_started
@@ -33,7 +33,7 @@ def test_after_the_first_array_jax_has_started() -> None:
 
 
 @pytest.mark.slow
-def test_asking_does_not_start_jax_and_leaves_its_settings_as_they_were() -> None:
-    result = subprocess.run([sys.executable, "-c", ASKING], capture_output=True, text=True, timeout=120, check=False)
+def test_has_jax_started_does_not_start_jax_and_leaves_its_settings_as_they_were() -> None:
+    result = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == ["False False True", "False 3 True"]
