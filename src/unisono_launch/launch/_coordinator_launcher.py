@@ -116,7 +116,7 @@ class CoordinatorLauncher(LauncherGroup):
             reached=dict(reached),
         )
 
-    def unit_of_loss(self, plan: AttemptPlan, rank: int) -> Hashable:
+    def lost_unit(self, plan: AttemptPlan, rank: int) -> Hashable:
         """A machine."""
         return self._nodes[rank // plan.num_local_workers]
 

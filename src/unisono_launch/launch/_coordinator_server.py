@@ -37,7 +37,7 @@ _BACKLOG: Final = 128
 
 
 @dataclass(frozen=True)
-class MachineLoss:
+class LostMachine:
     """A machine whose launcher went away during an attempt."""
 
     at: float
@@ -69,7 +69,7 @@ class CoordinatorServer:
         self._attempt = -1
         self._participants: frozenset[int] = frozenset()
         self._reports: dict[int, MachineReport] = {}
-        self._losses: dict[int, MachineLoss] = {}
+        self._losses: dict[int, LostMachine] = {}
         self._ending_since: float | None = None
         self._refused_hosts: set[str] = set()
         self._closes_at: float | None = None
@@ -95,7 +95,7 @@ class CoordinatorServer:
             return dict(self._reports)
 
     @property
-    def losses(self) -> dict[int, MachineLoss]:
+    def losses(self) -> dict[int, LostMachine]:
         """Machines that were lost during the attempt."""
         with self._lock:
             return dict(self._losses)
@@ -275,7 +275,7 @@ class CoordinatorServer:
         self._events.put(WakeUp())
 
     def _lose_participant(self, node: int, why: str) -> None:
-        self._losses[node] = MachineLoss(time.monotonic(), why)
+        self._losses[node] = LostMachine(time.monotonic(), why)
         self._spread_ending("failed", exclude=node)
         self._events.put(EndingElsewhere(self._attempt, "failed"))
 

@@ -15,7 +15,7 @@ from unisono_launch.launch._events import exit_code_for, signals_as_events
 from unisono_launch.launch._failure_report import count_oom_kills, describe_failure, headline
 from unisono_launch.launch._launcher_group import LauncherGroup
 from unisono_launch.launch._plan import AttemptPlan
-from unisono_launch.launch._restart_policy import FurthestSteps, RepeatedLosses, RestartBudget
+from unisono_launch.launch._restart_policy import FurthestSteps, RepeatedlyLost, RestartBudget
 from unisono_launch.worker import ExitCode
 
 
@@ -34,7 +34,7 @@ class Job:
         self._group = group
         self._budget = RestartBudget(context.options.restarts)
         self._furthest = FurthestSteps()
-        self._losses = RepeatedLosses()
+        self._losses = RepeatedlyLost()
         self._announced_workers = 0
         self._pause = 0.0
         self._oom_kills_before = count_oom_kills()
@@ -90,7 +90,7 @@ class Job:
             return False
         self._announce_restart(cause, plan, pause)
         is_known = cause.is_loss and cause.rank < plan.num_workers
-        lost = self._group.unit_of_loss(plan, cause.rank) if is_known else None
+        lost = self._group.lost_unit(plan, cause.rank) if is_known else None
         if self._losses.is_permanent(lost, progressed=progressed):
             excluded = self._group.exclude(plan, cause.rank)
             if excluded is not None:

@@ -32,7 +32,7 @@ class LauncherGroup(contextlib.AbstractContextManager["LauncherGroup"]):
         """How the attempt ended on all machines of the group, given how it ended on this one."""
 
     @abstractmethod
-    def unit_of_loss(self, plan: AttemptPlan, rank: int) -> Hashable:
+    def lost_unit(self, plan: AttemptPlan, rank: int) -> Hashable:
         """What is excluded if the worker `rank` is lost for good: it, or its machine; the same in the next attempt."""
 
     @abstractmethod

@@ -80,7 +80,7 @@ class FurthestSteps:
         return bool(further)
 
 
-class RepeatedLosses:
+class RepeatedlyLost:
     """Which worker or machine is lost for good: lost in two successive attempts, the second without progress.
 
     One loss is an accident, which a restart repairs. A second one after progress is another accident. What is lost

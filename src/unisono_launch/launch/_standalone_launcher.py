@@ -45,7 +45,7 @@ class StandaloneLauncher(LauncherGroup):
         """The result of this machine."""
         return result
 
-    def unit_of_loss(self, plan: AttemptPlan, rank: int) -> Hashable:
+    def lost_unit(self, plan: AttemptPlan, rank: int) -> Hashable:
         """A worker, by its number and its devices."""
         return rank, plan.num_local_workers, plan.devices
 

@@ -1,7 +1,7 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and the placement of arrays on devices."""
 
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
-from unisono._src.devices._launch_queue import LaunchQueue
+from unisono._src.devices._in_flight_calls import InFlightCalls
 from unisono._src.devices._memory import copies_fit
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays

@@ -14,8 +14,8 @@ from unisono._src.keras_hooks._callback_states import (
     check_callbacks, get_callback_state, prepare_for_resume, profiled_batches, restore_callback_state,
 )
 from unisono._src.keras_hooks._callbacks import (
-    BatchHooks, StepGrid, StepMark, batch_hooks, check_callback_schedules, close_on_error, make_callback_list,
-    needs_every_batch, pythonify, step_grids, wait_for_batch_hooks,
+    BatchHooks, EveryNSteps, AtStep, batch_hooks, check_callback_schedules, close_on_error, make_callback_list,
+    needs_every_batch, pythonify, call_end_steps, wait_for_batch_hooks,
 )
 from unisono._src.keras_hooks._data import (
     ArrayInput, StreamInput, adapt, check_data_adapters, class_weights, split_for_validation, unpack,

@@ -141,19 +141,19 @@ def needs_every_batch(callbacks: Iterable[Any], kind: str) -> bool:
 
 
 @dataclass(frozen=True)
-class StepGrid:
+class EveryNSteps:
     """Steps at which something acts: every ``every`` steps, ``seen`` of which had passed at step 0."""
 
     every: int
     seen: int = 0
 
     def steps_left(self, done: int) -> int:
-        """How many steps may run up to and including the next one on the grid."""
+        """How many steps may run up to and including the next such step."""
         return self.every - (self.seen + done) % self.every
 
 
 @dataclass(frozen=True)
-class StepMark:
+class AtStep:
     """One step at which something acts."""
 
     step: int
@@ -163,17 +163,17 @@ class StepMark:
         return self.step - done if done < self.step else sys.maxsize
 
 
-def step_grids(callbacks: Iterable[Any], done: int = 0) -> Sequence[StepGrid | StepMark]:
+def call_end_steps(callbacks: Iterable[Any], done: int = 0) -> Sequence[EveryNSteps | AtStep]:
     """The steps at which a call has to end, for a run of which ``done`` steps were done before."""
-    grids: list[StepGrid | StepMark] = []
+    call_ends_at: list[EveryNSteps | AtStep] = []
     for callback in callbacks:
         since_saving = callback._batches_seen_since_last_saving if isinstance(callback, _SAVING) else done
         for name, seen in (("save_freq", since_saving - done), ("update_freq", 0)):
             value = getattr(callback, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                grids.append(StepGrid(value, seen))
-        grids += [StepMark(step) for step in getattr(callback, "call_ends", ()) if step > 0]
-    return grids
+                call_ends_at.append(EveryNSteps(value, seen))
+        call_ends_at += [AtStep(step) for step in getattr(callback, "call_ends", ()) if step > 0]
+    return call_ends_at
 
 
 def _is_users(callback: Any, hook: str) -> bool:

@@ -12,9 +12,9 @@ from unisono._src.processes import processes
 from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
 from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._distribution import AssignBatches, Distribution, SplitRows
+from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 from unisono._src.strategy._input_context import InputContext, ValueContext
 from unisono._src.strategy._options import InputOptions, check_input_options
-from unisono._src.strategy._process_steps import ProcessSteps
 from unisono._src.strategy._replica_inputs import ReplicaInputs
 
 _FROM_DATASET = "experimental_distribute_dataset"
@@ -61,10 +61,10 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
 
 def _assign_batches(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
     distribution = AssignBatches(_replica_inputs(placement, options), lambda: _has_fixed_shapes(dataset))
-    process_steps = (
-        ProcessSteps(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
+    assembler = (
+        GlobalStepAssembler(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
     )
-    return _distribute(dataset, distribution, options, process_steps)
+    return _distribute(dataset, distribution, options, assembler)
 
 
 def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
@@ -78,7 +78,7 @@ def _replica_inputs(placement: Placement, options: InputOptions) -> ReplicaInput
 
 
 def _distribute(
-    dataset: Dataset, distribution: Distribution, options: InputOptions, process_steps: ProcessSteps | None = None
+    dataset: Dataset, distribution: Distribution, options: InputOptions, assembler: GlobalStepAssembler | None = None
 ) -> DistributedDataset:
     # What cannot be distributed is refused here, as far as that is known before any of the user's functions has run.
     known = dataset.known_element_spec
@@ -86,7 +86,7 @@ def _distribute(
         distribution.spec(known)
     on_host = options.experimental_fetch_to_device is False
     num_ahead = 0 if on_host else options.experimental_per_replica_buffer_size
-    return DistributedDataset(dataset, distribution, num_ahead, process_steps)
+    return DistributedDataset(dataset, distribution, num_ahead, assembler)
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:

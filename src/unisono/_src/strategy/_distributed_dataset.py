@@ -11,17 +11,17 @@ from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
 from unisono._src.strategy._distributed_iterator import DistributedIterator
 from unisono._src.strategy._distribution import Distribution
-from unisono._src.strategy._process_steps import ProcessSteps
+from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 
 
 class GatheredBatches(HostBatches):
     """All rows of all processes, step by step, until every process is at the end of its data."""
 
-    def __init__(self, local_steps: DatasetIterator, process_steps: ProcessSteps) -> None:
-        self._local_steps, self._process_steps = local_steps, process_steps
+    def __init__(self, local_steps: DatasetIterator, assembler: GlobalStepAssembler) -> None:
+        self._local_steps, self._assembler = local_steps, assembler
 
     def __next__(self) -> Nest:
-        batch = self._process_steps.combine_as_batch(next(self._local_steps, None))
+        batch = self._assembler.combine_as_batch(next(self._local_steps, None))
         if batch is None:
             raise StopIteration
         return batch
@@ -47,14 +47,14 @@ class DistributedDataset:
     """
 
     def __init__(
-        self, dataset: Dataset, distribution: Distribution, num_ahead: int, process_steps: ProcessSteps | None = None
+        self, dataset: Dataset, distribution: Distribution, num_ahead: int, assembler: GlobalStepAssembler | None = None
     ) -> None:
         self._dataset, self._distribution, self._num_ahead = dataset, distribution, num_ahead
-        self._process_steps = process_steps
+        self._assembler = assembler
 
     def __iter__(self) -> DistributedIterator:
         report_data_pull()
-        return DistributedIterator(self, self._dataset, self._plan, self._process_steps)
+        return DistributedIterator(self, self._dataset, self._plan, self._assembler)
 
     @property
     def global_batches(self) -> Dataset:
@@ -67,15 +67,15 @@ class DistributedDataset:
 
         It begins at the position that is passed, from an earlier pass; with None at the beginning of the next one.
         """
-        process_steps = self._process_steps
-        if process_steps is None:
+        assembler = self._assembler
+        if assembler is None:
             return None
 
         def begin(state: State) -> GatheredBatches:
             iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
             if state is not None:
                 iterator.set_state(state)
-            return GatheredBatches(iterator, process_steps)
+            return GatheredBatches(iterator, assembler)
 
         return begin
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from unisono._src.core import out_of_range_error
 from unisono._src.data.dataset import Dataset, DatasetIterator, Optional
 from unisono._src.data.plans import Nest, Plan, State
-from unisono._src.strategy._process_steps import ProcessSteps
+from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 
 if TYPE_CHECKING:
     from unisono._src.strategy._distributed_dataset import DistributedDataset
@@ -34,18 +34,18 @@ class DistributedIterator:
         source: DistributedDataset,
         dataset: Dataset,
         make_plan: Callable[[Dataset], Plan],
-        process_steps: ProcessSteps | None,
+        assembler: GlobalStepAssembler | None,
     ) -> None:
-        self._source, self._dataset, self._process_steps = source, dataset, process_steps
+        self._source, self._dataset, self._assembler = source, dataset, assembler
         self._iterator = DatasetIterator(dataset, make_plan, dataset.next_iteration())
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Nest:
-        if self._process_steps is None:
+        if self._assembler is None:
             return next(self._iterator)
-        step = self._process_steps.combine(next(self._iterator, None))
+        step = self._assembler.combine(next(self._iterator, None))
         if step is None:
             raise StopIteration
         return step

@@ -12,8 +12,8 @@ from unisono._src.data.plans import State
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop, fetch
-from unisono._src.training._model_call import ModelCall
-from unisono._src.training._programs import epoch_start_for
+from unisono._src.training._method_call import MethodCall
+from unisono._src.training._programs import epoch_reset_for
 from unisono._src.training.callbacks import replace_stock_callbacks
 
 
@@ -28,7 +28,7 @@ class Evaluation:
         position: that of an earlier run's evaluations in the data; the feed was opened there.
     """
 
-    def __init__(self, call: ModelCall, feed: Feed, steps: int | None, name: str, position: State = None):
+    def __init__(self, call: MethodCall, feed: Feed, steps: int | None, name: str, position: State = None):
         self._call = call
         self.feed = feed
         self._steps = steps
@@ -59,10 +59,10 @@ class Evaluation:
         model.stop_evaluating = False
         with measure("callback_seconds"):
             callbacks.on_test_begin()
-        epoch_start_for(model, call.placement)()
+        epoch_reset_for(model, call.placement)()
         variables = call.place_variables("test")
-        pace = call.pace(callbacks, "test", self.feed.batch_spec)
-        loop = Loop(model, "test", call.placement, variables, pace)
+        steps_per_call = call.steps_per_call(callbacks, "test", self.feed.batch_spec)
+        loop = Loop(model, "test", call.placement, variables, steps_per_call)
         cursor, self._cursor = self._cursor or EpochCursor(self.feed, self._steps, self._name), None
         if self._position is None:
             self._position = cursor.position()  # a first evaluation that is interrupted begins again here
@@ -98,7 +98,7 @@ def evaluate(
     """Evaluates; arguments and result are Keras's."""
     if unknown:
         raise TypeError(f"evaluate() got unexpected arguments: {', '.join(sorted(unknown))}.")
-    call = ModelCall.of(model, "evaluate")
+    call = MethodCall.of(model, "evaluate")
     with call.enter_strategy():
         feed = open_model_feed(call, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
         evaluation = Evaluation(call, feed, steps, "steps")

@@ -12,13 +12,13 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.feed import Feed, open_feed
-from unisono._src.training._model_call import ModelCall
+from unisono._src.training._method_call import MethodCall
 
 NOT_ROWS = "batches of text come from arrays or a Dataset here, not from {kind}"
 
 
 def open_model_feed(
-    call: ModelCall,
+    call: MethodCall,
     x: Any,
     y: Any = None,
     *,

@@ -19,8 +19,8 @@ from unisono._src.training._evaluate import Evaluation
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._in_sync import check_in_sync
 from unisono._src.training._loop import Loop, fetch
-from unisono._src.training._model_call import ModelCall
-from unisono._src.training._programs import epoch_start_for
+from unisono._src.training._method_call import MethodCall
+from unisono._src.training._programs import epoch_reset_for
 from unisono._src.training._resume import parse_resume
 from unisono._src.training._run_checkpointer import RunCheckpointer, checkpointing
 from unisono._src.training._steps import first_bad_step
@@ -53,7 +53,7 @@ def fit(
 
     ``resume`` is the folder of a run, True for the one of `unisono run`, or a :class:`Resume`.
     """
-    call = ModelCall.of(model, "fit")
+    call = MethodCall.of(model, "fit")
     epochs, steps_per_epoch = _apply_keras_limits(epochs, steps_per_epoch)
     if validation_split and validation_data is None:
         (x, y, sample_weight), validation_data = keras_hooks.split_for_validation(x, y, sample_weight, validation_split)
@@ -112,7 +112,7 @@ def fit(
 
 
 def _open_validation(
-    call: ModelCall,
+    call: MethodCall,
     data: Any,
     validation_batch_size: int | None,
     batch_size: int | None,
@@ -134,7 +134,7 @@ def _open_validation(
 
 
 def _train(
-    call: ModelCall,
+    call: MethodCall,
     training: TrainingState,
     epochs: int,
     initial_epoch: int,
@@ -153,7 +153,7 @@ def _train(
         training.restore(saved)
     loop = _make_loop(call, training, checkpointer)
     hooks = keras_hooks.batch_hooks(callbacks, "train")
-    start_epoch = epoch_start_for(model, call.placement)
+    start_epoch = epoch_reset_for(model, call.placement)
     if checkpointer:
         checkpointer.begin(training)
 
@@ -218,16 +218,16 @@ def _prepare_callbacks_for_resume(callbacks: Any, saved: LoadedCheckpoint | None
         keras_hooks.prepare_for_resume(callback, *reached)
 
 
-def _make_loop(call: ModelCall, training: TrainingState, checkpointer: RunCheckpointer | None) -> Loop:
+def _make_loop(call: MethodCall, training: TrainingState, checkpointer: RunCheckpointer | None) -> Loop:
     callbacks = training.callbacks
-    grids = keras_hooks.step_grids(callbacks.callbacks, training.step)
+    call_ends_at = keras_hooks.call_end_steps(callbacks.callbacks, training.step)
     return Loop(
         call.model,
         "train",
         call.placement,
         training.variables,
-        call.pace(callbacks, "train", training.cursor.batch_spec),
-        grids=[*grids, *(checkpointer.grids if checkpointer else [])],
+        call.steps_per_call(callbacks, "train", training.cursor.batch_spec),
+        call_ends_at=[*call_ends_at, *(checkpointer.call_ends_at if checkpointer else [])],
         steps_done=training.step,
     )
 

@@ -21,14 +21,14 @@ import jax
 
 from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import StepChunk
-from unisono._src.devices import LaunchQueue, Placement
-from unisono._src.keras_hooks import BatchHooks, StepGrid, StepMark
+from unisono._src.devices import InFlightCalls, Placement
+from unisono._src.keras_hooks import AtStep, BatchHooks, EveryNSteps
 from unisono._src.processes import report_progress
 from unisono._src.training._epoch_cursor import EpochCursor
-from unisono._src.training._pace import Pace
 from unisono._src.training._programs import program_for
 from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind
+from unisono._src.training._steps_per_call import StepsPerCall
 
 # A loop keeps the device busy for long; single steps are short, so more of them have to be queued.
 _LOOPS_IN_FLIGHT: Final = 2
@@ -57,8 +57,8 @@ class Loop:
         kind: which step.
         placement: its devices.
         variables: what the step reads and writes.
-        pace: how many steps per call.
-        grids: the steps at which a call has to end.
+        steps_per_call: how many steps to run per call.
+        call_ends_at: the steps at which a call has to end.
         steps_done: steps that an earlier run did, which this one resumes.
     """
 
@@ -68,13 +68,13 @@ class Loop:
         kind: Kind,
         placement: Placement,
         variables: StepVariables,
-        pace: Pace,
-        grids: Sequence[StepGrid | StepMark] = (),
+        steps_per_call: StepsPerCall,
+        call_ends_at: Sequence[EveryNSteps | AtStep] = (),
         steps_done: int = 0,
     ):
         self._model, self._kind, self._placement = model, kind, placement
-        self._variables, self._pace, self._grids = variables, pace, grids
-        self._launches = LaunchQueue()
+        self._variables, self._steps_per_call, self._call_ends_at = variables, steps_per_call, call_ends_at
+        self._in_flight = InFlightCalls()
         self._steps = steps_done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._last_end: float | None = None
@@ -113,12 +113,12 @@ class Loop:
             with measure("callback_seconds"):
                 hooks.end(cursor.steps_in_epoch - 1, logs)
             after_call(logs, nan_guard)
-        self._launches.drain()
+        self._in_flight.drain()
         return logs, nan_guard
 
     def next_chunk(self, cursor: EpochCursor) -> StepChunk | None:
         """The steps of the next call; None at the end of the epoch."""
-        most = min([self._pace.steps, *(grid.steps_left(self._steps) for grid in self._grids)])
+        most = min([self._steps_per_call.steps, *(each.steps_left(self._steps) for each in self._call_ends_at)])
         with measure("input_wait_seconds"):
             return cursor.next_chunk(most)
 
@@ -129,7 +129,7 @@ class Loop:
         program = program_for(self._model, self._kind, self._placement, self._variables, carry, chunk)
         facts = active_fit_facts() if self._kind == "train" else None
         done = 0
-        if not self._pace.settled:
+        if not self._steps_per_call.settled:
             self._last_end = time.perf_counter()
         while done < chunk.count:
             count = min(program.max_steps, chunk.count - done)
@@ -137,22 +137,22 @@ class Loop:
             state, nan_guard = carry if self._kind == "train" else (carry, None)
             self._variables.write(state)
             limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
-            self._record_pace(self._launches.add(result, count, limit))
+            self._record_time(self._in_flight.add(result, count, limit))
             report_progress(self._phase, self._steps + done + count)
             if facts is not None:
                 facts.add_call(program.form, count)
             yield CallResult(result, nan_guard, count)
             done += count
         self._steps += done
-        if not self._pace.settled:
-            self._record_pace(self._launches.drain())
+        if not self._steps_per_call.settled:
+            self._record_time(self._in_flight.drain())
 
-    def _record_pace(self, steps_ended: int) -> None:
-        """Tells the pace how long the launches that have just ended took: since those before them ended."""
+    def _record_time(self, steps_ended: int) -> None:
+        """Reports how long the calls that have just ended took: since those before them ended."""
         if steps_ended:
             now = time.perf_counter()
             if self._last_end is not None:
-                self._pace.record(steps_ended, now - self._last_end)
+                self._steps_per_call.record(steps_ended, now - self._last_end)
             self._last_end = now
 
 

@@ -15,11 +15,11 @@ from unisono._src.training._evaluate import evaluate
 from unisono._src.training._feeds import text_reader_for
 from unisono._src.training._fit import fit
 from unisono._src.training._loop import Loop, fetch
-from unisono._src.training._model_call import ModelCall
-from unisono._src.training._pace import Pace
+from unisono._src.training._method_call import MethodCall
 from unisono._src.training._predict import predict
 from unisono._src.training._programs import forget_programs
 from unisono._src.training._steps import Kind, new_nan_guard
+from unisono._src.training._steps_per_call import StepsPerCall
 
 
 def train_on_batch(
@@ -40,7 +40,7 @@ def test_on_batch(model: Any, *, x: Any, y: Any, sample_weight: Any, return_dict
 
 def predict_on_batch(model: Any, *, x: Any) -> Any:
     """The outputs for one batch."""
-    call = ModelCall.of(model, "predict")
+    call = MethodCall.of(model, "predict")
     with call.enter_strategy():
         feed = single_batch_feed((_read_text(model, _to_arrays(x), trains=False),), call.placement)
         call.build("predict", feed.batch_spec)
@@ -49,7 +49,7 @@ def predict_on_batch(model: Any, *, x: Any) -> Any:
 
 
 def _run_with_logs(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any:
-    call = ModelCall.of(model, f"{kind}_on_batch")
+    call = MethodCall.of(model, f"{kind}_on_batch")
     if has_tf_style_step(model, kind):  # as fit gives it: without what is None
         batch = keras.utils.pack_x_y_sample_weight(*batch)
     with call.enter_strategy():
@@ -65,12 +65,12 @@ def _run_with_logs(model: Any, kind: Kind, batch: Any, return_dict: bool) -> Any
     return logs if return_dict else keras_hooks.flatten_logs(model, logs)
 
 
-def _run(call: ModelCall, kind: Kind, feed: Feed) -> Any:
+def _run(call: MethodCall, kind: Kind, feed: Feed) -> Any:
     variables = call.place_variables(kind)
     chunk = feed.open().next_chunk(1, 1)
     assert chunk is not None, "the feed has one batch"
     nan_guard = call.placement.place_replicated(new_nan_guard()) if kind == "train" else None
-    [(result, _, _)] = Loop(call.model, kind, call.placement, variables, Pace(1)).run_chunk(chunk, nan_guard)
+    [(result, _, _)] = Loop(call.model, kind, call.placement, variables, StepsPerCall(1)).run_chunk(chunk, nan_guard)
     return result
 
 

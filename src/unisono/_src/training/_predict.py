@@ -12,7 +12,7 @@ from unisono._src import keras_hooks
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop
-from unisono._src.training._model_call import ModelCall
+from unisono._src.training._method_call import MethodCall
 from unisono._src.training.callbacks import replace_stock_callbacks
 
 # Outputs of this many calls may stay on the devices before they are fetched.
@@ -21,7 +21,7 @@ _UNFETCHED: Final = 2
 
 def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: int | None, callbacks: Any) -> Any:
     """Predicts; arguments and result are Keras's. Rows come back in their order, each exactly once."""
-    call = ModelCall.of(model, "predict")
+    call = MethodCall.of(model, "predict")
     with call.enter_strategy():
         feed = open_model_feed(call, x, batch_size=batch_size, steps=steps)
         cursor = EpochCursor(feed, steps, "steps")
@@ -37,14 +37,16 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
     return jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
 
 
-def _run(call: ModelCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
+def _run(call: MethodCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
     model = call.model
     model.stop_predicting = False
     callbacks.on_predict_begin()
     variables = call.place_variables("predict")
     # A callback that overrides a batch hook gets the outputs of every batch.
     fetches_each = keras_hooks.needs_every_batch(callbacks.callbacks, "predict")
-    loop = Loop(model, "predict", call.placement, variables, call.pace(callbacks, "predict", cursor.batch_spec))
+    loop = Loop(
+        model, "predict", call.placement, variables, call.steps_per_call(callbacks, "predict", cursor.batch_spec)
+    )
     fetched: list[Any] = []
     unfetched: deque[tuple[Any, int]] = deque()
     cursor.begin_epoch()

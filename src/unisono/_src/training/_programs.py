@@ -20,10 +20,10 @@ from unisono._src.data.feed import Reader, StepChunk
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, metrics_view, use_cpu_lowerings
 from unisono._src.training._custom_steps import forget_steps
-from unisono._src.training._epoch_start import EpochStart
-from unisono._src.training._pace import Pace
+from unisono._src.training._epoch_reset import EpochReset
 from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind, Step, make_step
+from unisono._src.training._steps_per_call import StepsPerCall
 
 Form = Literal["plain", "loop", "eager"]
 
@@ -89,17 +89,17 @@ def forget_programs(model: Any) -> None:
     forget_steps(model)
 
 
-def pace_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> Pace:
-    """The pace of steps on batches of this shape, as it was when they ran last."""
-    paces = _compiled(model).paces
-    pace = Pace(block=block_size(placement), across_processes=placement.spans_processes)
-    return paces.setdefault((kind, _signature(batch_spec)), pace)
+def steps_per_call_for(model: Any, kind: Kind, batch_spec: Any, placement: Placement) -> StepsPerCall:
+    """The number of steps per call for batches of this shape, as it was when they ran last."""
+    settled = _compiled(model).settled
+    steps_per_call = StepsPerCall(block=block_size(placement), across_processes=placement.spans_processes)
+    return settled.setdefault((kind, _signature(batch_spec)), steps_per_call)
 
 
-def epoch_start_for(model: Any, placement: Placement) -> EpochStart:
-    """The start of an epoch of the model; compiled once for as many metrics as it has now."""
-    starts = _compiled(model).epoch_starts
-    return starts.setdefault(len(model.metrics_variables), EpochStart(model, placement))
+def epoch_reset_for(model: Any, placement: Placement) -> EpochReset:
+    """The reset at the start of an epoch of the model; compiled once for as many metrics as it has now."""
+    resets = _compiled(model).epoch_resets
+    return resets.setdefault(len(model.metrics_variables), EpochReset(model, placement))
 
 
 def program_for(
@@ -122,8 +122,8 @@ class _Compiled:
 
     def __init__(self) -> None:
         self.programs: dict[Any, Program] = {}
-        self.paces: dict[Any, Pace] = {}
-        self.epoch_starts: dict[int, EpochStart] = {}
+        self.settled: dict[Any, StepsPerCall] = {}
+        self.epoch_resets: dict[int, EpochReset] = {}
 
 
 def _compiled(model: Any) -> _Compiled:

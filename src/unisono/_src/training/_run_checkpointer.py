@@ -17,7 +17,7 @@ import numpy as np
 
 from unisono._src.core import active_fit_facts, measure
 from unisono._src.devices import cache_compiled_programs, is_deterministic
-from unisono._src.keras_hooks import StepGrid
+from unisono._src.keras_hooks import EveryNSteps
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
 from unisono._src.state.checkpoint import (
     Progress,
@@ -83,9 +83,9 @@ class RunCheckpointer:
         self._error: Exception | None = None
 
     @property
-    def grids(self) -> list[StepGrid]:
+    def call_ends_at(self) -> list[EveryNSteps]:
         """The steps at which a call has to end."""
-        return [] if self._resume.policy.every is None else [StepGrid(self._resume.policy.every)]
+        return [] if self._resume.policy.every is None else [EveryNSteps(self._resume.policy.every)]
 
     def begin(self, training: TrainingState) -> None:
         """The training is about to run its first step. A new one is saved at once: what cannot be saved is then known

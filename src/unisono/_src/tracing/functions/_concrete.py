@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.devices import LaunchQueue, Placement
+from unisono._src.devices import InFlightCalls, Placement
 from unisono._src.processes import report_progress
 from unisono._src.replicas import context, values
 from unisono._src.tracing import tape
@@ -35,7 +35,7 @@ One program runs on one set of devices. Call a function for each strategy."""
 # More launches with collectives than these in flight can deadlock XLA:CPU.
 _MAX_IN_FLIGHT: Final = 8
 
-_launch_queue = LaunchQueue()
+_in_flight = InFlightCalls()
 
 
 class ConcreteFunction:
@@ -109,7 +109,7 @@ class ConcreteFunction:
         for (_, variable), value in zip(self._aggregated, aggregated, strict=True):
             keras_hooks.set_aggregated_value(variable, value)
         if self._is_throttled:
-            _launch_queue.add(done, 1, _MAX_IN_FLIGHT)
+            _in_flight.add(done, 1, _MAX_IN_FLIGHT)
         return self._results.unflatten(results)
 
     def _move(self, operand: Any, layout: jax.sharding.Sharding) -> Any:

@@ -121,7 +121,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         """Starts the clock of the epoch."""
         self._log.counter.begin_epoch(epoch)
         if self.write_steps_per_second:
-            self._log.epoch_start = time.perf_counter(), self._iterations()
+            self._log.epoch_reset = time.perf_counter(), self._iterations()
 
     def _before_call(self, batch: int, logs: Any = None) -> None:
         if processes().is_chief:
@@ -163,7 +163,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         train = {f"epoch_{name}": value for name, value in logs.items() if not name.startswith("val_")}
         validation = {f"epoch_{name[4:]}": value for name, value in logs.items() if name.startswith("val_")}
         if self.write_steps_per_second:
-            clock, iterations = self._log.epoch_start
+            clock, iterations = self._log.epoch_reset
             train["epoch_steps_per_second"] = (self._iterations() - iterations) / (time.perf_counter() - clock)
         self._write_train(_summaries.scalars(train), epoch)
         if validation:
@@ -225,7 +225,7 @@ class _RunLog:
         self.counter = BatchCounter()
         self.profile = Profile(str(folder / "train"), *profile_batch)
         self.is_training = self.graph_is_written = False
-        self.epoch_start, self.call_start = (0.0, 0), 0.0
+        self.epoch_reset, self.call_start = (0.0, 0), 0.0
 
     def get_state(self) -> dict[str, Any]:
         runs = {name: files.get_state() for name, files in self.runs.items()}

@@ -17,7 +17,7 @@ NO_SHAPE = """{name} has no data at all, and the shapes of its elements are not 
 Give every worker at least one element."""
 
 
-class ProcessSteps:
+class GlobalStepAssembler:
     """Combines what each process has read into steps of all processes.
 
     All processes have to ask for every step, in the thread that trains: collectives in another order than those of the

@@ -13,7 +13,7 @@ from unisono._src.devices import Placement
 from unisono._src.training._steps import new_nan_guard
 
 
-class EpochStart:
+class EpochReset:
     """`model.reset_metrics()`, which resets variable by variable, made cheap enough for short epochs.
 
     The first time it is really called, and the values it left are remembered; after that one launch makes them again.

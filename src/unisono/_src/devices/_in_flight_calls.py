@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 
-class LaunchQueue:
+class InFlightCalls:
     """The launches in flight: enough to keep a device busy, too few to deadlock XLA:CPU.
 
     JAX returns from a call before it has run. Unbounded, more than 32 calls with collectives on CPU devices

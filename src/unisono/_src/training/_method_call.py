@@ -16,14 +16,14 @@ from unisono._src.replicas import context
 from unisono._src.strategy import distribute_dataset, reads_per_worker_data
 from unisono._src.training._borrowed_variables import BorrowedVariables
 from unisono._src.training._custom_steps import has_tf_style_step, trace_used_variables
-from unisono._src.training._pace import Pace
-from unisono._src.training._programs import pace_for
+from unisono._src.training._programs import steps_per_call_for
 from unisono._src.training._step_variables import StepVariables, step_variables
 from unisono._src.training._steps import Kind
+from unisono._src.training._steps_per_call import StepsPerCall
 
 
 @dataclass(frozen=True, eq=False)
-class ModelCall:
+class MethodCall:
     """A model, bound to its strategy for one call."""
 
     model: Any
@@ -31,7 +31,7 @@ class ModelCall:
     _borrowed: BorrowedVariables = field(default_factory=BorrowedVariables)
 
     @classmethod
-    def of(cls, model: Any, method: str) -> ModelCall:
+    def of(cls, model: Any, method: str) -> MethodCall:
         """Checks that the model can be used now; raises before anything has happened."""
         strategy = keras_hooks.get_owner(model)
         assert strategy is not None, "only models of a strategy are routed here"
@@ -87,10 +87,10 @@ class ModelCall:
             return distribute_dataset(self.placement, x, None)
         return x
 
-    def pace(self, callbacks: Any, kind: Kind, batch_spec: Any) -> Pace:
+    def steps_per_call(self, callbacks: Any, kind: Kind, batch_spec: Any) -> StepsPerCall:
         """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""
         if self.model.steps_per_execution > 1:
-            return Pace(self.model.steps_per_execution)
+            return StepsPerCall(self.model.steps_per_execution)
         if keras_hooks.needs_every_batch(callbacks.callbacks, kind):
-            return Pace(1)
-        return pace_for(self.model, kind, batch_spec, self.placement)
+            return StepsPerCall(1)
+        return steps_per_call_for(self.model, kind, batch_spec, self.placement)

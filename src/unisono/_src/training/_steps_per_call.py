@@ -12,13 +12,13 @@ _SECONDS_PER_CALL: Final = 0.2
 _GROWTH: Final = 8
 
 
-class Pace:
+class StepsPerCall:
     """Adapts to the clock, which is harmless: the number of steps in a call changes no result.
 
     Args:
         fixed: run exactly so many steps per call and ignore the clock.
         block: prefer multiples of this number.
-        across_processes: several processes make the same calls: the chief's clock decides, until the pace has settled.
+        across_processes: several processes make the same calls: the chief's clock decides until the number settles.
     """
 
     def __init__(self, fixed: int | None = None, block: int = 1, *, across_processes: bool = False):
