@@ -2,10 +2,10 @@
 
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
 from unisono._src.devices._in_flight_calls import InFlightCalls
-from unisono._src.devices._memory import copies_fit
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays
 from unisono._src.devices._settings import (
-    cache_compiled_programs, deterministic, is_deterministic, residency, set_residency, set_sync_check, sync_check,
+    cache_compiled_programs, copies_fit, deterministic, is_deterministic, residency, set_residency, set_sync_check,
+    sync_check,
 )
 from unisono._src.devices._startup import check_jax_not_started, has_jax_started, set_cpu_devices

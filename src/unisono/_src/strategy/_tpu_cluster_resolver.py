@@ -8,13 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from unisono_launch.cluster import (
-    ClusterResolver,
-    ClusterSpec,
-    Membership,
-    TPUPodClusterResolver,
-    fake_tpu_cores,
-)
+from unisono_launch.cluster import ClusterResolver, ClusterSpec, Membership, TPUPodClusterResolver, fake_tpu_cores
 
 if TYPE_CHECKING:
     import jax

@@ -11,9 +11,7 @@ from unisono.tf.image._crop_pad_flip import (
     resize_with_crop_or_pad, rot90, transpose,
 )
 from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg, random_jpeg_quality
-from unisono.tf.image._metrics_and_gradients import (
-    image_gradients, psnr, sobel_edges, ssim, total_variation,
-)
+from unisono.tf.image._metrics_and_gradients import image_gradients, psnr, sobel_edges, ssim, total_variation
 from unisono.tf.image._pixel_values import convert_image_dtype
 from unisono.tf.image._random import (
     random_brightness, random_contrast, random_crop, random_flip_left_right, random_flip_up_down, random_hue,

@@ -63,7 +63,7 @@ class IndexedSource(Source):
         return self.plan.cardinality
 
     @property
-    def random_access(self) -> bool:
+    def random_access(self) -> bool:  # type: ignore[override]  # depends on its inputs
         return self.plan.shuffles_fully
 
     @property

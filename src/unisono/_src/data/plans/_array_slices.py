@@ -31,6 +31,9 @@ class ArraySlices(Source):
     3
     """
 
+    random_access = True
+    gives_single_rows = True
+
     arrays: Nest
 
     def __post_init__(self) -> None:
@@ -59,10 +62,6 @@ class ArraySlices(Source):
     def cardinality(self) -> int:
         return self.num_rows
 
-    @property
-    def random_access(self) -> bool:
-        return True
-
     def elements(self, path: Path) -> Elements:
         leaves = [as_read_only(leaf) for leaf in flatten(self.arrays)]
         return NumberedElements(self.num_rows, partial(partial, self._element, leaves, epoch_number(path)))
@@ -77,10 +76,6 @@ class ArraySlices(Source):
 
     def as_rows(self) -> RowPlan | None:
         return RowPlan.of_arrays(self.arrays, self.num_rows)
-
-    @property
-    def gives_single_rows(self) -> bool:
-        return True
 
     def __str__(self) -> str:
         return f"{self.num_rows} row{'' if self.num_rows == 1 else 's'}"

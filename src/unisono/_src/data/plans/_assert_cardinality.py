@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unisono._src.data.plans._arguments import whole_number
-from unisono._src.data.plans._operation import (
-    INFINITE_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import StatefulElements
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,9 @@ class AssertCardinality(Operation):
         return f"assert_cardinality({self.number})"
 
 
-class _CheckedElements(Elements):
+class _CheckedElements(StatefulElements):
+    own_state = "_seen"
+
     def __init__(self, upstream: Elements, operation: AssertCardinality) -> None:
         self._upstream, self._operation = upstream, operation
         self._seen = 0
@@ -64,13 +59,3 @@ class _CheckedElements(Elements):
             )
         self._seen += 1
         return element
-
-    def get_state(self) -> State:
-        return {"seen": self._seen, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._seen = state["seen"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()

@@ -35,6 +35,8 @@ class ChoiceSource(Source):
     When the chosen plan has ended, the pass ends with `stop_on_empty`; else the choice is skipped.
     """
 
+    random_access = False
+
     plans: tuple[Plan, ...]
     choices: Plan
     stop_on_empty: bool = True
@@ -54,10 +56,6 @@ class ChoiceSource(Source):
             return INFINITE_CARDINALITY
         return UNKNOWN_CARDINALITY
 
-    @property
-    def random_access(self) -> bool:
-        return False
-
     def elements(self, path: Path) -> Elements:
         branches = [plan.open(path) for plan in self.plans]
         return _ChosenElements(branches, self.choices.open(path), self, epoch_number(path))
@@ -72,6 +70,8 @@ class ChoiceSource(Source):
 @dataclass(frozen=True, eq=False)
 class RandomChoices(Source):
     """Numbers of plans drawn at random, without end, by weight."""
+
+    random_access = True
 
     weights: tuple[float, ...]
     seed: int | None = None
@@ -90,10 +90,6 @@ class RandomChoices(Source):
     @property
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         bounds = np.cumsum(self.weights) / sum(self.weights)

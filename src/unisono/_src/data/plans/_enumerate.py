@@ -11,7 +11,8 @@ import numpy as np
 from unisono._src.data.plans._arguments import whole_number
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import StatefulElements
 from unisono._src.data.plans._row_arrays import RangeArray
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep, as_columns
 from unisono._src.data.plans._row_plan import RowPlan
@@ -62,7 +63,9 @@ class _EnumerateStep(RowStep):
         return np.concatenate([as_columns(rows), positions[:, None]], axis=1)
 
 
-class _EnumeratedElements(Elements):
+class _EnumeratedElements(StatefulElements):
+    own_state = "_number"
+
     def __init__(self, upstream: Elements, start: int) -> None:
         self._upstream, self._number = upstream, start
 
@@ -70,16 +73,6 @@ class _EnumeratedElements(Elements):
         element = partial(_number_element, self._number, next(self._upstream))
         self._number += 1
         return element
-
-    def get_state(self) -> State:
-        return {"number": self._number, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._number = state["number"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()
 
 
 def _number_element(number: int, element: Deferred) -> Nest:

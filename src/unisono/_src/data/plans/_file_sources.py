@@ -24,6 +24,9 @@ from unisono._src.data.plans._spec import TensorSpec
 class FileSource(Source):
     """Byte strings from files, one file after the other. A state is a file and an offset in it."""
 
+    random_access = False
+    gives_single_rows = True
+
     paths: tuple[str, ...]
     compression: str | None = None
 
@@ -48,19 +51,11 @@ class FileSource(Source):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY if self.paths else 0
 
-    @property
-    def random_access(self) -> bool:
-        return False
-
     def elements(self, path: Path) -> Elements:
         return _FileElements(self, epoch_number(path))
 
     def element_spec(self, inspection: Inspection) -> TensorSpec:
         return TensorSpec((), object)
-
-    @property
-    def gives_single_rows(self) -> bool:
-        return True
 
     def __str__(self) -> str:
         return f"{self.call}({repr(self.paths[0]) if len(self.paths) == 1 else f'{len(self.paths)} files'})"

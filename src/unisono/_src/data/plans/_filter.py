@@ -11,16 +11,8 @@ import numpy as np
 from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._nest import apply
-from unisono._src.data.plans._operation import (
-    UNKNOWN_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
-from unisono._src.data.plans._passes import StatelessElements
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import StatefulElements, StatelessElements
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,9 @@ class TakeWhile(PredicateOperation):
         return _LeadingElements(upstream.open(path), self)
 
 
-class _LeadingElements(Elements):
+class _LeadingElements(StatefulElements):
+    own_state = "_is_over"
+
     def __init__(self, upstream: Elements, operation: TakeWhile) -> None:
         self._upstream, self._operation = upstream, operation
         self._is_over = False
@@ -95,13 +89,3 @@ class _LeadingElements(Elements):
                 break
             self._is_over = True
         raise StopIteration
-
-    def get_state(self) -> State:
-        return {"over": self._is_over, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._is_over = state["over"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()

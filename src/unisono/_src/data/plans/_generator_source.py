@@ -69,6 +69,8 @@ class GeneratorSource(Source):
     A generator cannot be set to a position, so restoring a pass runs it again up to there.
     """
 
+    random_access = False
+
     function: Callable[[], Iterable[Nest]]
     signature: Signature | None = None
 
@@ -83,10 +85,6 @@ class GeneratorSource(Source):
     @property
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-    @property
-    def random_access(self) -> bool:
-        return False
 
     def elements(self, path: Path) -> Elements:
         return _GeneratorElements(self, epoch_number(path))

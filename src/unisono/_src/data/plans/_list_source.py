@@ -18,6 +18,8 @@ from unisono._src.data.plans._spec import map_specs, merge_specs, spec_of_leaf
 class ListSource(Source):
     """These elements, in this order."""
 
+    random_access = True
+
     values: tuple[Nest, ...]
     spec: Nest = None
     """What elements of such a source look like, if more is known than these values show."""
@@ -25,10 +27,6 @@ class ListSource(Source):
     @property
     def cardinality(self) -> int:
         return len(self.values)
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         return NumberedElements(len(self.values), partial(partial, self._element, epoch_number(path)))

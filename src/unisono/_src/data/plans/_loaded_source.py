@@ -17,6 +17,8 @@ from unisono._src.data.plans._source import Source
 class LoadedSource(Source):
     """The elements of a file, by number."""
 
+    random_access = True
+
     path: FilePath
 
     @cached_property
@@ -28,10 +30,6 @@ class LoadedSource(Source):
     @property
     def cardinality(self) -> int:
         return self._num_elements
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         return _FileElements(ElementFile(self.path), epoch_number(path))

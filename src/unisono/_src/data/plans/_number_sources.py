@@ -24,16 +24,15 @@ from unisono._src.data.plans._spec import TensorSpec
 class Range(Source):
     """The numbers of Python's `range`, as arrays without dimensions."""
 
+    random_access = True
+    gives_single_rows = True
+
     numbers: range
     dtype: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int64))
 
     @property
     def cardinality(self) -> int:
         return len(self.numbers)
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         return NumberedElements(len(self.numbers), partial(partial, self._element, epoch_number(path)))
@@ -48,10 +47,6 @@ class Range(Source):
     def as_rows(self) -> RowPlan | None:
         return RowPlan.of_arrays(RangeArray(self.numbers, self.dtype), len(self.numbers))
 
-    @property
-    def gives_single_rows(self) -> bool:
-        return True
-
     def __str__(self) -> str:
         return str(self.numbers).replace("range(0, ", "range(")
 
@@ -60,6 +55,8 @@ class Range(Source):
 class Counter(Source):
     """`start`, `start + step`, …"""
 
+    random_access = True
+
     start: int
     step: int
     dtype: np.dtype[Any]
@@ -67,10 +64,6 @@ class Counter(Source):
     @property
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         return NumberedElements(None, partial(partial, self._element, epoch_number(path)))
@@ -90,6 +83,8 @@ class Counter(Source):
 class RandomNumbers(Source):
     """Random numbers of 32 bits; different ones in each pass if `rerandomize`."""
 
+    random_access = True
+
     seed: int | None = None
     rerandomize: bool = True
 
@@ -99,10 +94,6 @@ class RandomNumbers(Source):
     @property
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
-
-    @property
-    def random_access(self) -> bool:
-        return True
 
     def elements(self, path: Path) -> Elements:
         return NumberedElements(None, partial(partial, self._element, path))

@@ -84,7 +84,25 @@ class Upstream:
     operations it does not change when a map or a prefetch is added."""
 
 
-class Operation(ABC):
+class PlanPart:
+    """What sources and operations have in common."""
+
+    @property
+    def num_shuffles(self) -> int:
+        """1 for a shuffle; for a source the shuffles that it replaces."""
+        return 0
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """Other plans that it reads."""
+        return ()
+
+    def with_inputs(self, inputs: tuple[Plan, ...]) -> Self:
+        """The same part on other plans; `inputs` has the length of `self.inputs`."""
+        return self
+
+
+class Operation(PlanPart, ABC):
     """One step of a plan."""
 
     keeps_random_access: ClassVar[bool]
@@ -125,20 +143,6 @@ class Operation(ABC):
     def full_batch_size(self) -> int | None:
         """The number of elements that it stacks into one, if that is a constant."""
         return None
-
-    @property
-    def num_shuffles(self) -> int:
-        """1 for a shuffle."""
-        return 0
-
-    @property
-    def inputs(self) -> tuple[Plan, ...]:
-        """Other plans that this operation reads."""
-        return ()
-
-    def with_inputs(self, inputs: tuple[Plan, ...]) -> Self:
-        """The same operation on other plans; `inputs` has the length of `self.inputs`."""
-        return self
 
     def without_memory(self) -> Self:
         """The same operation with no elements remembered: what follows when the seeds before it change."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from unisono._src.data.plans._operation import Deferred, Elements, State
 
@@ -52,6 +53,23 @@ class StatelessElements(Elements):
 
     def set_state(self, state: State) -> None:
         self._upstream.set_state(state)
+
+    def close(self) -> None:
+        self._upstream.close()
+
+
+class StatefulElements(Elements):
+    """A pass over `self._upstream` with one value of its own in its state: the attribute that `own_state` names."""
+
+    own_state: ClassVar[str]
+    _upstream: Elements
+
+    def get_state(self) -> State:
+        return {"own": getattr(self, self.own_state), "input": self._upstream.get_state()}
+
+    def set_state(self, state: State) -> None:
+        setattr(self, self.own_state, state["own"])
+        self._upstream.set_state(state["input"])
 
     def close(self) -> None:
         self._upstream.close()

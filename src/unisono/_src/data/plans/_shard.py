@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unisono._src.data.plans._arguments import whole_number
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import StatefulElements
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._row_plan import RowPlan
@@ -51,7 +52,9 @@ class Shard(Operation):
         return f"shard({self.num_shards}, {self.index})"
 
 
-class _ShardElements(Elements):
+class _ShardElements(StatefulElements):
+    own_state = "_to_skip"
+
     def __init__(self, upstream: Elements, shard: Shard) -> None:
         self._upstream, self._shard = upstream, shard
         self._to_skip = shard.index
@@ -63,13 +66,3 @@ class _ShardElements(Elements):
         element = next(self._upstream)
         self._to_skip = self._shard.num_shards - 1
         return element
-
-    def get_state(self) -> State:
-        return {"to_skip": self._to_skip, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._to_skip = state["to_skip"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()

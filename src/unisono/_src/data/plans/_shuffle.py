@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.plans._arguments import whole_number
-from unisono._src.data.plans._operation import (
-    UNKNOWN_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import permutation, random_words
 from unisono._src.data.plans._seeds import draw_seed

@@ -6,15 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unisono._src.data.plans._arguments import whole_number
-from unisono._src.data.plans._operation import (
-    INFINITE_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._passes import StatefulElements
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._row_plan import RowPlan
@@ -53,7 +46,9 @@ class Skip(Operation):
         return f"skip({self.count})"
 
 
-class _RemainingElements(Elements):
+class _RemainingElements(StatefulElements):
+    own_state = "_to_skip"
+
     def __init__(self, upstream: Elements, count: int) -> None:
         self._upstream, self._to_skip = upstream, count
 
@@ -64,13 +59,3 @@ class _RemainingElements(Elements):
             next(self._upstream)
             self._to_skip -= 1
         return next(self._upstream)
-
-    def get_state(self) -> State:
-        return {"to_skip": self._to_skip, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._to_skip = state["to_skip"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()

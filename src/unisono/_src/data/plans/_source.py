@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._operation import Elements, Path, PlanPart
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._inspection import Inspection
-    from unisono._src.data.plans._plan import Plan
     from unisono._src.data.plans._row_plan import RowPlan
 
 
-class Source(ABC):
+class Source(PlanPart, ABC):
     """The first member of a plan."""
+
+    random_access: ClassVar[bool]
+    """Whether an element costs nothing until it is computed."""
+    gives_single_rows: ClassVar[bool] = False
+    """Whether it is known that its elements are single rows or records, not batches of them."""
 
     @property
     @abstractmethod
     def cardinality(self) -> int:
         """The number of elements in one pass."""
-
-    @property
-    @abstractmethod
-    def random_access(self) -> bool:
-        """Whether an element costs nothing until it is computed."""
 
     @abstractmethod
     def elements(self, path: Path) -> Elements:
@@ -42,22 +41,3 @@ class Source(ABC):
     def as_rows(self) -> RowPlan | None:
         """Its elements as rows of arrays, in order; None if they are not."""
         return None
-
-    @property
-    def gives_single_rows(self) -> bool:
-        """Whether it is known that its elements are single rows or records, not batches of them."""
-        return False
-
-    @property
-    def num_shuffles(self) -> int:
-        """Shuffles that it replaces."""
-        return 0
-
-    @property
-    def inputs(self) -> tuple[Plan, ...]:
-        """Plans that this source reads."""
-        return ()
-
-    def with_inputs(self, inputs: tuple[Plan, ...]) -> Self:
-        """The same source on other plans; `inputs` has the length of `self.inputs`."""
-        return self

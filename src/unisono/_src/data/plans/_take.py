@@ -12,9 +12,9 @@ from unisono._src.data.plans._operation import (
     Elements,
     Operation,
     Path,
-    State,
     Upstream,
 )
+from unisono._src.data.plans._passes import StatefulElements
 from unisono._src.data.plans._repeat import limit_rounds
 from unisono._src.data.plans._row_plan import RowPlan
 
@@ -51,7 +51,9 @@ class Take(Operation):
         return f"take({self.count})"
 
 
-class _FirstElements(Elements):
+class _FirstElements(StatefulElements):
+    own_state = "_left"
+
     def __init__(self, upstream: Elements, count: int) -> None:
         self._upstream, self._left = upstream, count
 
@@ -61,13 +63,3 @@ class _FirstElements(Elements):
         element = next(self._upstream)
         self._left -= 1  # a negative count never reaches 0
         return element
-
-    def get_state(self) -> State:
-        return {"left": self._left, "input": self._upstream.get_state()}
-
-    def set_state(self, state: State) -> None:
-        self._left = state["left"]
-        self._upstream.set_state(state["input"])
-
-    def close(self) -> None:
-        self._upstream.close()

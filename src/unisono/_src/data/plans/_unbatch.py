@@ -14,15 +14,7 @@ from unisono._src.data.plans._batch import Batch, BatchStep
 from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
-from unisono._src.data.plans._operation import (
-    UNKNOWN_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._pass_batches import PassBatches
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._operation import (
-    UNKNOWN_CARDINALITY,
-    Deferred,
-    Elements,
-    Operation,
-    Path,
-    State,
-    Upstream,
-)
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class ZippedPlans(Source):
         return min((number for number in numbers if number != INFINITE_CARDINALITY), default=INFINITE_CARDINALITY)
 
     @property
-    def random_access(self) -> bool:
+    def random_access(self) -> bool:  # type: ignore[override]  # depends on its inputs
         return all(plan.random_access for plan in self.inputs)
 
     def elements(self, path: Path) -> Elements:

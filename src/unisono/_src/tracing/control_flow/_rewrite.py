@@ -28,13 +28,7 @@ from typing import Any
 
 from unisono._src.tracing.control_flow._expressions import is_python_condition, rewrite_condition, rewrite_node
 from unisono._src.tracing.control_flow._function_scope import Block, Continuation, FunctionScope, Region
-from unisono._src.tracing.control_flow._source_names import (
-    Jump,
-    bound_names,
-    has_jumping_if,
-    jumps,
-    own_nodes,
-)
+from unisono._src.tracing.control_flow._source_names import Jump, bound_names, has_jumping_if, jumps, own_nodes
 from unisono._src.tracing.control_flow._statement_cache import cached_by_statement
 from unisono._src.tracing.control_flow._syntax import (
     assign,

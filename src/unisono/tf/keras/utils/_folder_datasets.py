@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -24,90 +26,25 @@ class FolderDataset(Dataset):
         """The files; in the order of the elements where they are not shuffled."""
 
 
-def image_dataset_from_directory(
-    directory: Any,
-    labels: Any = "inferred",
-    label_mode: str | None = "int",
-    class_names: Sequence[str] | None = None,
-    color_mode: str = "rgb",
-    batch_size: int | None = 32,
-    image_size: int | Sequence[int] = (256, 256),
-    shuffle: bool = True,
-    seed: int | None = None,
-    validation_split: float | None = None,
-    subset: str | None = None,
-    interpolation: str = "bilinear",
-    follow_links: bool = False,
-    crop_to_aspect_ratio: bool = False,
-    pad_to_aspect_ratio: bool = False,
-    data_format: str | None = None,
-    format: str = "tf",
-    verbose: bool = True,
-) -> Any:
-    """Batches `(images, labels)` of a folder whose sub-folders are the classes; a pair for `subset="both"`.
-
-    The arguments are those of `unisono.data.image_dataset_from_directory`.
-    """
-    check_format("image_dataset_from_directory", format)
-    return _to_tf_dataset(
-        data.image_dataset_from_directory(
-            directory,
-            labels,
-            label_mode,
-            class_names,
-            color_mode,
-            batch_size,
-            image_size,
-            shuffle,
-            seed,
-            validation_split,
-            subset,
-            interpolation,
-            follow_links,
-            crop_to_aspect_ratio,
-            pad_to_aspect_ratio,
-            data_format or keras.config.image_data_format(),
-            verbose,
-        )
+def _as_keras_utility(make: Callable[..., Any]) -> Callable[..., Any]:
+    """`make` of `unisono.data` with Keras's arguments: `format`, and the `data_format` that Keras is configured for."""
+    signature = inspect.signature(make)
+    *parameters, verbose = (
+        each.replace(default=None) if name == "data_format" else each for name, each in signature.parameters.items()
     )
+    format = inspect.Parameter("format", inspect.Parameter.POSITIONAL_OR_KEYWORD, default="tf")
+    signature = signature.replace(parameters=[*parameters, format, verbose])
 
+    @functools.wraps(make)
+    def utility(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        check_format(make.__name__, given.pop("format", "tf"))
+        if "data_format" in signature.parameters:
+            given["data_format"] = given.get("data_format") or keras.config.image_data_format()
+        return _to_tf_dataset(make(**given))
 
-def text_dataset_from_directory(
-    directory: Any,
-    labels: Any = "inferred",
-    label_mode: str | None = "int",
-    class_names: Sequence[str] | None = None,
-    batch_size: int | None = 32,
-    max_length: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    validation_split: float | None = None,
-    subset: str | None = None,
-    follow_links: bool = False,
-    format: str = "tf",
-    verbose: bool = True,
-) -> Any:
-    """Batches `(texts, labels)` of a folder whose sub-folders are the classes; a pair for `subset="both"`.
-
-    The arguments are those of `unisono.data.text_dataset_from_directory`.
-    """
-    check_format("text_dataset_from_directory", format)
-    return _to_tf_dataset(
-        data.text_dataset_from_directory(
-            directory,
-            labels,
-            label_mode,
-            class_names,
-            batch_size,
-            max_length,
-            shuffle,
-            seed,
-            validation_split,
-            subset,
-            follow_links,
-            verbose,
-        )
-    )
+    utility.__signature__ = signature  # type: ignore[attr-defined]
+    return utility
 
 
 def check_format(call: str, format: str) -> None:
@@ -118,3 +55,7 @@ def check_format(call: str, format: str) -> None:
 
 def _to_tf_dataset(dataset: Any) -> Any:
     return tuple(map(FolderDataset, dataset)) if isinstance(dataset, tuple) else FolderDataset(dataset)
+
+
+image_dataset_from_directory = _as_keras_utility(data.image_dataset_from_directory)
+text_dataset_from_directory = _as_keras_utility(data.text_dataset_from_directory)
