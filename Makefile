@@ -8,8 +8,10 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# A file's tests stay in one process, where they share fixtures and what XLA has compiled. ARGS="-n 0": no processes.
-PYTEST := $(RUN) pytest -q -n auto --dist loadfile
+# A file's tests stay in one process, where they share fixtures and what XLA has compiled. One process more than cores:
+# many tests wait for workers that they started. ARGS="-n 0" runs all tests in one process.
+NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
+PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile
 PIP := $(RUN) pip --quiet --quiet --disable-pip-version-check --no-input
 
 # "py311" and so on: part of the name of the lock file, and of the stamp of a finished install.

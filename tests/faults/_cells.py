@@ -70,8 +70,6 @@ CELLS: Final = [
 QUICK: Final = [
     Fault("SIGKILL", "writing", "process"),
     Fault("SIGTERM", "in validation", "process"),
-    Fault("full disk", "before the rename", "process"),
-    Fault("SIGKILL", "after the rename", "process with many steps per call"),
     Fault("SIGKILL", "in a step", "worker 1"),
 ]
 """Those that run by default. All of them take the better part of an hour."""

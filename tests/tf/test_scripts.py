@@ -34,6 +34,8 @@ COVERED_BY_OTHER_SCRIPTS = (
     "migrate_fault_tolerance.py",
     "multi_worker_keras.py",
     "multi_worker_loop.py",
+    "parameter_server.py",
+    "random_numbers.py",
     "text_pairs.py",
     "tfrecord.py",
     "xray_tpu.py",

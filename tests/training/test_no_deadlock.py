@@ -37,7 +37,7 @@ CODE = """if True:
 
 @pytest.mark.slow
 @pytest.mark.timeout(420)
-@pytest.mark.parametrize("form", ["loop", "plain"])
+@pytest.mark.parametrize("form", [pytest.param("loop", marks=pytest.mark.full), "plain"])
 @pytest.mark.parametrize("replicas", [pytest.param(4, marks=pytest.mark.full), 8])
 def test_three_thousand_single_step_calls_in_a_row_end(replicas: int, form: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("UNISONO_CPU_DEVICES", "NPROC")}

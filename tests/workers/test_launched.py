@@ -21,7 +21,9 @@ CASES = [
     pytest.param(
         0, "SIGKILL", 69, r"worker 0 on \S+ was killed by SIGKILL at step \d+ \(fit\)", 10.0, id="kill-worker-0"
     ),
-    pytest.param(1, "SIGSTOP", 124, r"worker 1 on \S+ was stopped \(SIGSTOP\)", 30.0, id="stop-worker-1"),
+    pytest.param(
+        1, "SIGSTOP", 124, r"worker 1 on \S+ was stopped \(SIGSTOP\)", 30.0, id="stop-worker-1", marks=pytest.mark.full
+    ),
     pytest.param(
         1, "exception", 1, r"(?s)worker 1 on \S+ failed with exit code 1.*ZeroDivisionError", 10.0, id="exception"
     ),
@@ -50,6 +52,7 @@ def test_the_launcher_names_the_worker_that_failed(
         launcher.process.wait()
 
 
+@pytest.mark.full
 def test_a_job_that_ends_well_ends_with_zero(tmp_path: Path) -> None:
     launcher = _launched(tmp_path, "early.py", [], workers=2)
     assert launcher.process.wait(120) == 0, launcher.output()

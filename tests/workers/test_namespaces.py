@@ -13,7 +13,7 @@ import pytest
 
 from tests.workers._job import SCRIPTS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(180)]
 
 NAMES = [f"unisono-{os.getpid()}-a", f"unisono-{os.getpid()}-b"]  # another run of the tests may have some as well
 ADDRESSES = ["10.213.77.1", "10.213.77.2"]

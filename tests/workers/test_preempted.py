@@ -7,7 +7,7 @@ import pytest
 
 from tests.workers._job import finish, job
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 
 
 def test_workers_that_read_their_own_data_exit_and_resume_together(tmp_path: Path) -> None:

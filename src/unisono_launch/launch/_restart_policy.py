@@ -86,7 +86,7 @@ class RepeatedlyLost:
     One loss is an accident, which a restart repairs. A second one after progress is another accident. What is lost
     twice before the job has passed the step it had reached will most likely be lost again.
 
-    >>> losses = RepeatedLosses()
+    >>> losses = RepeatedlyLost()
     >>> losses.is_permanent("worker 1", progressed=True), losses.is_permanent("worker 1", progressed=False)
     (False, True)
     """

@@ -324,7 +324,7 @@ STEPS: list[tuple[st.SearchStrategy[Step], Callable[[Kind], bool], Callable[[Kin
     (_step("group_by_window", st.just(remainder), st.just(of_two), st.just(3)), _is_even, _batched),
     (_step("bucket_by_sequence_length", st.just(remainder), st.just((1, 2)), st.just((2, 2, 3))), _always, _batched),
     (_step("concatenate_itself"), _always, _same),
-    (_step("mixed_with_itself"), _always, _same),
+    (_step("sample_with_itself"), _always, _same),
     (_step("zip_with_range"), _always, _apart),
     (_step("zip_behind_noise"), _always, _apart),
 ]

@@ -109,7 +109,7 @@ def _indented(text: str) -> str:
 
 @pytest.mark.slow
 @settings(
-    max_examples=30,
+    max_examples=15,
     phases=[Phase.reuse, Phase.generate],  # to make a program smaller takes longer than to read it
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
