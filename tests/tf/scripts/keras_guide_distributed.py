@@ -1,4 +1,4 @@
-"""Stock Keras under a mirrored strategy, with a file for each epoch, from which the next training goes on."""
+"""Stock Keras under a mirrored strategy, with a file for each epoch, from which the next training continues."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Two processes train one model in a loop by hand, with checkpoints from which a second start goes on."""
+"""Two processes train one model in a loop by hand, with checkpoints from which a second start continues."""
 
 import json
 import os
@@ -163,7 +163,7 @@ begun_with, accuracy, loss, replicas = run_workers(2, num_epochs=2)
 assert (begun_with, replicas) == (0, 2 * tf.distribute.MirroredStrategy().num_replicas_in_sync)
 assert accuracy > 0.6, accuracy
 
-# It goes on, also when there is but one of them left.
+# It continues, also when only one of them is left.
 begun_with, later_accuracy, later_loss, _ = run_workers(1, num_epochs=3)
 assert begun_with == 2 and later_loss < loss and later_accuracy > accuracy
 assert [name for name in os.listdir("kept") if name.startswith("ckpt")]

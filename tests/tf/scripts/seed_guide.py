@@ -1,4 +1,4 @@
-"""A functional model of stock Keras on MNIST, two epochs; then a training that goes on from its last file."""
+"""A functional model of stock Keras on MNIST, two epochs; then training that continues from its last file."""
 
 import os
 
