@@ -177,13 +177,11 @@ def _cell(model: str, optimizer: str, kind: str, replicas: int, **rest: str) -> 
 def _default() -> Iterator[tuple[Problem, int]]:
     # On 2 and 4 replicas: each number is a process of its own, and programs for 8 take longest to compile.
     # How rows meet replicas: the plain model shows it best, batch normalisation suffers most from it.
-    for replicas in (2, 4):
-        for kind in ROW_KINDS:
-            yield _cell("mlp", "sgd", kind, replicas)
+    for kind in ROW_KINDS:
+        yield _cell("mlp", "sgd", kind, 4)
+    yield _cell("mlp", "sgd", "one_left", 2)
     yield _cell("batchnorm", "sgd", "fewer", 4)
-    yield _cell("batchnorm", "sgd", "indivisible", 4)
     yield _cell("batchnorm", "adam", "indivisible", 2)
-    yield _cell("batchnorm", "adam", "one_short", 4)
     # Every other model.
     yield _cell("batchnorm_bias", "adam", "one_short", 4)
     yield _cell("lazy", "sgd", "one_left", 2)
@@ -201,10 +199,7 @@ def _default() -> Iterator[tuple[Problem, int]]:
     yield _cell("many_metrics", "adam", "one_left", 2)
     # Optimizers that treat gradients in different ways.
     yield _cell("mlp", "rmsprop", "one_left", 2)
-    yield _cell("mlp", "adamw", "fewer", 4)
     yield _cell("mlp", "sgd_clipnorm", "one_short", 4)
-    yield _cell("mlp", "sgd_global_clipnorm", "indivisible", 4)
-    yield _cell("mlp", "adam_ema", "indivisible", 4)
     yield _cell("mlp", "adam_accumulate", "one_left", 4)
     # Every way to call, and the half precisions.
     yield _cell("mlp", "sgd", "indivisible", 4, variation="sample_weight")
@@ -217,15 +212,21 @@ def _default() -> Iterator[tuple[Problem, int]]:
         Problem(model="mlp", optimizer="adam", rows=Rows(rows=51, batch=8), variation="steps_per_execution"),
         4,
     )
-    yield _cell("mlp", "adam", "indivisible", 4, policy="mixed_bfloat16")
     yield _cell("mlp", "sgd_loss_scale", "indivisible", 4, policy="mixed_float16")
-    yield _cell("mlp", "sgd_loss_overflow", "one_left", 2, policy="mixed_float16")
 
 
 def _full() -> Iterator[tuple[Problem, int]]:
     # More of what the default tier has.
-    for kind in ROW_KINDS:
-        yield _cell("mlp", "sgd", kind, 8)
+    for replicas in (2, 8):
+        for kind in ROW_KINDS:
+            yield _cell("mlp", "sgd", kind, replicas)
+    yield _cell("batchnorm", "sgd", "indivisible", 4)
+    yield _cell("batchnorm", "adam", "one_short", 4)
+    yield _cell("mlp", "adamw", "fewer", 4)
+    yield _cell("mlp", "sgd_global_clipnorm", "indivisible", 4)
+    yield _cell("mlp", "adam_ema", "indivisible", 4)
+    yield _cell("mlp", "adam", "indivisible", 4, policy="mixed_bfloat16")
+    yield _cell("mlp", "sgd_loss_overflow", "one_left", 2, policy="mixed_float16")
     yield _cell("mlp", "sgd", "indivisible", 1)
     for kind in ("exact", "one_left", "one_short"):
         yield _cell("batchnorm", "sgd", kind, 4)

@@ -36,6 +36,7 @@ COVERED_BY_OTHER_SCRIPTS = (
     "multi_worker_loop.py",
     "parameter_server.py",
     "random_numbers.py",
+    "save_and_load.py",
     "text_pairs.py",
     "tfrecord.py",
     "xray_tpu.py",
