@@ -13,7 +13,7 @@ from .test_local import assert_small, debian
 
 @pytest.fixture
 def downloads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
-    """The arguments of what would have been downloads, with `local_datasets` in front of them."""
+    """The arguments of what would have been downloads, with `prefer_local_datasets` installed before them."""
     downloads: list[tuple[object, ...]] = []
 
     def download(*args, **kwargs):
