@@ -383,3 +383,12 @@ def test_models_are_saved_to_folders_and_exported(tmp_path: Path) -> None:
     model.export(tmp_path / "exported")
     loaded = tf.saved_model.load(str(tmp_path / "exported"))
     assert loaded.serve(tf.ones((1, 1))).tolist() == [[1.0]]
+
+
+@covers("mnist.load_data", "fashion_mnist.load_data")
+def test_keras_datasets_read_local_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_DATASETS", str(tmp_path))
+    for name in ("mnist", "fashion_mnist"):
+        np.savez(tmp_path / f"{name}.npz", x_train=[0], y_train=[1], x_test=[2], y_test=[3])
+        (_, labels), _ = getattr(keras.datasets, name).load_data()
+        assert labels.tolist() == [1]

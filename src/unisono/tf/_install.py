@@ -9,7 +9,7 @@ import numpy as np
 from unisono._src import core, jax_hooks, keras_hooks
 from unisono._src.data import plans
 from unisono._src.data.dataset import Dataset, element_conversion
-from unisono._src.datasets import prefer_local_datasets
+from unisono._src.datasets import DatasetFilesNotFoundError, read_local_dataset
 from unisono._src.keras_hooks import tf_keras
 from unisono.tf import errors
 from unisono.tf._shape import TensorShape
@@ -27,7 +27,7 @@ def install_hooks() -> None:
     keras_hooks.hide_tensorflow(Dataset)
     element_conversion.set(_present_element)
     core.out_of_range_error.set(_out_of_range)
-    prefer_local_datasets()
+    tf_keras.prefer_local_datasets(read_local_dataset, DatasetFilesNotFoundError)
 
 
 def _out_of_range(text: str) -> errors.OutOfRangeError:

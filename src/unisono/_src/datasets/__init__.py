@@ -1,6 +1,5 @@
 """Datasets for examples, read from disk; nothing is downloaded."""
 
-from unisono._src.datasets._keras import prefer_local_datasets
 from unisono._src.datasets._local_files import (
     Arrays, DatasetFilesNotFoundError, fashion_mnist, mnist, read_local_dataset,
 )

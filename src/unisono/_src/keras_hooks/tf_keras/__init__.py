@@ -5,6 +5,7 @@ from unisono._src.keras_hooks.tf_keras._callbacks import install_callback_names
 from unisono._src.keras_hooks.tf_keras._compile import (
     accept_auto_reduction, accept_keras2_compile_arguments, accept_named_sample_weights, cast_without_warnings,
 )
+from unisono._src.keras_hooks.tf_keras._datasets import prefer_local_datasets
 from unisono._src.keras_hooks.tf_keras._files import export_without_tensorflow, install_file_formats, save_model
 from unisono._src.keras_hooks.tf_keras._layers import accept_positional_training, carry_rnn_states, install_layer_names
 from unisono._src.keras_hooks.tf_keras._metrics import install_metric_names
