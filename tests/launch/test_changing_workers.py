@@ -1,4 +1,4 @@
-"""-n MIN:MAX: workers that are lost for good are left out."""
+"""-n MIN:MAX: workers that are lost permanently are left out."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_fewer_than_the_least_are_an_error(run, tmp_path):
     assert code == 69
     assert [len(seen(tmp_path, attempt)) for attempt in range(5)] == [3, 3, 2, 2, 0]
     assert err.endswith(
-        "unisono: 1 worker can start here, 2 lost for good, and -n 2:3 needs at least 2. "
+        "unisono: 1 worker can start here, 2 lost permanently, and -n 2:3 needs at least 2. "
         "To make do with fewer: -n 1:3\n"
     )
 

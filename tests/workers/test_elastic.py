@@ -1,4 +1,4 @@
-"""A job that lost a worker for good continues with fewer, on the same global batches."""
+"""A job that lost a worker permanently continues with fewer, on the same global batches."""
 
 import os
 import subprocess

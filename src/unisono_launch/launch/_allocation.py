@@ -18,8 +18,8 @@ class WorkerAllocator:
     """The workers of this machine. Their number may change with `-n MIN:MAX`.
 
     Then devices are looked for before every attempt. As many workers start as there are GPUs, at most MAX; each gets
-    the largest equal number of GPUs, and what is left over stays idle. A worker that is lost for good leaves with its
-    GPUs.
+    the largest equal number of GPUs, and what is left over stays idle. A worker that is lost permanently leaves with
+    its GPUs.
     """
 
     def __init__(self, options: Options, environ: Mapping[str, str], root: Path = Path("/")) -> None:
@@ -62,7 +62,7 @@ class WorkerAllocator:
             num_workers = min(num_workers, len(devices.gpus))
         if num_workers < wanted.least:
             gpus = f" with {len(devices.gpus)} GPUs" if devices.kind == "gpu" else ""
-            lost = f", {self._num_lost} lost for good" if self._num_lost else ""
+            lost = f", {self._num_lost} lost permanently" if self._num_lost else ""
             raise TooFewError(
                 f"{num_workers} worker{'' if num_workers == 1 else 's'} can start here{gpus}{lost}, and -n {wanted} "
                 f"needs at least {wanted.least}. To make do with fewer: -n {max(1, num_workers)}:{wanted.most}"

@@ -33,7 +33,7 @@ class LauncherGroup(contextlib.AbstractContextManager["LauncherGroup"]):
 
     @abstractmethod
     def lost_unit(self, plan: AttemptPlan, rank: int) -> Hashable:
-        """What is excluded if the worker `rank` is lost for good: it, or its machine; the same in the next attempt."""
+        """What is excluded if the worker `rank` is lost permanently: it, or its machine. Equal in every attempt."""
 
     @abstractmethod
     def exclude(self, plan: AttemptPlan, rank: int) -> str | None:

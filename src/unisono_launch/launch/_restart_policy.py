@@ -81,7 +81,7 @@ class FurthestSteps:
 
 
 class RepeatedlyLost:
-    """Which worker or machine is lost for good: lost in two successive attempts, the second without progress.
+    """Which worker or machine is lost permanently: lost in two successive attempts, the second without progress.
 
     One loss is an accident, which a restart repairs. A second one after progress is another accident. What is lost
     twice before the job has passed the step it had reached will most likely be lost again.

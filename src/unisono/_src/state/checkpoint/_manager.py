@@ -41,7 +41,7 @@ class CheckpointManager:
         directory: the folder; it is made if it does not exist.
         max_to_keep: how many of the newest are kept; None for all. Older ones are deleted when a new one is
             complete, never the one that was restored from.
-        keep_checkpoint_every_n_hours: of those that would be deleted, one for every n hours is kept for good.
+        keep_checkpoint_every_n_hours: of those that would be deleted, one for every n hours is kept permanently.
         checkpoint_name: folders are called ``{checkpoint_name}-{number}``.
         step_counter: anything of which `int()` is the number of steps done. Without it a policy counts calls of `save`.
         checkpoint_interval: `save` saves only when that many steps have passed since the last checkpoint.

@@ -16,7 +16,7 @@ class RetentionRecord:
     Attributes:
         marks: by the number of a checkpoint, why it is worth keeping.
         written: by the number of a checkpoint, when it was written.
-        preserved: those that are kept for good, since enough hours have passed.
+        preserved: those that are kept permanently, since enough hours have passed.
         preserved_at: when the last of these was written, or when the series began.
         logs: those of all epochs so far.
     """
