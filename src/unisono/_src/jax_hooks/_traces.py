@@ -108,6 +108,11 @@ def make_placeholder(trace: Any, key: int, like: Any) -> Any:
         return _placeholder.bind(key=key, aval=ShapedArray(like.shape, like.dtype))
 
 
+def is_placeholder(primitive: Any) -> bool:
+    """Whether it is the operation behind :func:`make_placeholder`."""
+    return primitive is _placeholder
+
+
 def substitute(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
     """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` for its
     placeholders."""

@@ -37,7 +37,7 @@ from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variable
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief, writes_files,
 )
-from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, seed_draws
+from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, is_seed_state, seed_draws
 from unisono._src.keras_hooks._steps_without_state import (
     accept_steps_without_state, has_tf_signature, is_traced, step_state_variables,
 )
@@ -46,5 +46,6 @@ from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, rout
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,
-    in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read, report_reads,
+    evaluate_constant, in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read,
+    report_reads,
 )

@@ -11,7 +11,7 @@ function of ours it is not.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import jax
 from keras.src.backend.common import global_state
@@ -21,6 +21,8 @@ from unisono._src import hooks
 from unisono._src.data.plans import Draw, next_draw
 from unisono._src.keras_hooks._variables import enclosing_state_scope, outside_traces
 from unisono._src.replicas import context
+
+_STATE_NAME: Final = "seed_generator_state"
 
 
 def seed_draws() -> None:
@@ -38,6 +40,13 @@ def seed_draws() -> None:
         _global_seed_generator,
         expects="()",
         why="draws without a seed work inside of traced functions and of the maps of datasets",
+    )
+    hooks.require(
+        seed_generator.SeedGenerator,
+        "__init__",
+        expects="(self, seed=None, name=None, **kwargs)",
+        why="the state of a generator is known by the name that it gives",
+        works=lambda: _STATE_NAME in seed_generator.SeedGenerator.__init__.__code__.co_consts,
     )
     hooks.require(
         seed_generator,
@@ -59,6 +68,11 @@ def is_global_seed_state(variable: Any) -> bool:
     """Whether ``variable`` is the state of the generator that serves every draw without a seed."""
     generator = global_state.get_global_attribute(seed_generator.GLOBAL_SEED_GENERATOR)
     return generator is not None and generator.state is variable
+
+
+def is_seed_state(variable: Any) -> bool:
+    """Whether ``variable`` is the state of a `SeedGenerator`: Keras gives these one name."""
+    return bool(variable.name == _STATE_NAME)
 
 
 def _next_seed(original: Any) -> Any:

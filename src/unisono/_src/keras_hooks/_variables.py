@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -23,6 +23,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope as in_st
 from keras.src.backend.jax.core import JaxVariable
 
 from unisono._src import hooks
+from unisono._src.jax_hooks import NotEvaluableError, evaluate_traced
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.keras_hooks._on_read_variables import become_on_read
 from unisono._src.processes import broadcast_from_chief
@@ -30,6 +31,13 @@ from unisono._src.replicas import context
 
 LOST = """The variable {name!r} has no value any more: a step of fit, evaluate or predict failed while it used it.
 Make the model again, or load its weights."""
+
+TRACED_INITIAL_VALUE = """The initial value of the variable {name!r} is not known before the compiled function runs: it
+depends on the state of a loop, or on the part of a batch that one replica gets ({reason}).
+Create the variable before, or with a value that only depends on shapes, and assign it afterwards:
+    if self.mean is None:
+        self.mean = tf.Variable(tf.zeros(x.shape[1:]))
+    self.mean.assign(...)"""
 
 _observers: list[Callable[[Any, Any], None]] = []
 
@@ -70,6 +78,15 @@ class StateScope(keras.StatelessScope):
     def variable_created(self, variable: Any) -> None:
         """Called with a variable that was made inside."""
         raise NotImplementedError
+
+    def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
+        """Computes a traced value now, from what is known here: constants, and in a function its arguments.
+
+        ``seeds`` are variables with the traced values that a scope inside of this one has given them; those of random
+        generators are used up by this. Raises :class:`unisono._src.jax_hooks.NotEvaluableError` if the value depends on
+        anything else.
+        """
+        return evaluate_constant(value)
 
     def data_pulled(self) -> None:
         """Called when code inside asks for the next element of a dataset."""
@@ -118,11 +135,32 @@ def _init_with_owner(original: Any) -> Any:
         if scope is None:
             original(self, *args, **kwargs)
             return
+        if args:
+            args = (_evaluate_initial_value(scope, args[0], kwargs.get("name")), *args[1:])
+        else:
+            kwargs["initializer"] = _evaluate_initial_value(scope, kwargs.get("initializer"), kwargs.get("name"))
         with outside_traces():
             original(self, *args, **kwargs)
         scope.variable_created(self)
 
     return init
+
+
+def evaluate_constant(value: Any) -> Any:
+    """Computes a traced value that only depends on constants; else raises
+    :class:`unisono._src.jax_hooks.NotEvaluableError`."""
+    with outside_traces():
+        return evaluate_traced(value, {})
+
+
+def _evaluate_initial_value(scope: StateScope, value: Any, name: Any) -> Any:
+    """An initial value that was traced as an array: the variable exists outside of the trace."""
+    if not isinstance(value, jax.core.Tracer):
+        return value
+    try:
+        return scope.evaluate(value)
+    except NotEvaluableError as error:
+        raise ValueError(TRACED_INITIAL_VALUE.format(name=name or "variable", reason=error)) from None
 
 
 def _place_value(original: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import keras
+
 from unisono._src.tracing.control_flow._nests import UNDEFINED, Nest
 from unisono._src.tracing.control_flow._reachable_names import ReachableNames
 from unisono._src.tracing.control_flow._slots import (
@@ -72,7 +74,8 @@ class FunctionState:
         return [not holds_same(slot.get(), value) for slot, value in zip(self.slots, self.before, strict=True)]
 
     def restore(self) -> None:
-        """Sets all slots to the values from before."""
+        """Sets all slots to the values from before; variables and layers that were made meanwhile stay."""
+        self.before = [_with_created(value, slot.get()) for slot, value in zip(self.slots, self.before, strict=True)]
         for slot, value in zip(self.slots, self.before, strict=True):
             slot.set(value)
 
@@ -93,3 +96,22 @@ class FunctionState:
         for attribute in path[1:]:
             value = getattr(value, attribute, UNDEFINED)
         return value
+
+
+def _with_created(before: Any, after: Any) -> Any:
+    """``before`` with what holds variables in ``after`` and was not there: it is made once, whichever branch runs."""
+    if before is None or before is UNDEFINED:
+        return after if _holds_variables(after) else before
+    if type(before) is dict and type(after) is dict:
+        created = {key: value for key, value in after.items() if key not in before and _holds_variables(value)}
+        return before | created if created else before
+    if type(before) is list and type(after) is list and holds_same(before, after[: len(before)]):
+        added = after[len(before) :]
+        return after if added and all(map(_holds_variables, added)) else before
+    return before
+
+
+def _holds_variables(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(map(_holds_variables, value))
+    return isinstance(value, keras.Variable) or (not isinstance(value, type) and hasattr(value, "trainable_variables"))

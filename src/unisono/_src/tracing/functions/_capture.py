@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 from unisono._src import jax_hooks, keras_hooks
@@ -21,16 +23,25 @@ aggregation to combine them. Make it with aggregation="sum", "mean" or "only_fir
 class CaptureScope(keras_hooks.StateScope):
     """Gives variables placeholders for the values that they will have when the program runs.
 
+    Args:
+        trace: the trace of the function.
+        arguments: the arrays of the call that it is traced for, by `jax_hooks.argument_variable`.
+
     Attributes:
         used: the variables that were read or written, by identity.
         written: those that were written.
         created: those that were made.
         placement: the devices of the replicas that ran, if any did.
+        used_seeds: the generators from which initial values of variables may have been drawn, with their states after
+            that, by identity. The program must not draw these numbers again.
     """
 
-    def __init__(self, trace: Any) -> None:
+    def __init__(self, trace: Any, arguments: dict[Any, Any] | None = None) -> None:
         super().__init__()
         self._trace = trace
+        self._arguments = arguments or {}
+        self._variables: dict[int, Any] = {}
+        self.used_seeds: dict[int, tuple[Any, Any]] = {}
         self._state: dict[int, Any] = {}
         self._known_aggregates: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
@@ -42,6 +53,7 @@ class CaptureScope(keras_hooks.StateScope):
         """The value as it is stored: of an on-read variable the values of all replicas."""
         key = id(variable)
         if key not in self._state:
+            self._variables[key] = variable
             # In the outermost trace, so that it is known in all inner ones: those of a scan, a branch, a replica.
             self._state[key] = jax_hooks.make_placeholder(self._trace, key, keras_hooks.get_stored_value(variable))
         return self._state[key]
@@ -75,6 +87,21 @@ class CaptureScope(keras_hooks.StateScope):
 
     def variable_created(self, variable: Any) -> None:
         self.created.append(variable)
+
+    def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
+        """As in :class:`StateScope`. ``seeds`` are the states of generators in a scope inside of this one."""
+        own = [(variable, self._state[id(variable)]) for variable in self.written.values()]
+        with keras_hooks.outside_traces():
+            for variable, state in [*own, *seeds]:
+                if keras_hooks.is_seed_state(variable):
+                    with contextlib.suppress(jax_hooks.NotEvaluableError):
+                        self.used_seeds[id(variable)] = (variable, self._compute(state))
+            return self._compute(value)
+
+    def _compute(self, value: Any) -> Any:
+        return jax_hooks.evaluate_traced(
+            value, self._arguments, lambda key: keras_hooks.get_stored_value(self._variables[key])
+        )
 
     def data_pulled(self) -> None:
         raise HostLoopNeeded

@@ -21,6 +21,7 @@ from unisono._src.tracing.functions._arguments import Arguments
 from unisono._src.tracing.functions._capture import CaptureScope
 from unisono._src.tracing.functions._errors import explain_errors
 from unisono._src.tracing.functions._results import Results
+from unisono._src.tracing.functions._stored_values import replace_stored_values
 
 CREATED_EVERY_TIME = """The function makes variables whenever it is called: {names}.
 A program is compiled once, so its variables have to be made once: before the function, or on its first call only, as in
@@ -42,13 +43,15 @@ class ConcreteFunction:
     """Traces ``function`` for ``arguments`` when it is made; compiles when it is called first."""
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
-        traced = _Trace(function, arguments)
-        if traced.scope.created:
+        traced = _Trace(function, arguments, may_create=True)
+        if traced.created:
             # The first call made its variables: those of layers, an optimizer's slots. Now they exist, and the program
             # is traced as it will be every time.
+            for variable, state in traced.used_seeds.values():
+                keras_hooks.set_stored_value(variable, state)
             traced = _Trace(function, arguments)
-            if traced.scope.created:
-                names = ", ".join(variable.path for variable in traced.scope.created)
+            if traced.created:
+                names = ", ".join(variable.path for variable in traced.created)
                 raise ValueError(CREATED_EVERY_TIME.format(names=names))
         scope = traced.scope
         self._written = list(scope.written.values())
@@ -164,15 +167,21 @@ class _Trace:
     on-read variables.
     """
 
-    def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Arguments, *, may_create: bool = False) -> None:
         self.scope: CaptureScope
         self.results: Results
+        self.created: list[Any] = []
+        """The variables that were made meanwhile."""
+        self.used_seeds: dict[int, tuple[Any, Any]] = {}
+        """The generators from which their initial values were drawn, with their states after that."""
         self.known_aggregates: list[int]
         """The variables whose aggregated value it returns, by identity."""
 
         def traced(arrays: list[Any]) -> Any:
             args, kwargs = arguments.unflatten(arrays)
-            with CaptureScope(jax_hooks.current_trace()) as scope:
+            known = dict(zip(map(jax_hooks.argument_variable, arrays), arguments.arrays, strict=True))
+            with CaptureScope(jax_hooks.current_trace(), known) as scope:
+                self.created, self.used_seeds = scope.created, scope.used_seeds
                 results = Results.flatten(function(*args, **kwargs))
             known = {key: scope.known_aggregate(variable) for key, variable in scope.written.items()}
             known = {key: value for key, value in known.items() if value is not None}
@@ -188,10 +197,19 @@ class _Trace:
             else keras_hooks.use_cpu_lowerings(placement, stock_step=False)
         )
         with lowered, explain_errors(function):
-            self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)
+            try:
+                self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)
+            except (TypeError, ValueError):
+                # A branch or a loop in which a layer was made differs from the other branch, which has none. Traced
+                # again, both have it.
+                if may_create and self.created:
+                    return
+                raise
             for constant in self.jaxpr.consts:
                 if isinstance(constant, jax.core.Tracer):
                     jnp.positive(constant)  # leaked from a trace that has ended: makes JAX raise its explanation
+        if jax_hooks.is_evaluating():
+            replace_stored_values(function)
 
 
 def _find_placement(variables: list[Any], arguments_placement: Placement | None) -> Placement | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -62,6 +63,10 @@ class NestedScope(keras_hooks.StateScope):
     def variable_created(self, variable: Any) -> None:
         self._outer.variable_created(variable)
 
+    def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
+        own = [(variable, self._state[key]) for key, variable in self.written.items()]
+        return self._outer.evaluate(value, [*own, *seeds])
+
     def data_pulled(self) -> None:
         self._outer.data_pulled()
 
@@ -94,6 +99,10 @@ class PlainScope:
 
     def variable_created(self, variable: Any) -> None:
         """Does nothing."""
+
+    def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
+        """Computes a traced value that only depends on constants."""
+        return keras_hooks.evaluate_constant(value)
 
     def data_pulled(self) -> None:
         """Does nothing: the code that traces decides what is allowed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -65,6 +66,10 @@ class ReplicaScope(keras_hooks.StateScope):
 
     def variable_created(self, variable: Any) -> None:
         self._outer.variable_created(variable)
+
+    def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
+        own = [(variable, self._state[key]) for key, variable in self.written.items()]
+        return self._outer.evaluate(value, [*own, *seeds])
 
     def data_pulled(self) -> None:
         raise RuntimeError(DATA_PULL)

@@ -1,0 +1,106 @@
+"""Hook: computes the value of a traced array now, from what is known while the trace is still running.
+
+Checked against JAX 0.10.2, 0.11.2 and 0.12.0.1: a `DynamicJaxprTracer` has `val`, its variable in the jaxpr or a
+literal, and `parent`, the `TracingEqn` that computes it (None for arguments and constants); the constants of a trace
+are in `frame.constvar_to_val`, and may belong to the enclosing trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import jax
+from jax._src.interpreters.partial_eval import DynamicJaxprTracer, TracingEqn
+from jax.extend.core import Literal
+
+from unisono._src import hooks
+from unisono._src.jax_hooks._traces import is_placeholder
+
+_UNKNOWN: Final = object()
+
+
+class NotEvaluableError(Exception):
+    """A traced array depends on something that is not known before the program runs."""
+
+
+def check_tracers() -> None:
+    """Checks that JAX has what is used here."""
+    why = "initial values of variables are computed outside of the trace"
+    hooks.require(TracingEqn, "in_tracers", expects="type member_descriptor", why=why)
+    hooks.require(DynamicJaxprTracer, "parent", expects="type member_descriptor", why=why, works=_evaluates_a_trace)
+
+
+def _evaluates_a_trace() -> bool:
+    found = []
+
+    def trace(x: Any) -> Any:
+        known = {argument_variable(x): 2}
+        y = jax.numpy.sin(x * 3)
+        with jax.ensure_compile_time_eval():
+            found.append(evaluate_traced(y, known))
+        return y
+
+    jax.make_jaxpr(trace)(2)
+    return bool(found == [jax.numpy.sin(6)])
+
+
+def argument_variable(tracer: Any) -> Any:
+    """What identifies an argument of the function that is being traced, see :func:`evaluate_traced`."""
+    return tracer.val
+
+
+def evaluate_traced(
+    value: Any, arguments: Mapping[Any, Any], read_placeholder: Callable[[int], Any] | None = None
+) -> Any:
+    """Computes ``value`` with these arguments (by :func:`argument_variable`), and the values of placeholders by key.
+
+    To be called where operations are carried out. What differs between replicas is computed for the first one. Raises
+    :class:`NotEvaluableError` if it depends on anything else, such as the state of a loop around it.
+    """
+    values: dict[Any, Any] = dict(arguments)
+    pending = [value]
+    while pending:
+        tracer = pending[-1]
+        if _find_value(tracer, values) is not _UNKNOWN:
+            pending.pop()
+            continue
+        constant = tracer._trace.frame.constvar_to_val.get(tracer.val)
+        inputs = [constant] if constant is not None else _inputs_of(tracer)
+        missing = [each for each in inputs if _find_value(each, values) is _UNKNOWN]
+        if missing:
+            pending += missing
+        elif constant is not None:
+            values[tracer.val] = _find_value(constant, values)
+        else:
+            found = [_find_value(each, values) for each in inputs]
+            values.update(zip(tracer.parent.outvars, _compute(tracer.parent, found, read_placeholder), strict=True))
+    return _find_value(value, values)
+
+
+def _find_value(value: Any, values: dict[Any, Any]) -> Any:
+    if not isinstance(value, jax.core.Tracer):
+        return value
+    if not isinstance(value, DynamicJaxprTracer):
+        raise NotEvaluableError(f"{value} belongs to a transformation of JAX")
+    return value.val.val if isinstance(value.val, Literal) else values.get(value.val, _UNKNOWN)
+
+
+def _inputs_of(tracer: Any) -> list[Any]:
+    if tracer.parent is None:
+        raise NotEvaluableError(f"{tracer} is an argument of a part that is traced by itself")
+    return list(tracer.parent.in_tracers)
+
+
+def _compute(equation: Any, arguments: list[Any], read_placeholder: Callable[[int], Any] | None) -> list[Any]:
+    primitive, params = equation.primitive, equation.params
+    if is_placeholder(primitive) and read_placeholder is not None:
+        return [read_placeholder(params["key"])]
+    if primitive.name == "axis_index":
+        return [jax.numpy.zeros((), equation.outvars[0].aval.dtype)]
+    try:
+        with equation.ctx.manager:
+            results = primitive.bind(*arguments, **primitive.get_bind_params(params))
+    except NameError as error:  # a collective operation, whose axis exists in the program only
+        raise NotEvaluableError(str(error)) from error
+    return list(results) if primitive.multiple_results else [results]

@@ -1,0 +1,89 @@
+"""Traced values that a method stored on its object: after the trace they are replaced by what says so when it is used.
+
+TensorFlow does not complain about the assignment either: many models store attention weights or a last loss that
+nothing reads afterwards.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import jax
+import keras
+
+from unisono._src.tracing.functions._errors import TracedValueError
+
+STORED = """{path} was assigned inside of a compiled function, {function}. What was stored there is no number, but a
+value of the program while it was traced: it cannot be used outside, or in another call.
+Return it from the function, or keep it in a variable:
+    {path} = tf.Variable(tf.zeros({shape}), trainable=False)   # before
+    {path}.assign(...)                                         # in the function"""
+
+_MAX_DEPTH = 4
+
+
+class StoredValue:
+    """Stands for a traced value after its trace has ended. Knows its shape and dtype; any other use is an error."""
+
+    def __init__(self, path: str, function: str, value: Any) -> None:
+        self.shape, self.dtype = value.shape, value.dtype
+        self._message = STORED.format(path=path, function=function, shape=list(value.shape))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") and name != "__jax_array__":  # Python and NumPy ask for protocols that arrays lack
+            raise AttributeError(name)
+        raise TracedValueError(self.__dict__.get("_message", ""))
+
+    def __repr__(self) -> str:
+        return (
+            f"<a traced value of shape {tuple(self.shape)} and dtype {self.dtype}, not available outside its function>"
+        )
+
+
+def _refuse(self: StoredValue, *args: Any) -> NoReturn:
+    raise TracedValueError(self._message)
+
+
+_OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
+_METHODS = [
+    *(f"__{name}__" for name in _OPERATORS),
+    *(f"__r{name}__" for name in _OPERATORS),
+    *(f"__{name}__" for name in ("lt", "le", "gt", "ge", "neg", "abs", "getitem", "len", "iter", "bool", "float")),
+    *(f"__{name}__" for name in ("int", "index", "format", "array", "jax_array")),
+]
+for _name in _METHODS:
+    setattr(StoredValue, _name, _refuse)
+
+
+def replace_stored_values(function: Callable[..., Any]) -> None:
+    """Replaces traced values in the attributes of a method's object, after the method was traced."""
+    holder = getattr(function, "__self__", None)
+    if holder is not None:
+        _replace_attributes(holder, "self", getattr(function, "__qualname__", repr(function)), set(), 0)
+
+
+def _replace_attributes(holder: Any, path: str, function: str, seen: set[int], depth: int) -> None:
+    attributes = getattr(holder, "__dict__", None)
+    if attributes is None or id(holder) in seen or depth > _MAX_DEPTH:
+        return
+    seen.add(id(holder))
+    for name, value in list(attributes.items()):
+        if isinstance(value, jax.core.Tracer):
+            object.__setattr__(holder, name, StoredValue(f"{path}.{name}", function, value))
+        elif not name.startswith("_"):
+            _replace_inside(value, f"{path}.{name}", function, seen, depth + 1)
+
+
+def _replace_inside(value: Any, path: str, function: str, seen: set[int], depth: int) -> None:
+    if isinstance(value, list | dict) and depth <= _MAX_DEPTH and id(value) not in seen:
+        seen.add(id(value))
+        for key in list(value) if isinstance(value, dict) else range(len(value)):
+            each, inner = value[key], f"{path}[{key!r}]"
+            if isinstance(each, jax.core.Tracer):
+                operator.setitem(value, key, StoredValue(inner, function, each))
+            else:
+                _replace_inside(each, inner, function, seen, depth + 1)
+    elif isinstance(value, keras.Layer) or hasattr(type(value), "with_name_scope"):  # a tf.Module
+        _replace_attributes(value, path, function, seen, depth)
