@@ -24,7 +24,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -32,6 +32,7 @@ help:
 	@echo "make test       the checks and the default tests (about ten minutes on two cores)"
 	@echo "make test-all   the checks and every test, the long ones too"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
+	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
 	@echo "make bench      run the benchmark of fit"
@@ -65,6 +66,11 @@ faults: $(READY)
 	@$(if $(ARGS),,rm -f build/faults.jsonl)
 	@$(RUN) pytest -q -m "" tests/faults --fault-results=build/faults.jsonl $(ARGS); code=$$?; \
 	    $(RUN) tests.faults.page build/faults.jsonl docs/faults.md && exit $$code
+
+attacks: $(READY)
+	@$(if $(ARGS),,rm -f build/attacks.jsonl)
+	@$(RUN) pytest -q -m "" tests/attacks/test_table.py --attack-results=build/attacks.jsonl $(ARGS); code=$$?; \
+	    $(RUN) tests.attacks.page build/attacks.jsonl docs/attacks.md && exit $$code
 
 # A name works if a test that passed uses it. The test of the page itself would compare with the old page.
 tf-coverage: $(READY)

@@ -67,6 +67,13 @@ def test_a_stranger_may_not_send_much(ends, end):
         connection.receive()
 
 
+def test_a_stranger_may_not_send_many_small_messages(ends):
+    connection, peer = ends
+    peer.sendall(b"{}\n" * 4000)
+    with pytest.raises(PeerLostError, match="more than 4096 bytes without having identified itself"):
+        connection.receive()
+
+
 def test_a_known_peer_may(ends):
     connection, peer = ends
     connection.identified = True

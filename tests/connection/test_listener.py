@@ -54,10 +54,12 @@ def test_a_stranger_that_says_nothing_is_dropped_and_a_known_peer_is_not(listene
 
 
 def test_connections_without_end_do_not_keep_a_peer_away(listener):
-    crowd = [call(listener) for _ in range(100)]
+    crowd = []
     try:
-        collect(listener, Opened, 100)
-        assert len(listener._strangers) == 64, "the oldest have made room"
+        for _ in range(3):
+            crowd += [call(listener) for _ in range(100)]
+            collect(listener, Opened, 100)
+        assert len(listener._strangers) == 256, "the oldest have made room"
         with call(listener) as peer:
             (opened,) = collect(listener, Opened)
             crowd += [call(listener) for _ in range(20)]
@@ -74,10 +76,11 @@ def test_the_address_with_the_most_strangers_makes_room(listener, monkeypatch):
     callers = [call(listener)]
     try:
         (opened,) = collect(listener, Opened)
-        callers += [call(listener) for _ in range(80)]
-        collect(listener, Opened, 80)
+        for _ in range(3):
+            callers += [call(listener) for _ in range(90)]
+            collect(listener, Opened, 90)
         assert opened.connection in listener._strangers
-        assert len(listener._strangers) == 64
+        assert len(listener._strangers) == 256
     finally:
         for caller in callers:
             caller.close()
@@ -92,3 +95,16 @@ def test_the_last_message_to_a_peer_that_leaves_arrives(listener):
         assert list(listener.events(listener.wait(1))) == []
         assert peer.recv(4096) == b'{"type": "refused"}\n'
         assert peer.recv(4096) == b""
+
+
+def test_what_has_arrived_is_read_before_connections_are_accepted_that_displace_its_sender(listener, monkeypatch):
+    monkeypatch.setattr(_listener, "_MAX_STRANGERS", 1)
+    with call(listener) as peer:
+        (opened,) = collect(listener, Opened)
+        peer.sendall(b'{"type": "hello"}\n')
+        with call(listener):
+            time.sleep(0.05)
+            kinds = [
+                (type(event), event.connection is opened.connection) for event in listener.events(listener.wait(5))
+            ]
+    assert kinds == [(Received, True), (Lost, True), (Opened, False)]

@@ -330,11 +330,14 @@ SECRETS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("coordinators", "joining", "refusal"), SECRETS)
 def test_without_the_secret_a_launcher_can_neither_join_nor_coordinate(cluster, coordinators, joining, refusal):
-    job = cluster("assert 'UNISONO_JOB_SECRET' not in os.environ", "1:2", "--join-window", "3")
+    job = cluster(
+        "Path(f'secret-{node}').write_text(os.environ.get('UNISONO_JOB_SECRET', ''))", "1:2", "--join-window", "3"
+    )
     job.add(1, UNISONO_JOB_SECRET=joining)
     job.add(0, UNISONO_JOB_SECRET=coordinators)
     assert job.finish() == {0: 0, 1: 0 if refusal is None else 2}
     assert len(job.seen(0)) == (2 if refusal is None else 1)
+    assert (job.folder / "secret-0").read_text() == coordinators, "workers prove it to each other too"
     if refusal is not None:
         assert refusal in job.errors[1]
     if coordinators and refusal is not None:

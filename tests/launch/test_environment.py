@@ -48,6 +48,9 @@ def test_each_worker_knows_the_job_and_its_place_in_it(run, tmp_path):
         assert environ["PYTHONUNBUFFERED"] == "1"
         assert (environ["UNISONO_CPU_DEVICES"], environ["JAX_PLATFORMS"]) == ("2", "cpu")
         assert int(environ["NPROC"]) >= 4
+    secrets = {read(tmp_path, rank)["UNISONO_JOB_SECRET"] for rank in (0, 1)}
+    assert len(secrets) == 1, "drawn for the workers of this attempt"
+    assert len(secrets.pop()) == 32
 
 
 @pytest.mark.slow
@@ -59,6 +62,7 @@ def test_one_worker_sees_that_it_is_alone(run, tmp_path):
     environ = read(tmp_path, 0)
     assert json.loads(environ["UNISONO_CLUSTER"])["num_processes"] == 1
     assert "TF_CONFIG" not in environ
+    assert "UNISONO_JOB_SECRET" not in environ, "its script may connect it to workers of other launchers"
 
 
 def test_gpus_of_a_machine_are_divided(run, tmp_path):
@@ -97,7 +101,7 @@ def test_two_machines_find_the_same_ports_and_names(start, tmp_path):
 
 
 def test_slurm_tells_all_that_is_needed(run, tmp_path):
-    code, out, err = run(DUMP + "\nprint('hello')", "-n", "2", env=SLURM)
+    code, out, err = run(DUMP + "\nprint('hello')", "-n", "2", env=SLURM | {"UNISONO_JOB_SECRET": "ours"})
     assert code == 0
     assert sorted(out.splitlines()) == ["[worker 2] hello", "[worker 3] hello"]
     environ = read(tmp_path, 3)
@@ -111,6 +115,7 @@ def test_slurm_tells_all_that_is_needed(run, tmp_path):
         "task": {"type": "worker", "index": 3},
     }
     assert environ["UNISONO_RUN_DIR"] == str(tmp_path / "runs/script-200505")
+    assert environ["UNISONO_JOB_SECRET"] == "ours"
 
 
 def test_several_machines_need_a_name_for_the_run(run):

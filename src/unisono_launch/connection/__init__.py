@@ -2,3 +2,4 @@
 
 from unisono_launch.connection._connection import Connection, Message, PeerLostError
 from unisono_launch.connection._listener import Listener, Lost, Opened, Received
+from unisono_launch.connection._secret import SECRET_VARIABLE, is_proof, make_proof, new_nonce

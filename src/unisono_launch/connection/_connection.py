@@ -6,7 +6,7 @@ strings are valid Unicode; nothing is unpickled).
 
 `multiprocessing.connection` does not fit. Its handshake and its `recv_bytes` block without a time limit, so one peer
 that sends a byte now and then would hold up all of them; a `Listener` there accepts and authenticates one peer at a
-time; Python 3.11 authenticates with HMAC-MD5. And here the secret is optional: workers have none.
+time; Python 3.11 authenticates with HMAC-MD5. And here the secret is optional (`_secret.py`).
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ class Connection:
         self.last_received = time.monotonic()
         """When the peer last sent something."""
         self.identified = False
-        """Whether the peer is known. Then it may send large messages."""
+        """Whether the peer is known. Then it may send large messages, and as many as it likes."""
         self._socket = opened
         self._socket.settimeout(_SEND_SECONDS)
         self._messages: list[Message] = []
         self._incomplete = b""
+        self._bytes_left = _MAX_BYTES_UNIDENTIFIED  # that the peer may send until it is identified
         self._sending = threading.Lock()
 
     def fileno(self) -> int:
@@ -117,7 +118,7 @@ class Connection:
 
     def _read(self) -> None:
         try:
-            data = self._socket.recv(_READ_BYTES)
+            data = self._socket.recv(_READ_BYTES if self.identified else _MAX_BYTES_UNIDENTIFIED + 1)
         except TimeoutError:
             raise PeerLostError("it did not answer in time") from None
         except OSError as error:
@@ -126,9 +127,15 @@ class Connection:
             raise PeerLostError("the connection was closed")
         self.last_received = time.monotonic()
         *lines, self._incomplete = (self._incomplete + data).split(b"\n")
-        limit = _MAX_BYTES_IDENTIFIED if self.identified else _MAX_BYTES_UNIDENTIFIED
-        if max(map(len, (*lines, self._incomplete))) > limit:
-            raise PeerLostError(f"it sent a message of more than {limit} bytes")
+        if not self.identified:
+            # Of all messages together: 64 KiB of small ones would take 0.1 s to decode, and there can be many peers.
+            self._bytes_left -= len(data)
+            if self._bytes_left < 0:
+                raise PeerLostError(
+                    f"it sent more than {_MAX_BYTES_UNIDENTIFIED} bytes without having identified itself"
+                )
+        elif max(map(len, (*lines, self._incomplete))) > _MAX_BYTES_IDENTIFIED:
+            raise PeerLostError(f"it sent a message of more than {_MAX_BYTES_IDENTIFIED} bytes")
         self._messages += [_decode(line) for line in lines]
 
 

@@ -1,8 +1,9 @@
 """Accepts connections at one address and reads from all of them, so that no peer can hold up another.
 
-Until its owner calls :meth:`Listener.identify`, a peer is a stranger: it has five seconds, and there are 64 of them at
+Until its owner calls :meth:`Listener.identify`, a peer is a stranger: it has five seconds, and there are 256 of them at
 most. A new one displaces the oldest of the address that has the most, so that one machine which opens connections
-without end cannot keep other machines away, nor peers of its own address that answer within a round trip.
+without end cannot keep other machines away, nor peers of its own address that answer within a round trip: what has
+arrived is read before new connections are accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Final, final
 from unisono_launch.connection._connection import Connection, Message, PeerLostError
 
 _IDENTIFY_SECONDS: Final = 5.0
-_MAX_STRANGERS: Final = 64
+_MAX_STRANGERS: Final = 256
 _MAX_ACCEPTED_AT_ONCE: Final = 64
 
 
@@ -85,12 +86,12 @@ class Listener:
     def events(self, ready: Sequence[selectors.SelectorKey]) -> Iterator[Event]:
         """What has happened. A connection that the caller drops or lets leave has no further events."""
         for key in ready:
-            if key.fileobj is self._server:
-                yield from self._accept()
-            elif key.fileobj is self._wake_reader:
+            if key.fileobj is self._wake_reader:
                 self._wake_reader.recv(4096)
             elif isinstance(key.fileobj, Connection):
                 yield from self._read(key.fileobj)
+        if any(key.fileobj is self._server for key in ready):
+            yield from self._accept()
         now = time.monotonic()
         for connection, stranger in tuple(self._strangers.items()):
             if now - stranger.since > _IDENTIFY_SECONDS:

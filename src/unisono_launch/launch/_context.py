@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from unisono_launch.connection import SECRET_VARIABLE, new_nonce
 from unisono_launch.launch._allocation import WorkerAllocator
 from unisono_launch.launch._devices import MachineDevices
 from unisono_launch.launch._events import STOP_SIGNALS, Event, Events, SignalReceived, ThreadCrashed, UserMessage
@@ -54,7 +55,13 @@ class LauncherContext:
         num_local_workers: int,
         ports: tuple[int, ...],
     ) -> AttemptPlan:
-        """The plan of an attempt."""
+        """The plan of an attempt.
+
+        If this launcher starts all workers, they get a secret even if the job has none: no other process of this
+        machine can then take the place of one. A single worker gets none, as its script may have set TF_CONFIG, and
+        then it connects to workers of other launchers.
+        """
+        is_whole_job = machines.is_single and num_local_workers > 1
         return AttemptPlan(
             attempt=attempt,
             run_dir=self.run_dir,
@@ -63,6 +70,7 @@ class LauncherContext:
             num_local_workers=num_local_workers,
             ports=ports,
             as_tensorflow=self.options.as_tensorflow,
+            secret=self.environ.get(SECRET_VARIABLE, "") or (new_nonce() if is_whole_job else ""),
         )
 
     def next_event(self, deadline: float) -> Event | None:

@@ -12,9 +12,16 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from unisono_launch.cluster import join_address
-from unisono_launch.connection import Connection, Message, PeerLostError
+from unisono_launch.connection import (
+    SECRET_VARIABLE,
+    Connection,
+    Message,
+    PeerLostError,
+    is_proof,
+    make_proof,
+    new_nonce,
+)
 from unisono_launch.launch._attempt import AttemptResult
-from unisono_launch.launch._environment import SECRET_VARIABLE
 from unisono_launch.launch._events import EndingElsewhere, EndingReason, Events, ThreadCrashed, UserMessage, WakeUp
 from unisono_launch.launch._protocol import (
     BEAT_SECONDS,
@@ -22,9 +29,6 @@ from unisono_launch.launch._protocol import (
     SILENCE_SECONDS,
     SUSPENDED_SECONDS,
     VERSION,
-    is_proof,
-    make_proof,
-    new_nonce,
     report_to_json,
 )
 
@@ -142,13 +146,13 @@ class CoordinatorClient:
                 "Install the same version of Unisono on all machines."
             )
         theirs = str(challenge.get("nonce"))
-        proof = make_proof(self._secret, "member", theirs, nonce) if self._secret else None
+        proof = make_proof(self._secret, "joining launcher", theirs, nonce)
         connection.send({"type": "hello", **self._hello, "nonce": nonce, "proof": proof})
         answer = connection.receive_one(deadline)
         if answer.get("type") == "refused":
             kind = PeerLostError if answer.get("again") else _RefusedError
             raise kind(f"the launcher of node rank 0 says: {answer.get('why')}")
-        if self._secret and not is_proof(answer.get("proof"), self._secret, "leader", theirs, nonce):
+        if not is_proof(answer.get("proof"), self._secret, "coordinator launcher", theirs, nonce):
             raise _RefusedError(
                 f"{join_address(*self._address)} does not know {SECRET_VARIABLE}. Set it to the same value on all "
                 "machines."

@@ -14,8 +14,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from unisono_launch.connection import Connection, Listener, Lost, Message, Opened, PeerLostError, Received
-from unisono_launch.launch._environment import SECRET_VARIABLE
+from unisono_launch.connection import (
+    SECRET_VARIABLE,
+    Connection,
+    Listener,
+    Lost,
+    Message,
+    Opened,
+    PeerLostError,
+    Received,
+    make_proof,
+    new_nonce,
+)
 from unisono_launch.launch._events import EndingElsewhere, EndingReason, Events, ThreadCrashed, UserMessage, WakeUp
 from unisono_launch.launch._options import UsageError
 from unisono_launch.launch._protocol import (
@@ -26,14 +36,13 @@ from unisono_launch.launch._protocol import (
     VERSION,
     JoinRequirements,
     MachineReport,
-    make_proof,
-    new_nonce,
     report_from_json,
 )
 from unisono_launch.worker import ExitCode
 
 _MAX_REFUSALS_SHOWN: Final = 64
 _BACKLOG: Final = 128
+_MAX_HOST_NAME: Final = 255
 
 
 @dataclass(frozen=True)
@@ -211,11 +220,10 @@ class CoordinatorServer:
         self._admit(connection, hello, challenge)
 
     def _admit(self, connection: Connection, hello: Message, challenge: str) -> None:
-        secret = self._requirements.secret
-        proof = make_proof(secret, "leader", challenge, hello["nonce"]) if secret else None
+        proof = make_proof(self._requirements.secret, "coordinator launcher", challenge, hello["nonce"])
         connection.send({"type": "welcome", "proof": proof})
         self._listener.identify(connection)
-        node, host = hello["node"], str(hello.get("host"))
+        node, host = hello["node"], _printable(str(hello.get("host")))
         self._members[node] = _Member(connection, host, time.monotonic())
         self.known_hosts[node] = host
         self._events.put(WakeUp())
@@ -281,6 +289,11 @@ class CoordinatorServer:
 
     def _show(self, text: str) -> None:
         self._events.put(UserMessage(f"unisono: {text}"))
+
+
+def _printable(text: str) -> str:
+    """What a peer calls itself, for the screen: no control characters, and not much of it."""
+    return "".join(character if character.isprintable() else "?" for character in text[:_MAX_HOST_NAME])
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@
 | `RANK` `WORLD_SIZE` `LOCAL_RANK` `LOCAL_WORLD_SIZE` `MASTER_ADDR` `MASTER_PORT` | the same as torchrun says it |
 | `UNISONO_RUN_DIR` | the folder of this run, an absolute path |
 | `UNISONO_ATTEMPT` | 0, and one more after each restart |
+| `UNISONO_JOB_SECRET` | what workers prove to each other when they connect; drawn by the launcher on one machine |
 | `UNISONO_STATUS` | where this worker writes how far it is (`worker/_status.py`) |
 | `UNISONO_JOB` | the mark by which processes of this job are found; set by `workers/_local_processes.py` |
 | `PYTHONUNBUFFERED` | 1: the last output of a killed worker is not lost |
@@ -20,14 +21,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Final
 
 from unisono_launch.as_tensorflow import FOLDER
 from unisono_launch.cluster import join_address
+from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._plan import AttemptPlan
-
-SECRET_VARIABLE: Final = "UNISONO_JOB_SECRET"
-"""The secret of an elastic job's launchers (`_protocol.py`). Workers do not get it: they may print it."""
 
 
 def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
@@ -41,11 +39,12 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
         "names": machines.worker_names(plan.num_local_workers),
         "local": {"rank": local_rank, "size": plan.num_local_workers},
     }
-    inherited = {name: value for name, value in environ.items() if name not in ("TF_CONFIG", SECRET_VARIABLE)}
+    inherited = {name: value for name, value in environ.items() if name != "TF_CONFIG"}
     return {
         **inherited,
         **_tf_config(plan, rank),
         **_python_path(plan, environ),
+        **({SECRET_VARIABLE: plan.secret} if plan.secret else {}),
         **plan.devices.variables(local_rank, plan.num_local_workers, environ),
         "UNISONO_CLUSTER": json.dumps(cluster),
         "RANK": str(rank),

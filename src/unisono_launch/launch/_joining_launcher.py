@@ -10,11 +10,10 @@ import socket
 from typing import final
 
 from unisono_launch.cluster import join_address
-from unisono_launch.connection import Message
+from unisono_launch.connection import SECRET_VARIABLE, Message
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
 from unisono_launch.launch._coordinator_client import CoordinatorClient
-from unisono_launch.launch._environment import SECRET_VARIABLE
 from unisono_launch.launch._events import exit_code_for, signals_as_events
 from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan

@@ -22,6 +22,8 @@ class AttemptPlan:
     ports: tuple[int, ...]
     """One for each worker of a machine. The first one of the first machine is the coordinator's."""
     as_tensorflow: bool = False
+    secret: str = ""
+    """What the workers prove to each other when they connect; empty: nothing."""
 
     @property
     def num_workers(self) -> int:

@@ -11,22 +11,19 @@
     over: code, why                     ──>                                              the job has ended
     beat                                <─>                                              every two seconds
 
-A job may have a secret. It is in the environment (`UNISONO_JOB_SECRET`), never in a command line, and is never sent:
-each side proves that it knows it by an HMAC over two nonces that both have drawn for this connection. A launcher
-without it can neither join nor coordinate. The messages are not encrypted; nothing in them is secret.
+A job may have a secret (`connection/_secret.py`). A launcher without it can neither join nor coordinate. The messages
+are not encrypted; nothing in them is secret.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import secrets
 import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from unisono_launch.connection import is_proof
 from unisono_launch.launch._attempt import AttemptResult
 from unisono_launch.launch._diagnosis import WorkerOutcome
 
@@ -42,28 +39,6 @@ FAREWELL_SECONDS: Final = 2.0
 """How long a launcher waits for its peers to read its last message."""
 
 _MAX_ERRORS: Final = 1 << 14  # characters of a worker's standard error: its traceback is at the end
-
-_Role = Literal["leader", "member"]
-
-
-def new_nonce() -> str:
-    """A random number that was never used before."""
-    return secrets.token_hex(16)
-
-
-def make_proof(secret: str, role: _Role, challenge: str, nonce: str) -> str:
-    """Proves knowledge of the secret, for this connection only. Roles differ, so that no proof can be sent back.
-
-    >>> make_proof("a", "leader", "1", "2") == make_proof("a", "member", "1", "2")
-    False
-    """
-    return hmac.new(secret.encode(), f"{role} {challenge} {nonce}".encode(), hashlib.sha256).hexdigest()
-
-
-def is_proof(claimed: object, secret: str, role: _Role, challenge: str, nonce: str) -> bool:
-    """Whether the peer knows the secret."""
-    expected = make_proof(secret, role, challenge, nonce)
-    return isinstance(claimed, str) and hmac.compare_digest(claimed.encode(errors="replace"), expected.encode())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +62,7 @@ class JoinRequirements:
 
     def proves_secret(self, hello: Mapping[str, Any], challenge: str) -> bool:
         """Whether the sender of this hello knows the secret, if there is one."""
-        nonce = str(hello.get("nonce"))
-        return not self.secret or is_proof(hello.get("proof"), self.secret, "member", challenge, nonce)
+        return is_proof(hello.get("proof"), self.secret, "joining launcher", challenge, hello.get("nonce"))
 
     def find_mismatch(self, hello: Mapping[str, Any]) -> str | None:
         """Why the sender of this hello cannot take part; None if it can."""

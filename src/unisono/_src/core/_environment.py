@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.worker import keras_dataset_cache, num_cpu_threads
 
 
@@ -20,6 +21,7 @@ class Environment:
     Attributes:
         attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
+        job_secret: ``UNISONO_JOB_SECRET``, which workers prove to know when they connect; empty if there is none.
         keras_backend: ``KERAS_BACKEND`` as it was found.
         keras_cache: the folder into which Keras downloads datasets; by ``KERAS_HOME``.
         run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
@@ -28,6 +30,7 @@ class Environment:
 
     attempt: int
     cpu_devices: int | None
+    job_secret: str
     keras_backend: str | None
     keras_cache: Path
     run_dir: str | None
@@ -39,6 +42,7 @@ def read_environment() -> Environment:
     return Environment(
         attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
+        job_secret=os.environ.get(SECRET_VARIABLE, ""),
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
         keras_cache=keras_dataset_cache(),
         run_dir=os.environ.get("UNISONO_RUN_DIR") or None,

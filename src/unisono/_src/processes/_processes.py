@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import jax
 
+from unisono._src.core import read_environment
 from unisono._src.devices import check_jax_not_started
 from unisono._src.processes._progress import report_failure
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
@@ -101,7 +102,10 @@ def join_processes(
         return
     check_jax_not_started(TOO_LATE)
     seconds = DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds
-    address = wait_for_workers(Rendezvous(coordinator, processes.index, processes.names, seconds), must_match)
+    rendezvous = Rendezvous(
+        coordinator, processes.index, processes.names, seconds, secret=read_environment().job_secret
+    )
+    address = wait_for_workers(rendezvous, must_match)
     listen_at(address)
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")

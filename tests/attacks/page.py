@@ -1,0 +1,105 @@
+"""Writes docs/attacks.md from what `pytest --attack-results=FILE` has left: FILE PAGE. `make attacks` does both.
+
+Runs add to the file. Of an attack that was tried several times the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import textwrap
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from tests.attacks._attacks import ATTACKS
+
+INTRODUCTION: Final = """# Attacks
+
+Nothing that a stranger sends to the ports of a job ends it, delays it or changes its result. `make attacks` generates
+this page. It runs a job of two launchers with one worker each (`unisono run --nnodes 1:2`, with `UNISONO_JOB_SECRET`),
+and makes hostile connections of one kind to its ports, three threads at a time, each with up to 100 connections open:
+
+1. to the launchers' port, while the first launcher waits for the second one;
+2. to the workers' port, while worker 0 waits for worker 1;
+3. to the launchers' port, while the workers train;
+4. to the workers' port, where JAX's coordinator listens by then, while the workers train.
+
+Attacks on a port continue until the job ends; the numbers are those that were made before the next phase began. The
+attackers do not know the secret, except that *replayed hello* and *proof of another role* send proofs that were
+recorded. Weights, optimizer and losses are compared with those of a job that nobody attacks. *Bit-equal* means that no
+bit differs, and that no worker was restarted. *Seconds added* is the time that the job took more than the undisturbed
+one, without the time in which the test let it wait; the attackers use the same cores as the job, and two undisturbed
+jobs differ by about a second.
+
+Port 4 belongs to JAX, which does not authenticate its peers: it withstands the attacks here, none of which speaks its
+protocol. See [Security](launch.md#security) for what that means.
+"""
+
+PHASES: Final = (
+    "launchers, while one waits",
+    "workers, while worker 0 waits",
+    "launchers, in training",
+    "JAX's coordinator, in training",
+)
+
+MEANINGS: Final = {
+    "silent": "connects and says nothing",
+    "slow drip": "a byte now and then, without end",
+    "random bytes": "1 to 70,000 of them",
+    "other protocols": "HTTP, HTTP/2, TLS, SSH, SMB",
+    "deep json": "objects and lists, nested up to 60,000 deep",
+    "huge line": "2 MB in one message",
+    "many messages": "20,000 small messages at once",
+    "surrogates": "text that is not valid Unicode, in each field",
+    "wrong types": "a value of another type in a field of the hello",
+    "missing fields": "a hello without some of its fields",
+    "odd numbers": "4,000 digits, NaN, infinity, negative numbers, fractions",
+    "half closed": "closes one direction, after half a message or none",
+    "reset": "resets the connection, at once or after a hello",
+    "flood": "connects and closes, 20 times in a row",
+    "never reads": "a receive buffer of a few bytes that is never read",
+    "wrong proof": "the proof of another secret",
+    "no proof": "a hello without a proof",
+    "replayed hello": "a proof that was right for another connection",
+    "proof of another role": "a proof that is right for the other port, or for the server",
+    "other job": "a launcher or worker of a job with another secret and other versions",
+    "every rank": "claims ranks that are taken, free or not there",
+    "mutated hello": "a hello in which some bytes were replaced",
+    "everything": "all of these in random order",
+}
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """The page. Attacks that were not tried are in it, as such."""
+    tried = {row["attack"]: row for row in rows}
+    names = [*ATTACKS, "everything"]
+    held = sum(tried.get(name, {}).get("outcome") == "passed" for name in names)
+    total = sum(sum(row.get("connections", {}).values()) for row in tried.values())
+    summary = (
+        f"**{held} of {len(names)} kinds of attack: finished, bit-equal.** {total:,} hostile connections. "
+        f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}, JAX {version('jax')}, "
+        f"Keras {version('keras')}."
+    )
+    head = ("attack", "what it does", *(f"{number}" for number in range(1, 5)), "finished", "result", "seconds added")
+    lines = [_line(name, tried.get(name, {})) for name in names]
+    table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in (head, ["---"] * len(head), *lines))
+    return f"{INTRODUCTION}\n{textwrap.fill(summary, 120)}\n\n{table}"
+
+
+def _line(name: str, row: dict[str, Any]) -> list[Any]:
+    counts = [row.get("connections", {}).get(phase, "") for phase in PHASES]
+    result = {"passed": "bit-equal", "failed": "**failed**"}.get(row.get("outcome", ""), "not tried")
+    finished = {True: "yes", False: "**no**"}.get(row.get("finished", ""), "")  # type: ignore[call-overload]
+    return [name, MEANINGS[name], *counts, finished, result, row.get("added", "")]
+
+
+def main(results: Path, target: Path) -> None:
+    target.write_text(page([json.loads(line) for line in results.read_text().splitlines()]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
