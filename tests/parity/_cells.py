@@ -179,8 +179,6 @@ def _default() -> Iterator[tuple[Problem, int]]:
     # How rows meet replicas: the plain model shows it best, batch normalisation suffers most from it.
     for kind in ROW_KINDS:
         yield _cell("mlp", "sgd", kind, 4)
-    yield _cell("mlp", "sgd", "one_left", 2)
-    yield _cell("batchnorm", "sgd", "fewer", 4)
     yield _cell("batchnorm", "adam", "indivisible", 2)
     # Every other model.
     yield _cell("batchnorm_bias", "adam", "one_short", 4)
@@ -198,7 +196,6 @@ def _default() -> Iterator[tuple[Problem, int]]:
     yield _cell("own_compute_loss", "adam", "fewer", 4)
     yield _cell("many_metrics", "adam", "one_left", 2)
     # Optimizers that treat gradients in different ways.
-    yield _cell("mlp", "rmsprop", "one_left", 2)
     yield _cell("mlp", "sgd_clipnorm", "one_short", 4)
     yield _cell("mlp", "adam_accumulate", "one_left", 4)
     # Every way to call, and the half precisions.
@@ -217,6 +214,8 @@ def _default() -> Iterator[tuple[Problem, int]]:
 
 def _full() -> Iterator[tuple[Problem, int]]:
     # More of what the default tier has.
+    yield _cell("batchnorm", "sgd", "fewer", 4)
+    yield _cell("mlp", "rmsprop", "one_left", 2)
     for replicas in (2, 8):
         for kind in ROW_KINDS:
             yield _cell("mlp", "sgd", kind, replicas)

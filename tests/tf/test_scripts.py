@@ -32,6 +32,8 @@ COVERED_BY_OTHER_SCRIPTS = (
     "keras_guide_loop.py",
     "keras_guide_train_step.py",
     "migrate_fault_tolerance.py",
+    "migrate_mirrored.py",
+    "migrate_multi_worker.py",
     "multi_worker_keras.py",
     "multi_worker_loop.py",
     "parameter_server.py",

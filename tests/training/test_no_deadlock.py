@@ -10,16 +10,16 @@ CODE = """if True:
     import sys
     import keras, numpy as np, unisono
 
-    replicas = int(sys.argv[1])
+    replicas, form, steps = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     strategy = unisono.MirroredStrategy([f"cpu:{i}" for i in range(replicas)])
     keras.utils.set_random_seed(0)
     with strategy.scope():
         layers = [keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)]
-        if sys.argv[2] == "plain":  # a convolution: every step is a launch of its own
+        if form == "plain":  # a convolution: every step is a launch of its own
             layers = [keras.layers.Reshape((8, 1)), keras.layers.Conv1D(2, 3), keras.layers.Flatten(), *layers]
         model = keras.Sequential([keras.Input((8,)), *layers])
         model.compile("adam", "mse")
-    x, y = np.random.rand(3000 * replicas, 8), np.random.rand(3000 * replicas, 1)
+    x, y = np.random.rand(steps * replicas, 8), np.random.rand(steps * replicas, 1)
 
     class EveryStep(keras.callbacks.Callback):
         steps = 0
@@ -27,8 +27,8 @@ CODE = """if True:
             self.steps += 1
 
     every = EveryStep()
-    model.fit(x, y, batch_size=replicas, verbose=0, callbacks=[every] if sys.argv[2] == "loop" else [])
-    assert {program.form for program in unisono._src.training.programs(model)} == {sys.argv[2]}
+    model.fit(x, y, batch_size=replicas, verbose=0, callbacks=[every] if form == "loop" else [])
+    assert {program.form for program in unisono._src.training.programs(model)} == {form}
     model.evaluate(x, y, batch_size=replicas, verbose=0)
     model.predict(x, batch_size=replicas, verbose=0)
     print(int(model.optimizer.iterations.numpy()), len(strategy.extended.worker_devices))
@@ -37,12 +37,21 @@ CODE = """if True:
 
 @pytest.mark.slow
 @pytest.mark.timeout(420)
-@pytest.mark.parametrize("form", [pytest.param("loop", marks=pytest.mark.full), "plain"])
-@pytest.mark.parametrize("replicas", [pytest.param(4, marks=pytest.mark.full), 8])
-def test_three_thousand_single_step_calls_in_a_row_end(replicas: int, form: str) -> None:
+@pytest.mark.parametrize(
+    ("replicas", "form", "steps"),
+    [
+        (8, "plain", 1000),
+        *(pytest.param(n, form, 3000, marks=pytest.mark.full) for n in (4, 8) for form in ("loop", "plain")),
+    ],
+)
+def test_thousands_of_single_step_calls_in_a_row_end(replicas: int, form: str, steps: int) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("UNISONO_CPU_DEVICES", "NPROC")}
     result = subprocess.run(
-        [sys.executable, "-c", CODE, str(replicas), form], env=environment, capture_output=True, text=True, timeout=400
+        [sys.executable, "-c", CODE, str(replicas), form, str(steps)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=400,
     )
     assert result.returncode == 0, result.stderr[-2000:]
-    assert result.stdout.split() == ["3000", str(replicas)]
+    assert result.stdout.split() == [str(steps), str(replicas)]

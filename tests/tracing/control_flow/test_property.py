@@ -107,14 +107,27 @@ def _indented(text: str) -> str:
     return textwrap.indent(text, "    ")
 
 
-@pytest.mark.slow
-@settings(
-    max_examples=15,
+without_shrinking = settings(
     phases=[Phase.reuse, Phase.generate],  # to make a program smaller takes longer than to read it
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+
+
+@pytest.mark.slow
+@settings(without_shrinking, max_examples=5)
 @given(data=st.data())
 def test_random_programs_give_what_python_gives(data: st.DataObject, tmp_path: Path) -> None:
+    _check_random_program(data, tmp_path)
+
+
+@pytest.mark.full
+@settings(without_shrinking, max_examples=50)
+@given(data=st.data())
+def test_many_random_programs_give_what_python_gives(data: st.DataObject, tmp_path: Path) -> None:
+    _check_random_program(data, tmp_path)
+
+
+def _check_random_program(data: st.DataObject, tmp_path: Path) -> None:
     file = tmp_path / f"program_{len(list(tmp_path.iterdir()))}.py"
     source = Program(data).source()
     note(source)
