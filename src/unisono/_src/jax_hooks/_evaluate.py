@@ -36,7 +36,7 @@ def _has_parents() -> bool:
     found = []
 
     def trace(x: Any) -> Any:
-        y = jax.lax.sin(jax.lax.neg(x))
+        y: Any = jax.lax.sin(jax.lax.neg(x))
         (negative,) = y.parent.in_tracers
         (argument,) = negative.parent.in_tracers
         found.append(argument is x and argument.parent is None and y.val in y.parent.outvars)
