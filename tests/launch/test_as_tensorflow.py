@@ -34,6 +34,8 @@ PACKAGES = {
     "unisono/tf/_missing.py": "def describe_missing_name(name): return f'{name} is missing, use tf.math'\n",
     "unisono/tf/math.py": "from unisono.tf import _private\ndef add(a, b): return a + b\n",
     "unisono/tf/_private.py": "",
+    "unisono/tf/python/__init__.py": "",
+    "unisono/tf/python/ops.py": "def add(a, b): return a + b\n",
     "unisono/tf/data.py": "class Dataset: pass\n",
     "unisono/tf/keras/__init__.py": "import keras.layers, keras.applications\nfrom keras import layers, applications\n",
     "unisono/tf/compat/__init__.py": "import unisono.tf as v2\nfrom unisono.tf.compat import v1\n",
@@ -91,6 +93,8 @@ IMPORTS = [
     ("import tensorflow.compat.v1.keras.layers as L", "L", "keras.layers"),
     ("import importlib; m = importlib.import_module('tensorflow.keras')", "m", "unisono.tf.keras"),
     ("import tensorflow_datasets as tfds", "tfds", "unisono.tfds"),
+    ("from tensorflow.python import ops", "ops", "unisono.tf.python.ops"),
+    ("import tensorflow.python.ops as ops", "ops", "unisono.tf.python.ops"),
 ]
 
 
@@ -138,14 +142,14 @@ def test_nothing_is_imported_before_a_script_asks_for_it(python: Python) -> None
 def test_to_ask_for_what_is_not_there_is_no_error(python: Python) -> None:
     code = """
         import importlib.util
-        names = "tensorflow.python", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
+        names = "tensorflow.tools", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
         for spec in map(importlib.util.find_spec, names):
             try:
                 importlib.import_module(spec.name)
             except ModuleNotFoundError as error:
-                print(error.name, error.name in str(error) or "tf.estimator" in str(error))
+                print(error.name, error.name.replace("tensorflow.", "tf.") in str(error))
     """
-    names = "tensorflow.python", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
+    names = "tensorflow.tools", "tensorflow.estimator", "tensorflow_datasets.core", "tensorflow._private"
     assert python(code).splitlines() == [f"{name} True" for name in names]
 
 
@@ -175,14 +179,14 @@ def test_stock_keras_alone_brings_the_namespace(python: Python) -> None:
         ("import tensorflow.estimator.export", "tensorflow.estimator", "tf.estimator is missing"),
         ("import tensorflow.math.special", "tensorflow.math.special", "tf.math.special is missing"),
         ("import tensorflow.keras.layers.x", "tensorflow.keras.layers.x", "tf.keras.layers.x is missing"),
-        ("import tensorflow.python.keras", "tensorflow.python", "not part of TensorFlow's public interface"),
-        (
-            "from tensorflow.python.framework import ops",
-            "tensorflow.python",
-            "not part of TensorFlow's public interface",
-        ),
-        ("import tensorflow._private", "tensorflow._private", "not part of TensorFlow's public interface"),
+        ("import tensorflow.tools.graph_transforms", "tensorflow.tools", "tf.tools is missing"),
+        ("import tensorflow.python.tools", "tensorflow.python.tools", "tf.python.tools is missing"),
+        ("import tensorflow._private", "tensorflow._private", "tf._private is missing"),
         ("import tf_keras", "tf_keras", "Write `from tensorflow import keras` instead"),
+        ("import tensorflow_addons as tfa", "tensorflow_addons", "on which this package cannot run"),
+        ("import tensorflow_hub", "tensorflow_hub", "tensorflow_hub is missing"),
+        ("from tensorflow_text import x", "tensorflow_text", "tensorflow_text is missing"),
+        ("import tensorflow_probability as tfp", "tensorflow_probability", "tensorflow_probability is missing"),
         ("import tensorflow_datasets.core", "tensorflow_datasets.core", "this tensorflow_datasets is Unisono's"),
     ],
 )
@@ -196,6 +200,42 @@ def test_what_is_not_there_says_so(python: Python, statement: str, name: str, te
     found = python(code)
     assert found.startswith(f"{name} ")
     assert text in found
+
+
+def test_packages_that_need_tensorflow_are_refused_even_if_they_are_installed(python: Python, tmp_path: Path) -> None:
+    write(
+        tmp_path / "real",
+        {"tensorflow_addons/__init__.py": "raise AssertionError", "tf_slim.py": "raise AssertionError"},
+    )
+    code = """
+        for name in ("tensorflow_addons", "tf_slim"):
+            try:
+                __import__(name)
+            except ModuleNotFoundError as error:
+                print(error.name, "even if it is installed" in str(error))
+    """
+    assert python(code, tmp_path / "real") == "tensorflow_addons True\ntf_slim True"
+
+
+def test_the_part_of_tensorflow_probability_for_jax_works_if_it_is_installed(python: Python, tmp_path: Path) -> None:
+    packages = {
+        "tensorflow_probability/__init__.py": "from tensorflow_probability.python.version import __version__",
+        "tensorflow_probability/python/__init__.py": "",
+        "tensorflow_probability/python/version.py": "__version__ = '0.25'",
+        "tensorflow_probability/python/distributions/__init__.py": "raise AssertionError",
+        "tensorflow_probability/substrates/__init__.py": "",
+        "tensorflow_probability/substrates/jax.py": "name = 'jax'",
+    }
+    write(tmp_path / "real", packages)
+    code = """
+        from tensorflow_probability.substrates import jax as tfp
+        print(tfp.name)
+        try:
+            import tensorflow_probability.python.distributions
+        except ModuleNotFoundError as error:
+            print("cannot run" in str(error))
+    """
+    assert python(code, tmp_path / "real") == "jax\nTrue"
 
 
 def test_a_tensorflow_that_is_installed_loses(python: Python, tmp_path: Path) -> None:

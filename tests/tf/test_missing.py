@@ -17,6 +17,7 @@ from unisono.tf._missing import (
     explain_missing_names,
 )
 from unisono.tf._missing_names import MISSING_NAMES, MISSING_PACKAGES, NEED_OTHER_PACKAGES
+from unisono_launch.as_tensorflow._packages import NEED_TENSORFLOW
 
 NAMES = re.compile(r"\btf(?:\.[A-Za-z_]\w*)+")
 
@@ -79,6 +80,11 @@ def test_recommended_names_exist() -> None:
         recommended = [each for each in NAMES.findall(sentence) if each != "tf.contrib"]
         wrong[name] = [each for each in recommended if not _exists(each)]
     assert not {name: names for name, names in wrong.items() if names}
+
+
+def test_the_launcher_refuses_the_packages_that_have_advice() -> None:
+    assert MISSING_PACKAGES.keys() - NEED_TENSORFLOW == {"tf_keras"}  # which the launcher explains itself
+    assert MISSING_PACKAGES.keys() >= NEED_TENSORFLOW
 
 
 def test_what_needs_more_than_keras_fails(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ NAMES = (
     "random_numbers.py",
     "tfrecord.py",
     "text_pairs.py",
+    "old_habits.py",
 )
 
 

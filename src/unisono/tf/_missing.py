@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, ModuleType
 from typing import Final, NoReturn
 
-from unisono.tf._missing_names import MISSING_PACKAGES, advice_for
+from unisono.tf._missing_names import PRIVATE, PRIVATE_MODULES, advice_for, advice_for_package
 from unisono.tf._tensorflow_names import (
     find_tensorflow_2_name,
     is_tensorflow_1_name,
@@ -61,9 +61,11 @@ def describe_missing_name(name: str, among: Iterable[str] | None = None) -> str:
 
 
 def _explain(name: str, among: Iterable[str] | None) -> str:
-    known = advice_for(name) or MISSING_PACKAGES.get(name.partition(".")[0])
+    known = advice_for(name) or advice_for_package(name)
     if known is not None:
         return known
+    if name.startswith(PRIVATE_MODULES):
+        return PRIVATE
     plain = name.replace("tf.compat.v1.", "tf.").replace("tf.compat.v2.", "tf.")
     new_name = find_tensorflow_2_name(plain)
     if new_name is not None and advice_for(new_name) is None:

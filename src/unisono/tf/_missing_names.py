@@ -20,7 +20,8 @@ _OLD_INPUT: Final = (
 )
 _HOOKS: Final = "hooks belong to sessions; use tf.keras.callbacks.Callback with model.fit, or call from your loop."
 _RNN: Final = "use tf.keras.layers.RNN with a cell of tf.keras.layers, or tf.keras.layers.LSTM."
-_PRIVATE: Final = "it is private to TensorFlow; use the public name of what you import from there."
+PRIVATE: Final = "it is private to TensorFlow; use the public name of what you import from there."
+PRIVATE_MODULES: Final = ("tf.python", "tf.core", "tf.compiler", "tf.tsl", "tf.tools", "tf.include")
 _PREMADE: Final = "write the model with tf.keras.Sequential or tf.keras.Model."
 _LOCAL: Final = "Keras 3 dropped it; use tf.keras.layers.Conv2D, or a custom layer with tf.image.extract_patches."
 _SIDECAR: Final = (
@@ -57,6 +58,8 @@ _FEATURE_COLUMNS: Final = (
     "use the preprocessing layers of Keras: tf.keras.layers.Normalization, tf.keras.layers.StringLookup, "
     "tf.keras.layers.CategoryEncoding, tf.keras.layers.Embedding."
 )
+_DISTRIBUTIONS: Final = "use tensorflow_probability.substrates.jax, or tf.random."
+_FLOPS: Final = "graphs are not analyzed; jax.jit(f).lower(x).compile().cost_analysis()['flops'] counts the operations."
 _FILES: Final = "read the files with tf.data.Dataset.list_files, tf.data.Dataset.map and tf.io.read_file."
 _FLAGS: Final = "TensorFlow 2 removed it; use argparse, or the package absl (`from absl import app, flags`)."
 _LOGGING: Final = "use tf.get_logger(), or Python's logging."
@@ -89,11 +92,10 @@ def _optimizer(name: str) -> str:
 MISSING_NAMES: Final[dict[str, str]] = {
     # Modules of TensorFlow 1 and older.
     "tf.app": _FLAGS,
-    "tf.compiler": _PRIVATE,
     "tf.contrib": "TensorFlow 2 removed it; what was kept is in tf.keras.layers, tf.keras.optimizers and tf.data.",
-    "tf.core": _PRIVATE,
-    "tf.distributions": "use tensorflow_probability.substrates.jax, or tf.random.",
+    "tf.distributions": _DISTRIBUTIONS,
     "tf.estimator": _ESTIMATOR,
+    "tf.examples": "TensorFlow 2 removed it; tf.keras.datasets.mnist.load_data() has the images and labels.",
     "tf.feature_column": _FEATURE_COLUMNS,
     "tf.flags": _FLAGS,
     "tf.gfile": "use tf.io.gfile, whose names are in lower case: tf.io.gfile.exists, tf.io.gfile.GFile.",
@@ -101,7 +103,29 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.layers": _OLD_LAYERS,
     "tf.logging": _LOGGING,
     "tf.manip": "its functions are in tf itself: tf.reshape, tf.roll, tf.tile.",
-    "tf.python": _PRIVATE,
+    "tf.python.compiler": _COMPILER,
+    "tf.python.debug": "use tf.debugging.enable_check_numerics(), or print values with tf.print.",
+    "tf.python.estimator": _ESTIMATOR,
+    "tf.python.feature_column": _FEATURE_COLUMNS,
+    "tf.python.framework.convert_to_constants": _PROTOS,
+    "tf.python.framework.graph_util": _GRAPHS,
+    "tf.python.framework.importer": _PROTOS,
+    "tf.python.keras.estimator": _ESTIMATOR,
+    "tf.python.keras.feature_column": _FEATURE_COLUMNS,
+    "tf.python.layers": _OLD_LAYERS,
+    "tf.python.ops.distributions": _DISTRIBUTIONS,
+    "tf.python.ops.rnn_cell": _RNN,
+    "tf.python.ops.rnn_cell_impl": _RNN,
+    "tf.python.pywrap_tensorflow": "read checkpoints with tf.train.load_checkpoint.",
+    "tf.python.profiler.model_analyzer": _FLOPS,
+    "tf.python.profiler.option_builder": _FLOPS,
+    "tf.python.saved_model.builder": "use tf.saved_model.save.",
+    "tf.python.saved_model.loader": "use tf.saved_model.load.",
+    "tf.python.tools": _PROTOS,
+    "tf.python.training.basic_session_run_hooks": _HOOKS,
+    "tf.python.training.monitored_session": _GRAPHS,
+    "tf.python.training.queue_runner": _OLD_INPUT,
+    "tf.python.training.session_run_hook": _HOOKS,
     "tf.python_io": "use tf.io.TFRecordWriter, and tf.data.TFRecordDataset to read.",
     "tf.resource_loader": "use importlib.resources of Python.",
     "tf.spectral": "use tf.signal.",
@@ -215,7 +239,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.variables_initializer": _VARIABLES,
     "tf.wrap_function": "use tf.function.",
     # tf.compat.v1's submodules.
-    "tf.compat.v1.losses": "use tf.keras.losses; the arguments are (y_true, y_pred).",
     "tf.compat.v1.metrics": "use tf.keras.metrics.",
     "tf.data.get_output_classes": "use dataset.element_spec.",
     "tf.data.get_output_shapes": "use dataset.element_spec.",
@@ -415,16 +438,29 @@ NEED_OTHER_PACKAGES: Final[dict[str, str]] = {
 }
 
 MISSING_PACKAGES: Final[dict[str, str]] = {
-    "tensorflow_addons": "it needs TensorFlow itself; Keras 3 has many of its layers, losses and optimizers.",
+    "tensorflow_addons": "it needs TensorFlow itself, and is no longer maintained; Keras 3 has much of it, such as "
+    "tf.keras.optimizers.AdamW, tf.keras.losses.CategoricalFocalCrossentropy, tf.keras.metrics.F1Score, "
+    "tf.keras.layers.GroupNormalization and tf.keras.layers.MultiHeadAttention.",
+    "tensorflow_compression": "it needs TensorFlow itself.",
+    "tensorflow_data_validation": "it needs TensorFlow itself.",
+    "tensorflow_decision_forests": "it needs TensorFlow itself; use the package ydf, or scikit-learn.",
     "tensorflow_estimator": _ESTIMATOR,
     "tensorflow_federated": "it needs TensorFlow itself.",
-    "tensorflow_hub": "it needs TensorFlow itself; use tf.keras.applications, or models of keras_hub.",
+    "tensorflow_gnn": "it needs TensorFlow itself; gather and sum along edges with tf.gather and "
+    "tf.math.unsorted_segment_sum.",
+    "tensorflow_hub": "it needs TensorFlow itself, whose SavedModels only TensorFlow runs; use tf.keras.applications, "
+    "or models of keras_hub.",
     "tensorflow_io": "it needs TensorFlow itself; read such files in tf.data.Dataset.from_generator.",
+    "tensorflow_lattice": "it needs TensorFlow itself.",
     "tensorflow_model_optimization": "it needs TensorFlow itself; Keras has model.quantize('int8').",
-    "tensorflow_probability": "import tensorflow_probability.substrates.jax instead.",
+    "tensorflow_privacy": "it needs TensorFlow itself.",
+    "tensorflow_probability": "install tensorflow-probability, and write `from tensorflow_probability.substrates "
+    "import jax as tfp`, which has the same distributions, bijectors and samplers for JAX arrays.",
+    "tensorflow_ranking": "it needs TensorFlow itself; the package keras_rs has losses and metrics for ranking.",
     "tensorflow_recommenders": "it needs TensorFlow itself; the package keras_rs has layers for recommenders.",
-    "tensorflow_text": "it needs TensorFlow itself; use tokenizers of keras_hub.",
+    "tensorflow_text": "it needs TensorFlow itself; use tf.keras.layers.TextVectorization, or tokenizers of keras_hub.",
     "tensorflow_transform": "it needs TensorFlow itself; use preprocessing layers of Keras and tf.data.Dataset.map.",
+    "tensorflowjs": "it needs TensorFlow itself; save with model.save('model.keras') and convert it there.",
     "tf_agents": "it needs TensorFlow itself.",
     "tf_keras": "it is Keras 2 and needs TensorFlow itself; use tf.keras, which is Keras 3.",
     "tf_slim": "it needs TensorFlow itself; use tf.keras.layers.",
@@ -446,3 +482,8 @@ def advice_for(name: str) -> str | None:
             return MISSING_NAMES[name]
         name = name.rpartition(".")[0]
     return None
+
+
+def advice_for_package(name: str) -> str | None:
+    """The advice for a package of other people that needs TensorFlow, or for a name in it; None for other packages."""
+    return MISSING_PACKAGES.get(name.partition(".")[0])

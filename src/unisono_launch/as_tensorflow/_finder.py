@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any, Final
 
 from unisono_launch.as_tensorflow._loaders import AliasLoader, EmptyLoader, RefusingLoader
-from unisono_launch.as_tensorflow._missing import NAMESPACE, raise_missing
+from unisono_launch.as_tensorflow._missing import NAMESPACE, describe_package, raise_missing
+from unisono_launch.as_tensorflow._packages import NEED_TENSORFLOW, needs_tensorflow
 
 FOLDER: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path")
 """The first folder on PYTHONPATH of a worker. It has one file only: everything in it can be imported by its name."""
@@ -42,7 +43,12 @@ class TensorFlowFinder:
             case "keras" | "unisono" if not inner:
                 return _find_with_hooks(fullname)
             case "tf_keras" if not inner:
-                return ModuleSpec(fullname, RefusingLoader(_TF_KERAS))
+                return ModuleSpec(fullname, RefusingLoader(lambda: _TF_KERAS))
+            case "tensorflow_probability" if self._is_installed(package):
+                # Its substrates.jax works. The rest is imported only when a script uses it.
+                return _refuse(fullname) if needs_tensorflow(fullname) else None
+            case _ if package in NEED_TENSORFLOW and not inner:
+                return _refuse(fullname)
             case "tensorboard" if inner == "compat.notf":
                 # This module tells TensorBoard that there is no TensorFlow; it would take ours for the real one.
                 return ModuleSpec(fullname, EmptyLoader())
@@ -67,8 +73,13 @@ def _find_replacement(fullname: str, real_package: str) -> ModuleSpec:
     try:
         module = _import_member(fullname)
     except ImportError as error:  # raised by the import; only looking for the module is no error
-        return ModuleSpec(fullname, RefusingLoader(str(error)))
+        text = str(error)
+        return ModuleSpec(fullname, RefusingLoader(lambda: text))
     return _alias(fullname, lambda: module)
+
+
+def _refuse(fullname: str) -> ModuleSpec:
+    return ModuleSpec(fullname, RefusingLoader(lambda: describe_package(fullname)), is_package=True)
 
 
 def _find_with_hooks(fullname: str) -> ModuleSpec | None:

@@ -45,12 +45,12 @@ class EmptyLoader(Loader):
 class RefusingLoader(Loader):
     """Raises when the module is imported, and says why. Only looking for the module is no error."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, describe: Callable[[], str]) -> None:
+        self._describe = describe
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Python's default."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Raises the error."""
-        raise ModuleNotFoundError(self._text, name=module.__name__)
+        raise ModuleNotFoundError(self._describe(), name=module.__name__)

@@ -7,9 +7,9 @@ from typing import Final, NoReturn
 
 NAMESPACE: Final = "unisono.tf"
 
-_PRIVATE: Final = """{name} is not part of TensorFlow's public interface, and Unisono does not have it.
-Use the public name: tf.nest instead of tensorflow.python.util.nest, tf.keras instead of tensorflow.python.keras.
-See docs/tf.md."""
+_NO_TENSORFLOW: Final = (
+    "`import tensorflow` gives Unisono's namespace here, on which this package cannot run, even if it is installed."
+)
 
 _DATASETS: Final = """{name} is not available: this tensorflow_datasets is Unisono's, which has `load`, `builder`, \
 `as_numpy` and little else.
@@ -21,12 +21,18 @@ def raise_missing(name: str) -> NoReturn:
     raise ModuleNotFoundError(_describe(name), name=name) from None
 
 
+def describe_package(name: str) -> str:
+    """Why a package that is made for TensorFlow cannot be imported, and what to use instead."""
+    return f"{_describe_in_namespace(name)}\n{_NO_TENSORFLOW}"
+
+
 def _describe(name: str) -> str:
-    package, part, *_ = name.split(".")
-    if package == "tensorflow_datasets":
+    if name.partition(".")[0] == "tensorflow_datasets":
         return _DATASETS.format(name=name)
-    if part in ("python", "core", "compiler") or part.startswith("_"):
-        return _PRIVATE.format(name=name)
+    return _describe_in_namespace("tf" + name.removeprefix("tensorflow"))
+
+
+def _describe_in_namespace(name: str) -> str:
     known = importlib.import_module(f"{NAMESPACE}._missing")
-    text: str = known.describe_missing_name("tf" + name.removeprefix("tensorflow"))
+    text: str = known.describe_missing_name(name)
     return text

@@ -173,7 +173,6 @@ def test_settings_are_those_of_keras() -> None:
         (lambda: tf.keras.backend.function([], [], updates=[1]), r"tf\.function"),
         (lambda: tf.keras.backend.placeholder((1,)), r"tf\.keras\.Input"),
         (lambda: tf.keras.backend.get_session(), "numpy"),
-        (lambda: tf.keras.backend.set_session(None), r"tf\.config"),
     ],
 )
 def test_what_belongs_to_graphs_says_what_to_use(call: Callable[[], Any], instead: str) -> None:

@@ -69,9 +69,8 @@ def get_session(*args: Any) -> NoReturn:
     raise _unsupported("get_session()", "Read values with tensor.numpy().")
 
 
-def set_session(session: Any) -> NoReturn:
-    """Not supported. There are no sessions; use `tf.config` for options of devices."""
-    raise _unsupported("set_session()", "Use tf.config for options of devices.")
+def set_session(session: Any) -> None:
+    """Does nothing: the options of a `tf.compat.v1.Session` took effect when it was made."""
 
 
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Any:
