@@ -160,11 +160,12 @@ VALUES += [np.int64(2**62), np.bool_(True), (1, 2.5), [1, [2]], {"a": 1, "b": (2
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_values_keep_their_type_and_their_bits(value: Any, tmp_path: Path) -> None:
-    before, after = keras.callbacks.EarlyStopping(), keras.callbacks.EarlyStopping()
-    before.best = value
+    before, after = keras.callbacks.History(), keras.callbacks.History()
+    before.epoch, before.history = [0], {"value": [value]}
     restore_callback_state(after, *_through_a_checkpoint(before, tmp_path / "checkpoint"))
-    assert type(after.best) is type(value)
-    assert np.array(after.best, object).tolist().__repr__() == np.array(value, object).tolist().__repr__()
+    [found] = after.history["value"]
+    assert type(found) is type(value)
+    assert np.array(found, object).tolist().__repr__() == np.array(value, object).tolist().__repr__()
 
 
 def test_arrays_are_copies(model: Any) -> None:
@@ -222,6 +223,76 @@ def test_a_subclass_has_a_state_of_its_own_beside_that_of_keras(tmp_path: Path) 
 )
 def test_a_callback_that_remembers_nothing_has_no_state(callback: Any) -> None:
     assert get_callback_state(callback) is None
+
+
+FOREIGN = ("filename", "filepath", "log_dir", "model", "on_epoch_end", "monitor_op", "__class__", "min_delta")
+NOT_VALUES = (
+    "/home/me/notes",
+    {"list": [{"dict": [["a", "b"]]}]},
+    {"scalar": ["O", 3]},
+    {"array": "absent"},
+    ["x"],
+    {"x": 1},
+)
+
+
+@pytest.mark.parametrize("kind", _callback_states._DECLARED, ids=lambda kind: kind.__name__)
+def test_only_declared_attributes_of_the_declared_kind_are_restored(kind: type, model: Any, tmp_path: Path) -> None:
+    arguments = {keras.callbacks.ModelCheckpoint: ["model.keras"], keras.callbacks.CSVLogger: [tmp_path / "log.csv"]}
+    callback: Any = kind(*arguments.get(kind, []))
+    before = {name: repr(value) for name, value in vars(callback).items()}
+    attacks = [(name, "/home/me/notes") for name in FOREIGN]
+    attacks += [(name, value) for name in _callback_states._DECLARED[kind] for value in NOT_VALUES]
+    for name, value in attacks:
+        state = {"callback": kind.__name__, "attributes": {name: value}}
+        with pytest.raises(ValueError, match=f"'{name}' of the callback {kind.__name__}"):
+            restore_callback_state(callback, state, {})
+    for part, value in {"own": {"x": 1}, "else": 3, "attributes": ["x"], "has_direction": "x"}.items():
+        with pytest.raises(ValueError, match=f"'{part}' of the callback {kind.__name__}"):
+            restore_callback_state(callback, {"callback": kind.__name__, part: value}, {})
+    assert before == {name: repr(value) for name, value in vars(callback).items()}
+
+
+@pytest.mark.parametrize("size", [-1, "0", True, 1.5])
+def test_the_size_of_a_csv_file_is_a_number_of_bytes(size: Any, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("epoch,loss")
+    with pytest.raises(ValueError, match="'file_size' of the callback CSVLogger"):
+        restore_callback_state(
+            keras.callbacks.CSVLogger(path), {"callback": "CSVLogger", "attributes": {}, "file_size": size}, {}
+        )
+    assert path.read_text() == "epoch,loss"
+
+
+class Naive(keras.callbacks.Callback):
+    """A user-defined callback whose `set_state` stores every name that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path, self.count, self.best, self.names = "log.txt", 0, None, ["a"]
+
+    def get_state(self) -> dict[str, Any]:
+        return {"count": self.count, "phase": "start", "last": None, **({"best": self.best} if self.best else {})}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+
+@pytest.mark.parametrize("name", ["path", "_model", "params", "on_epoch_end", "set_state", "count", "best", "names"])
+def test_a_user_defined_state_does_not_set_attributes_that_it_does_not_have(name: str) -> None:
+    callback = Naive()
+    before = dict(vars(callback))
+    for value in ("/home/me/notes", *([7] if name not in ("count", "best") else [])):
+        with pytest.raises(ValueError, match=f"'{name}' of the callback Naive"):
+            restore_callback_state(callback, {"callback": "Naive", "own": {"count": 1, name: value}}, {})
+    assert vars(callback) == before
+
+
+def test_a_user_defined_state_may_hold_more_than_at_the_start() -> None:
+    callback = Naive()
+    own = {"count": 3, "phase": "end", "last": "a name", "best": 0.5, "names": ["b"], "new": {"x": [1]}}
+    restore_callback_state(callback, {"callback": "Naive", "own": own}, {})
+    assert {name: getattr(callback, name) for name in own} == own
 
 
 def test_the_state_of_another_callback_is_refused() -> None:
@@ -339,11 +410,11 @@ def test_keras_still_has_every_attribute_that_is_kept(model: Any, tmp_path: Path
         keras.callbacks.History: keras.callbacks.History(),
         keras.callbacks.SwapEMAWeights: keras.callbacks.SwapEMAWeights(),
     }
-    assert made.keys() == _callback_states._KEPT.keys()
+    assert made.keys() == _callback_states._DECLARED.keys()
     for kind, callback in made.items():
         _begin(callback, model)
         state, _ = get_callback_state(callback)
-        assert tuple(state["attributes"]) == _callback_states._KEPT[kind]
+        assert list(state["attributes"]) == list(_callback_states._DECLARED[kind])
         callback.on_train_end()
 
 
@@ -370,8 +441,7 @@ def test_keras_callbacks_carry_nothing_else_from_epoch_to_epoch(model: Any, tmp_
                 callback.on_train_batch_end(batch, {"loss": LOSSES[epoch]})
             callback.on_epoch_end(epoch, {"loss": LOSSES[epoch]})
         changed = {name for name, value in vars(callback).items() if repr(value) != before.get(name)}
-        kept = {name for kind, names in _callback_states._KEPT.items() if isinstance(callback, kind) for name in names}
-        assert changed - ignored <= kept, type(callback).__name__
+        assert changed - ignored <= _callback_states._declared(callback).keys(), type(callback).__name__
         callback.on_train_end()
 
 

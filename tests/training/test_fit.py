@@ -194,7 +194,7 @@ def test_steps_per_epoch_continues_where_the_last_epoch_ended(probe: Any, every_
 
 def test_an_epoch_that_finds_the_data_used_up_ends_early_with_a_warning(probe: Any, every_step: Any) -> None:
     x = np.arange(10.0).reshape(10, 1)
-    with pytest.warns(UserWarning, match="ran out of data after 2 of 3 steps"):
+    with pytest.warns(UserWarning, match="ran out of data after 2 of steps_per_epoch=3 steps"):
         probe.fit(x, batch_size=2, steps_per_epoch=3, epochs=2, shuffle=False, callbacks=[every_step], verbose=0)
     assert every_step.column("first") == [0, 2, 4, 6, 8]
 

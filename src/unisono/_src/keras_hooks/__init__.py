@@ -11,7 +11,8 @@ from unisono._src.keras_hooks._build import (
     finish_optimizer, first_epoch, flatten_logs, validates_after,
 )
 from unisono._src.keras_hooks._callback_states import (
-    check_callbacks, get_callback_state, prepare_for_resume, profiled_batches, restore_callback_state,
+    check_callback_state, check_callbacks, get_callback_state, prepare_for_resume, profiled_batches,
+    restore_callback_state,
 )
 from unisono._src.keras_hooks._callbacks import (
     BatchHooks, EveryNSteps, AtStep, batch_hooks, check_callback_schedules, close_on_error, make_callback_list,

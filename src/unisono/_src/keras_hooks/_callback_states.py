@@ -9,41 +9,65 @@ profiled steps in `_start_batch` and `_stop_batch`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import keras
 import numpy as np
 
 from unisono._src import hooks
-from unisono._src.state.store import JSON, staged_file
+from unisono._src.keras_hooks._callback_values import (
+    ARRAYS,
+    COUNT,
+    EPOCHS,
+    FLAG,
+    HISTORY,
+    NAMES,
+    NUMBERS,
+    Arrays,
+    ValueKind,
+    decode_value,
+    encode_value,
+)
+from unisono._src.keras_hooks._csv_file import cut_epochs, cut_file, file_size
+from unisono._src.state.store import JSON
 
-Arrays = dict[str, np.ndarray[Any, Any]]
-
-_KEPT: Final[dict[type, tuple[str, ...]]] = {
-    keras.callbacks.EarlyStopping: ("wait", "stopped_epoch", "best", "best_epoch", "best_weights"),
-    keras.callbacks.ReduceLROnPlateau: ("best", "wait", "cooldown_counter"),
-    keras.callbacks.ModelCheckpoint: ("best", "_batches_seen_since_last_saving", "_last_batch_seen"),
-    keras.callbacks.CSVLogger: ("keys",),
-    keras.callbacks.History: ("epoch", "history"),
-    keras.callbacks.SwapEMAWeights: ("_ema_weights_in_model",),
+# What each class remembers, and of which kind it is: nothing else is restored from a checkpoint.
+_DECLARED: Final[dict[type, dict[str, ValueKind]]] = {
+    keras.callbacks.EarlyStopping: {
+        "wait": COUNT,
+        "stopped_epoch": COUNT,
+        "best": NUMBERS,
+        "best_epoch": COUNT,
+        "best_weights": ARRAYS,
+    },
+    keras.callbacks.ReduceLROnPlateau: {"best": NUMBERS, "wait": COUNT, "cooldown_counter": COUNT},
+    keras.callbacks.ModelCheckpoint: {
+        "best": NUMBERS,
+        "_batches_seen_since_last_saving": COUNT,
+        "_last_batch_seen": COUNT,
+    },
+    keras.callbacks.CSVLogger: {"keys": NAMES},
+    keras.callbacks.History: {"epoch": EPOCHS, "history": HISTORY},
+    keras.callbacks.SwapEMAWeights: {"_ema_weights_in_model": FLAG},
 }
 
-# Python's numbers hold every bit of these.
-_NUMBERS: Final = frozenset(
-    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
-)
+# What the state of a user-defined callback consists of, apart from texts.
+_DATA: Final = (bool | int | float, dict, list | tuple)
 
 OTHER_CALLBACK = """The checkpoint has the state of a callback {saved} where `fit` now has {present}. Pass the callbacks
 in the order in which they were when it was written, or begin again in another folder."""
+
+REFUSED = """The checkpoint has {found!r:.200} as {name!r} of the callback {callback}, which {expected}.
+Nothing was restored. A callback of this class did not write this: use a checkpoint of your own, or begin again in
+another folder."""
 
 
 def check_callbacks() -> None:
     """Checks that Keras's callbacks keep what they remember under the names that are saved."""
     why = "a resumed run restores what the callback remembers"
-    for kind, names in _KEPT.items():
-        for name in names:
+    for kind, declared in _DECLARED.items():
+        for name in declared:
             hooks.require(kind, name, expects="instance attribute", why=why)
     for kind in (keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau, keras.callbacks.ModelCheckpoint):
         hooks.require(kind, "_set_monitor_op", expects="(self)", why=why)
@@ -64,29 +88,59 @@ def get_callback_state(callback: Any) -> tuple[JSON, Arrays] | None:
     """
     state: dict[str, JSON] = {}
     arrays: Arrays = {}
-    kept = _kept(callback)
-    if kept:
-        state["attributes"] = {name: _encode(getattr(callback, name), name, arrays) for name in kept}
+    present = [name for name in _declared(callback) if name in vars(callback)]  # some are set in `on_train_begin`
+    if present:
+        state["attributes"] = {name: encode_value(getattr(callback, name), name, arrays) for name in present}
     if _has_direction(callback):
         state["has_direction"] = True
     if isinstance(callback, keras.callbacks.CSVLogger):
-        state["file_size"] = _size(callback.filename)
+        state["file_size"] = file_size(callback.filename)
     if _has_own_state(callback):
         state["own"] = callback.get_state()
     return ({"callback": type(callback).__name__, **state}, arrays) if state else None
 
 
+def check_callback_state(callback: Any, state: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
+    """Raises a ValueError if ``state`` is not one that a callback of this class has written. Changes nothing.
+
+    Attributes have to be declared, and of the declared kind. The state that a user-defined `set_state` gets may not
+    hold attributes of the callback that its `get_state` does not return, nor a text where that returns a number.
+    """
+    name = type(callback).__name__
+    if not isinstance(state, dict) or not isinstance(state.get("callback"), str):
+        _refuse(callback, "state", state, "has a dict there")
+    if state["callback"] != name:
+        raise ValueError(OTHER_CALLBACK.format(saved=state["callback"], present=name))
+    parts = {
+        "callback": True,
+        "attributes": bool(_declared(callback)),
+        "has_direction": hasattr(callback, "_set_monitor_op"),
+        "file_size": isinstance(callback, keras.callbacks.CSVLogger),
+        "own": _has_own_state(callback),
+    }
+    for part, found in state.items():
+        if not parts.get(part):
+            _refuse(callback, part, found, "has no such state")
+    if type(state.get("has_direction", True)) is not bool:
+        _refuse(callback, "has_direction", state["has_direction"], "has True or False there")
+    size = state.get("file_size")
+    if size is not None and (type(size) is not int or size < 0):
+        _refuse(callback, "file_size", size, "has a number of bytes there")
+    _decode_attributes(callback, state, arrays)
+    if "own" in state:
+        _check_own_state(callback, state["own"])
+
+
 def restore_callback_state(callback: Any, state: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Makes ``callback`` remember what :func:`callback_state` gave. To be called after `on_train_begin`."""
-    if state["callback"] != type(callback).__name__:
-        raise ValueError(OTHER_CALLBACK.format(saved=state["callback"], present=type(callback).__name__))
-    for name, value in state.get("attributes", {}).items():
-        setattr(callback, name, _decode(value, arrays))
+    """Makes ``callback`` remember what :func:`get_callback_state` gave. To be called after `on_train_begin`."""
+    check_callback_state(callback, state, arrays)
+    for name, value in _decode_attributes(callback, state, arrays).items():
+        setattr(callback, name, value)
     if state.get("has_direction") and not _has_direction(callback):
         callback._set_monitor_op()
     if state.get("file_size") is not None:
-        _cut(callback.filename, state["file_size"])
-        callback.append_header = not _size(callback.filename)
+        cut_file(callback.filename, state["file_size"])
+        callback.append_header = not file_size(callback.filename)
     if "own" in state:
         callback.set_state(state["own"])
 
@@ -98,7 +152,7 @@ def prepare_for_resume(callback: Any, epoch: int, step: int) -> None:
     method `prepare_for_resume(epoch, step)` is called.
     """
     if isinstance(callback, keras.callbacks.CSVLogger) and not callback.append:
-        _cut_epochs(callback.filename, callback.sep, epoch)
+        cut_epochs(callback.filename, callback.sep, epoch)
         callback.append = True
     prepare = getattr(callback, "prepare_for_resume", None)
     if prepare is not None:
@@ -110,10 +164,59 @@ def profiled_batches(callback: Any) -> tuple[int, int]:
     return callback._start_batch, callback._stop_batch
 
 
-def _kept(callback: Any) -> list[str]:
-    """The names of what it carries now; some are set in `on_train_begin`. :func:`check_callbacks` knows them all."""
-    names = [name for kind, names in _KEPT.items() if isinstance(callback, kind) for name in names]
-    return [name for name in names if name in vars(callback)]
+def _declared(callback: Any) -> dict[str, ValueKind]:
+    """What callbacks of its class remember. :func:`check_callbacks` knows them all."""
+    declared = [names for kind, names in _DECLARED.items() if isinstance(callback, kind)]
+    return {name: kind for names in declared for name, kind in names.items()}
+
+
+def _decode_attributes(
+    callback: Any, state: dict[str, JSON], arrays: Mapping[str, np.ndarray[Any, Any]]
+) -> dict[str, Any]:
+    declared, found = _declared(callback), state.get("attributes", {})
+    if not isinstance(found, dict):
+        _refuse(callback, "attributes", found, "has a dict there")
+    decoded = {}
+    for name, encoded in found.items():
+        if name not in declared:
+            _refuse(callback, name, encoded, f"restores only {', '.join(declared)}")
+        try:
+            decoded[name] = decode_value(encoded, arrays)
+        except ValueError as error:
+            _refuse(callback, name, encoded, f"has {declared[name].description} there ({error})")
+        if not declared[name].admits(decoded[name]):
+            _refuse(callback, name, decoded[name], f"has {declared[name].description} there")
+    return decoded
+
+
+def _check_own_state(callback: Any, found: JSON) -> None:
+    """Compares with what `get_state` returns now: a `set_state` may store every name that it is given."""
+    present = callback.get_state()
+    if not isinstance(present, dict) or not isinstance(found, dict):
+        _check_type(callback, "state", present, found)
+        return
+    for name, value in found.items():
+        if name in present:
+            _check_type(callback, name, present[name], value)
+        elif hasattr(callback, name):
+            before = getattr(callback, name)
+            is_data = before is None or isinstance(before, _DATA)
+            if isinstance(value, str) or not is_data or hasattr(keras.callbacks.Callback(), name):
+                _refuse(callback, name, value, "has an attribute of that name, which its get_state does not return")
+            _check_type(callback, name, before, value)
+
+
+def _check_type(callback: Any, name: str, present: Any, found: JSON) -> None:
+    """Refuses a text in the place of a number or a container, and the reverse. None may become anything."""
+    if present is None or found is None:
+        return
+    kind = next((kind for kind in (str, *_DATA) if isinstance(present, kind)), object)
+    if not isinstance(found, kind):
+        _refuse(callback, name, found, f"has {present!r:.80} there at its start")
+
+
+def _refuse(callback: Any, name: str, found: Any, expected: str) -> NoReturn:
+    raise ValueError(REFUSED.format(found=found, name=name, callback=type(callback).__name__, expected=expected))
 
 
 def _has_direction(callback: Any) -> bool:
@@ -122,60 +225,3 @@ def _has_direction(callback: Any) -> bool:
 
 def _has_own_state(callback: Any) -> bool:
     return hasattr(callback, "get_state") and hasattr(callback, "set_state")
-
-
-def _encode(value: Any, name: str, arrays: Arrays) -> JSON:
-    """``value`` as JSON. What is tagged keeps its type and all its bits."""
-    if value is None or isinstance(value, str) or type(value) in (bool, int, float):
-        return value
-    if isinstance(value, dict):
-        return {"dict": [[key, _encode(item, f"{name}/{key}", arrays)] for key, item in value.items()]}
-    if isinstance(value, list | tuple):
-        items = [_encode(item, f"{name}/{index}", arrays) for index, item in enumerate(value)]
-        return {type(value).__name__ if type(value) is tuple else "list": items}
-    if isinstance(value, np.generic) and value.dtype.name in _NUMBERS:
-        return {"scalar": [value.dtype.name, value.item()]}
-    arrays[name] = np.array(value)  # a copy; JAX's arrays too
-    return {"array": name}
-
-
-def _decode(value: JSON, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
-    if not isinstance(value, dict):
-        return value
-    (kind, content), *_ = value.items()
-    if kind == "dict":
-        return {key: _decode(item, arrays) for key, item in content}
-    if kind in ("list", "tuple"):
-        items = [_decode(item, arrays) for item in content]
-        return tuple(items) if kind == "tuple" else items
-    if kind == "scalar":
-        dtype, number = content
-        return np.dtype(dtype).type(number)
-    return np.array(arrays[content])
-
-
-def _size(path: str) -> int | None:
-    return os.path.getsize(path) if os.path.exists(path) else None
-
-
-def _cut(path: str, size: int) -> None:
-    if (_size(path) or 0) > size:
-        os.truncate(path, size)
-
-
-def _cut_epochs(path: str, separator: str, epoch: int) -> None:
-    """Leaves the header and the rows of epochs before ``epoch``. An incomplete row is cut too."""
-    if not os.path.exists(path):
-        return
-    with open(path, "rb") as file:
-        lines = file.read().splitlines(keepends=True)
-    header, rows = [line for line in lines[:1] if line.endswith(b"\n")], lines[1:]
-    kept = header + [row for row in rows if _epoch_of(row, separator) < epoch]
-    if len(kept) < len(lines):
-        with staged_file(path) as temporary:
-            temporary.write_bytes(b"".join(kept))
-
-
-def _epoch_of(row: bytes, separator: str) -> float:
-    first = row.split(separator.encode())[0]
-    return int(first) if row.endswith(b"\n") and first.isdigit() else float("inf")

@@ -2,7 +2,7 @@
 
 Without `steps_per_epoch` an epoch is a pass. With it, an epoch is that many steps and the next one continues where it
 ended; a new pass begins when one is used up at the end of an epoch. As in Keras, an epoch that finds the data used
-up half-way ends early, with a warning.
+up half-way ends early, with a warning, and 0 steps mean a whole pass.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Any
 from unisono._src.data.feed import DataPass, Feed, StepChunk
 from unisono._src.data.plans import State
 
-RAN_OUT = """The input ran out of data after {got} of {wanted} steps of this epoch, so the epoch ends here.
-Give it at least steps_per_epoch * epochs batches, for example with `.repeat()`, or leave steps_per_epoch out."""
+RAN_OUT = """The input ran out of data after {got} of {name}={wanted} steps, so this pass ends here.
+Give it more batches, for example with `.repeat()`, or leave {name} out."""
 
-EXHAUSTED = """The generator is used up: it gave {batches} batches, and a generator cannot begin again.
-Pass `steps_per_epoch` and a generator that yields enough batches, or a keras.utils.PyDataset."""
-
-TOO_FEW = """{name}={steps} was asked for, but one pass over the data has {batches} batches.
-Use {name}<={batches}, a smaller batch, or `.repeat()` on the dataset."""
+EXHAUSTED = """The generator ended after {batches} batches, and a generator cannot begin again. As in Keras, this pass
+and all later ones have only the batches that were read ahead at the beginning, usually two. Pass a generator with
+enough batches and the number of steps (`steps_per_epoch`, `validation_steps`), or a keras.utils.PyDataset."""
 
 INFINITE = """The data has no end, so `{name}` must say how many steps make an epoch.
 Pass {name}=..., or leave `.repeat()` out."""
@@ -41,12 +39,13 @@ class EpochCursor:
     """
 
     def __init__(self, feed: Feed, steps: int | None, name: str, position: State = None):
+        steps = steps or None
         problem = _find_problem(feed, steps, name, position)
         if problem is not None:
             feed.close()
             raise ValueError(problem)
         self.feed = feed
-        self._steps = steps
+        self._steps, self._name = steps, name
         self._pass: DataPass | None = None
         self._last_position: State = None
         self._seen_in_pass = 0
@@ -136,7 +135,7 @@ class EpochCursor:
     def _open_pass(self) -> DataPass:
         if self._pass is None:
             if self._num_passes and not self.feed.is_restartable:
-                raise ValueError(EXHAUSTED.format(batches=self._batches_given))
+                warnings.warn(EXHAUSTED.format(batches=self._batches_given), stacklevel=2)
             prepared, self._next_pass = self._next_pass, None
             self._pass = self.feed.open() if prepared is None else prepared.result()
             self._num_passes += 1
@@ -153,17 +152,16 @@ class EpochCursor:
         self._epoch_is_over = True
         self._end_pass()
         if self._steps is not None:
-            warnings.warn(RAN_OUT.format(got=self._seen_in_epoch, wanted=self._steps), stacklevel=2)
+            found = {"got": self._seen_in_epoch, "name": self._name, "wanted": self._steps}
+            warnings.warn(RAN_OUT.format(**found), stacklevel=2)
 
 
 def _find_problem(feed: Feed, steps: int | None, name: str, position: State) -> str | None:
     """Why the feed cannot give epochs of so many steps."""
     if steps is not None and steps < 1:
-        return f"{name} is a whole number of at least 1; got {steps!r}."
+        return f"{name} is a whole number, or None for all batches; got {steps!r}."
     if position is not None and position["steps"] != steps:
         return OTHER_STEPS.format(name=name, there=position["steps"], here=steps)
     if steps is None and feed.is_endless:
         return INFINITE.format(name=name)
-    if steps is not None and feed.num_batches is not None and steps > feed.num_batches:
-        return TOO_FEW.format(name=name, steps=steps, batches=feed.num_batches)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from unisono._src import keras_hooks
 from unisono._src.core import measure
 from unisono._src.data.feed import Feed
 from unisono._src.data.plans import State
-from unisono._src.training._epoch_cursor import EpochCursor
+from unisono._src.training._epoch_cursor import EXHAUSTED, EpochCursor
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._loop import Loop, fetch
 from unisono._src.training._method_call import MethodCall
@@ -31,10 +32,11 @@ class Evaluation:
     def __init__(self, call: MethodCall, feed: Feed, steps: int | None, name: str, position: State = None):
         self._call = call
         self.feed = feed
-        self._steps = steps
+        self._steps = steps or None
         self._name = name
         self._cursor: EpochCursor | None = EpochCursor(feed, steps, name, position)
         self._position = position if position is not None and position["ended"] else None
+        self._batches_of_last: int | None = None
         self.num_steps = self._cursor.steps_per_epoch
 
     def position(self) -> State:
@@ -55,6 +57,8 @@ class Evaluation:
     ) -> dict[str, Any]:
         """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
         call, model = self._call, self._call.model
+        if self._batches_of_last is not None and self._steps is None and not self.feed.is_restartable:
+            warnings.warn(EXHAUSTED.format(batches=self._batches_of_last), stacklevel=2)
         call.build("test", self.feed.batch_spec)
         model.stop_evaluating = False
         with measure("callback_seconds"):
@@ -74,6 +78,7 @@ class Evaluation:
                 after_call=after_call,
             )
             self._position = cursor.position() | {"ended": True}
+            self._batches_of_last = cursor.steps_in_epoch
         finally:
             cursor.close()
         logs = keras_hooks.pythonify(fetch(logs or {}))

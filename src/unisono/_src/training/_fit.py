@@ -188,7 +188,7 @@ def _train(
                 is_stopped=lambda: model.stop_training,
                 after_call=after_call,
             )
-            logs, nan_guard = fetch((training.logs if logs is None else logs, nan_guard))
+            logs, nan_guard = fetch((training.last_logs() if logs is None else logs, nan_guard))
             _warn_of_bad_loss(epoch, nan_guard, logs)
             if sync_check():
                 check_in_sync(model)

@@ -29,7 +29,7 @@ from unisono._src.state.checkpoint import (
 )
 from unisono._src.state.store import BackgroundWriter, CheckpointSeries, LoadedCheckpoint
 from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
-from unisono._src.training._training_state import TrainingState
+from unisono._src.training._training_state import TrainingState, check_saved_counts
 
 # The flags of the vote after a call.
 _SAVE: Final = 1
@@ -74,6 +74,8 @@ class RunCheckpointer:
             cache_compiled_programs(Path(resume.directory).absolute() / "programs")
         self._series = CheckpointSeries(next_fit_folder(resume), "save")
         self.saved: LoadedCheckpoint | None = load_newest_on_chief(self._series)
+        if self.saved is not None:
+            check_saved_counts(self.saved)
         self._retention = RetentionRecord.from_json(self.saved.state["memory"] if self.saved else None)
         self._resumed_from = [self.saved.number] if self.saved else []
         self._writer = BackgroundWriter()

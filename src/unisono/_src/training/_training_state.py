@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import jax
 import numpy as np
@@ -15,7 +15,7 @@ from unisono._src import keras_hooks
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_json, processes
-from unisono._src.state.checkpoint import describe_mismatch, named_variables
+from unisono._src.state.checkpoint import describe_mismatch, named_variables, run_on_all
 from unisono._src.state.store import LoadedCheckpoint
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
@@ -30,6 +30,27 @@ The positions of {before} workers in their data cannot be used by {now}. Resume 
 same data (AutoShardPolicy.DATA, which is the default): that resumes with any number."""
 
 NO_CALLBACK = """{folder} holds the state of {name}, and there is no such callback now. It is left out."""
+
+NOT_A_RUN = """{folder} is not a checkpoint of a fit: its {name!r} is {found!r:.80}.
+Give `resume` the folder of another run, or begin a new run in another folder."""
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+_COUNTS: Final[dict[str, Callable[[Any], bool]]] = {
+    "epoch": _is_whole,
+    "step": _is_whole,
+    "within": lambda value: type(value) is bool,
+    "stopped": lambda value: type(value) is bool,
+    "finished": lambda value: value is None or _is_whole(value),
+    "watch": lambda value: value is None or type(value) is int,
+    "logs": lambda value: isinstance(value, dict),
+    "earlier": lambda value: isinstance(value, list) and all(isinstance(logs, dict) for logs in value),
+    "callbacks": lambda value: isinstance(value, dict),
+    "memory": lambda value: isinstance(value, dict),
+}
 
 
 @dataclass(eq=False)
@@ -78,6 +99,12 @@ class TrainingState:
             }
         )
 
+    def last_logs(self) -> Any:
+        """The logs of the last step. Like Keras, an epoch without any step has those of the epoch before it."""
+        if self.logs is not None or not self.logs_of_epochs:
+            return self.logs
+        return {name: value for name, value in self.logs_of_epochs[-1].items() if not name.startswith("val_")}
+
     def end_epoch(self, logs: Mapping[str, Any]) -> None:
         """The epoch that runs has ended with these logs."""
         self.logs_of_epochs.append({name: float(value) for name, value in logs.items() if np.ndim(value) == 0})
@@ -116,6 +143,7 @@ class TrainingState:
 
     def restore(self, saved: LoadedCheckpoint) -> None:
         """Restores variables, counts and callbacks. The data was opened at its position before."""
+        states = run_on_all(lambda: self._check_callback_states(saved))
         self._restore_variables(saved)
         state = saved.state
         self.epoch, self.mid_epoch, self.step = state["epoch"], state["within"], state["step"]
@@ -123,14 +151,21 @@ class TrainingState:
         # A run that had finished continues if more epochs are asked for.
         self.model.stop_training = state["stopped"] and state["finished"] is None
         self.nan_guard = None if state["watch"] is None else self.placement.place_replicated(np.int32(state["watch"]))
+        run_on_all(lambda: _restore_callback_states(states))
+
+    def _check_callback_states(self, saved: LoadedCheckpoint) -> list[tuple[Any, Any, dict[str, Any]]]:
+        """Each callback with its state and arrays in ``saved``. Raises for a state that it cannot have written."""
         callbacks = self._named_callbacks()
-        for name, callback_state in state["callbacks"].items():
+        found = []
+        for name, state in saved.state["callbacks"].items():
             prefix = f"callbacks/{name}/"
             arrays = {key.removeprefix(prefix): saved.arrays[key] for key in saved.arrays if key.startswith(prefix)}
             if name in callbacks:
-                keras_hooks.restore_callback_state(callbacks[name], callback_state, arrays)
+                keras_hooks.check_callback_state(callbacks[name], state, arrays)
+                found.append((callbacks[name], state, arrays))
             elif processes().is_chief:  # other workers have fewer callbacks, and none of those writes
                 warnings.warn(NO_CALLBACK.format(folder=saved.folder, name=name), stacklevel=2)
+        return found
 
     def _restore_variables(self, saved: LoadedCheckpoint) -> None:
         named = self._named_variables()
@@ -161,6 +196,19 @@ class TrainingState:
             number = sum(name.rpartition("-")[0] == kind for name in numbered)
             numbered[f"{kind}-{number}"] = callback
         return numbered
+
+
+def _restore_callback_states(states: list[tuple[Any, Any, dict[str, Any]]]) -> None:
+    for callback, state, arrays in states:
+        keras_hooks.restore_callback_state(callback, state, arrays)
+
+
+def check_saved_counts(saved: LoadedCheckpoint) -> None:
+    """Raises a ValueError if the checkpoint's epoch, step and so on are not what :meth:`TrainingState.state` gave."""
+    for name, is_kind in _COUNTS.items():
+        found = saved.state.get(name) if isinstance(saved.state, dict) else None
+        if not is_kind(found):
+            raise ValueError(NOT_A_RUN.format(folder=saved.folder, name=name, found=found))
 
 
 def saved_position(saved: LoadedCheckpoint | None, what: str) -> State:

@@ -41,4 +41,9 @@ class BatchCounter:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Resumes from ``state``."""
+        for name in ("steps", "epoch", "last_batch"):
+            if type(state.get(name)) is not int:
+                raise ValueError(
+                    f"A checkpoint's count of steps has {state.get(name)!r:.80} as {name!r}, not a number."
+                )
         self.steps, self._epoch, self._last_batch = state["steps"], state["epoch"], state["last_batch"]

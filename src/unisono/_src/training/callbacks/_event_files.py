@@ -22,6 +22,11 @@ from unisono._src.data.files import TFRecordWriter, encode_event, encode_restart
 
 # What TensorBoard recognises as event files. It reads them in the order of their names, so the number must grow.
 _NAME: Final = re.compile(r"events\.out\.tfevents\.(\d+)\..*")
+_MARK: Final = re.compile(r"[0-9a-f]{8}")
+
+NOT_WRITTEN_HERE = """The checkpoint has {found!r:.200} as {name!r} of the callback TensorBoard, which has {expected}
+there. Nothing was restored. TensorBoard did not write this: use a checkpoint of your own, or begin
+again in another folder."""
 
 
 class EventFiles:
@@ -64,12 +69,13 @@ class EventFiles:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Resumes from there. Events that were written later are deleted."""
+        check_event_state(state)
         self.close()
         self._mark, self._last_step = state["mark"], state["last_step"]
         self._earlier = dict(state["files"])
         if self._last_step is not None:
             self.forget_from(self._last_step + 1)
-        for path in self._folder.glob(f"*.{self._mark}"):
+        for path in self._folder.glob(f"events.out.tfevents.*.{self._mark}"):
             if path.name not in self._earlier:
                 path.unlink()
             elif path.stat().st_size > self._earlier[path.name]:
@@ -102,6 +108,24 @@ class EventFiles:
                 self._writer.write(encode_restart_event(self._forget_from, time.time()))
             self._forget_from = None
         return self._writer
+
+
+def check_event_state(state: Any) -> None:
+    """Raises a ValueError for what :meth:`EventFiles.get_state` cannot have returned.
+
+    The mark becomes part of a pattern of files to delete, so it must not be anything but a mark.
+    """
+    checked = state if isinstance(state, dict) else {}
+    mark, files, last_step = (checked.get(name) for name in ("mark", "files", "last_step"))
+    if not isinstance(mark, str) or not _MARK.fullmatch(mark):
+        raise ValueError(NOT_WRITTEN_HERE.format(found=mark, name="mark", expected="eight hexadecimal digits"))
+    if last_step is not None and type(last_step) is not int:
+        raise ValueError(NOT_WRITTEN_HERE.format(found=last_step, name="last_step", expected="a step"))
+    if not isinstance(files, dict):
+        raise ValueError(NOT_WRITTEN_HERE.format(found=files, name="files", expected="sizes of event files"))
+    for name, size in files.items():
+        if not _NAME.fullmatch(name) or "/" in name or type(size) is not int or size < 0:
+            raise ValueError(NOT_WRITTEN_HERE.format(found={name: size}, name="files", expected="sizes of event files"))
 
 
 def new_mark() -> str:

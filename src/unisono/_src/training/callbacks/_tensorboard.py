@@ -19,7 +19,7 @@ import numpy as np
 from unisono._src.processes import processes
 from unisono._src.training.callbacks import _summaries
 from unisono._src.training.callbacks._batch_counter import BatchCounter
-from unisono._src.training.callbacks._event_files import EventFiles, new_mark
+from unisono._src.training.callbacks._event_files import EventFiles, check_event_state, new_mark
 from unisono._src.training.callbacks._profile import Profile, profiled_steps
 from unisono._src.training.callbacks._projector import check_metadata, write_embeddings
 
@@ -232,6 +232,8 @@ class _RunLog:
         return {"counter": self.counter.get_state(), "graph_is_written": self.graph_is_written, "runs": runs}
 
     def set_state(self, state: dict[str, Any], *, on_disk: bool) -> None:
+        for name in self.runs:
+            check_event_state(state["runs"].get(name))
         self.counter.set_state(state["counter"])
         self.graph_is_written = state["graph_is_written"]
         self.profile.after(self.counter.steps)
