@@ -28,12 +28,20 @@ import jax
 
 import unisono  # noqa: F401
 
-# Many tests build the same small model, so the tests of this process share a cache of compiled programs. Processes that
-# tests start do not use it: they are killed at all moments, perhaps while they write to it.
+# Many tests build the same small model, so the tests of this process share a cache of compiled programs.
 _PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
 jax.config.update("jax_compilation_cache_dir", _PROGRAMS.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+# The processes that tests start share another one: a job that is killed and started again takes half the CPU time. A
+# process that is killed while it writes leaves a damaged entry; JAX warns, and compiles the program itself.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # set by the process that started this one, with pytest-xdist
+    _PROGRAMS_OF_CHILDREN = tempfile.TemporaryDirectory(prefix="unisono-programs-", ignore_cleanup_errors=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS_OF_CHILDREN.name
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+    os.environ["PYTHONWARNINGS"] = "ignore:Error reading persistent compilation cache:UserWarning"
 
 # A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP, and children would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
