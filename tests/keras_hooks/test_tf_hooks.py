@@ -40,6 +40,126 @@ def test_arrays_have_the_methods_of_tensors() -> None:
         jax.jit(lambda x: (x.ref().deref(), x.numpy()))(x)
 
 
+LIST_OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
+COMPARISONS = ["lt", "le", "gt", "ge", "ne"]
+
+
+def names_of_operators(kind: str, *more: str) -> list[str]:
+    names = [*LIST_OPERATORS, *(f"r{name}" for name in LIST_OPERATORS), *COMPARISONS, *more]
+    return [f"{kind}.__{name}__" for name in names]
+
+
+def apply_all_operators(x: Any, other: Any) -> list[Any]:
+    """The results of all operators for a vector of two numbers and ``other``, on both sides."""
+    bits = x > 0
+    flags = [True, False] if isinstance(other, list) else np.array([True, False])
+    results = [x + other, other + x, x - other, other - x, x * other, other * x, x / other, other / x]
+    results += [x // other, other // x, x % other, other % x, x**other, other**x, x @ other, other @ x]
+    results += [x < other, x <= other, x > other, x >= other, x != other]
+    return [*results, bits & flags, flags & bits, bits | flags, flags | bits, bits ^ flags, flags ^ bits]
+
+
+@covers(*names_of_operators("ArrayImpl", "eq"), *names_of_operators("Tracer", "eq"))
+def test_operators_take_lists() -> None:
+    x, other = jnp.array([1.0, 2.0]), [2, 3]
+    expected = apply_all_operators(x, np.array(other, "float32"))
+    for results in (apply_all_operators(x, other), jax.jit(lambda x: apply_all_operators(x, other))(x)):
+        for result, each in zip(results, expected, strict=True):
+            assert result.dtype == each.dtype
+            np.testing.assert_allclose(result, each)
+    assert (x == [1, 3]).tolist() == jax.jit(lambda x: x == [1, 3])(x).tolist() == [True, False]
+    assert (x - (1, 2)).tolist() == [0.0, 0.0]
+    assert (jnp.array([1, 2]) * [0.5, 0.5]).tolist() == [0.5, 1.0]
+    assert jax.jit(lambda x: x * [x[0], 3.0])(x).tolist() == [1.0, 6.0]
+
+
+@covers(*names_of_operators("KerasTensor"))
+def test_operators_of_symbolic_tensors_take_lists() -> None:
+    inputs, x = keras.Input(batch_shape=(2, 2)), np.array([[1, 2], [3, 4]], "float32")
+    results = keras.Model(inputs, apply_all_operators(inputs, [2, 3]))(x)
+    for result, each in zip(results, apply_all_operators(x, np.array([2, 3], "float32")), strict=True):
+        np.testing.assert_allclose(result, each)
+
+
+SIZED = {
+    "Dense": lambda n: keras.layers.Dense(n(4)),
+    "EinsumDense": lambda n: keras.layers.EinsumDense("ab,bc->ac", n(4)),
+    "Embedding": lambda n: keras.layers.Embedding(n(4), n(2)),
+    "MultiHeadAttention": lambda n: keras.layers.MultiHeadAttention(n(2), n(4)),
+    "BaseConv": lambda n: keras.layers.Conv1D(n(4), n(2)),
+    "BaseConvTranspose": lambda n: keras.layers.Conv2DTranspose(n(4), n(2), strides=n(2)),
+    "BaseDepthwiseConv": lambda n: keras.layers.DepthwiseConv2D(n(2)),
+    "BaseSeparableConv": lambda n: keras.layers.SeparableConv2D(n(4), n(2)),
+    "BasePooling": lambda n: keras.layers.MaxPooling2D((n(2), n(2))),
+    "ConvLSTM": lambda n: keras.layers.ConvLSTM2D(n(4), n(2)),
+    "ConvLSTMCell": lambda n: keras.layers.ConvLSTM2D(n(4), n(2)).cell,
+    "LSTMCell": lambda n: keras.layers.LSTMCell(n(4)),
+    "GRUCell": lambda n: keras.layers.RNN(keras.layers.GRUCell(n(4))),
+    "SimpleRNNCell": lambda n: keras.layers.RNN(keras.layers.SimpleRNNCell(n(4))),
+    "LSTM": lambda n: keras.layers.LSTM(n(4)),
+    "GRU": lambda n: keras.layers.GRU(n(4)),
+    "SimpleRNN": lambda n: keras.layers.SimpleRNN(n(4)),
+    "Reshape": lambda n: keras.layers.Reshape((n(4), n(1))),
+    "RepeatVector": lambda n: keras.layers.RepeatVector(n(4)),
+    "UpSampling1D": lambda n: keras.layers.UpSampling1D(n(2)),
+    "UpSampling2D": lambda n: keras.layers.UpSampling2D(n(2)),
+    "UpSampling3D": lambda n: keras.layers.UpSampling3D(n(2)),
+    "ZeroPadding1D": lambda n: keras.layers.ZeroPadding1D(n(2)),
+    "ZeroPadding2D": lambda n: keras.layers.ZeroPadding2D(n(2)),
+    "ZeroPadding3D": lambda n: keras.layers.ZeroPadding3D(n(2)),
+    "Cropping1D": lambda n: keras.layers.Cropping1D(n(2)),
+    "Cropping2D": lambda n: keras.layers.Cropping2D(n(2)),
+    "Cropping3D": lambda n: keras.layers.Cropping3D(n(2)),
+    "LayerNormalization": lambda n: keras.layers.LayerNormalization(axis=n(1)),
+    "GroupNormalization": lambda n: keras.layers.GroupNormalization(n(2)),
+    "UnitNormalization": lambda n: keras.layers.UnitNormalization(axis=n(1)),
+    "Normalization": lambda n: keras.layers.Normalization(axis=n(1)),
+    "CategoryEncoding": lambda n: keras.layers.CategoryEncoding(n(4)),
+    "Resizing": lambda n: keras.layers.Resizing(n(4), n(4)),
+    "Dot": lambda n: keras.layers.Dot(n(1)),
+    "Concatenate": lambda n: keras.layers.Concatenate(n(1)),
+    "InputLayer": lambda n: keras.layers.InputLayer((n(4),)),
+    "SeedGenerator": lambda n: keras.random.SeedGenerator(n(4)),
+}
+
+
+@covers(*(f"{name}.__init__" for name in SIZED))
+@pytest.mark.parametrize("number", [np.int64, np.int32, tf.constant])
+def test_sizes_may_be_integers_of_numpy_and_tensors(number: Any) -> None:
+    keras.utils.clear_session()
+    for make in SIZED.values():
+        found, expected = make(number), make(int)
+        configs = [{**each.get_config(), "name": None} for each in (found, expected)]
+        assert str(configs[0]).replace("_1'", "'") == str(configs[1]).replace("_1'", "'")
+
+
+@covers("Model.get_layer")
+def test_layers_take_old_names() -> None:
+    class Block(keras.layers.Layer):
+        def __init__(self, name: str) -> None:
+            super().__init__(name)
+
+    class Frozen(keras.layers.Layer):
+        def __init__(self) -> None:
+            super().__init__(False, "frozen")
+
+    assert Block("first").name == "first"
+    assert (Frozen().name, Frozen().trainable) == ("frozen", False)
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(2, name="head/logits")])
+    assert model.get_layer("head/logits") is model.layers[0]
+    assert model.get_layer(index=0).name == "head_logits"
+
+
+@covers("Metric.__init__")
+def test_metrics_take_their_name_first() -> None:
+    class Score(keras.metrics.Metric):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+
+    assert [Score(*args).name for args in (("score",), ("score", "float32"), (None, "score"))] == ["score"] * 3
+    assert [Score(*args).dtype for args in (("score", "float64"), ("float64", "score"))] == ["float64"] * 2
+
+
 @covers(
     *(f"{kind}.{name}" for kind in ("ArrayImpl", "Tracer") for name in ("assign", "assign_add", "assign_sub")),
     "Variable.__getitem__",

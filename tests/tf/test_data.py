@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -85,8 +86,10 @@ def test_a_tensor_spec_describes_tensors() -> None:
     assert tf.TensorSpec.from_spec(spec, name="y").name == "y"
     assert spec.most_specific_compatible_shape(tf.TensorSpec([3, 2])) == tf.TensorShape([None, 2])
     assert hash(tf.TensorSpec([2])) == hash(tf.TensorSpec((2,)))
-    with pytest.raises(ValueError, match="rank of a tensor has to be known"):
-        tf.TensorSpec(None)
+    unknown = tf.TensorSpec(None)
+    assert unknown.shape.rank is None
+    assert unknown.is_compatible_with(tf.ones([2, 3]))
+    assert unknown not in (tf.TensorSpec([]), tf.TensorSpec([None]))
     for unsupported in (tf.RaggedTensorSpec, tf.SparseTensorSpec):
         with pytest.raises(NotImplementedError, match="dense"):
             unsupported([None])
@@ -345,8 +348,61 @@ def test_older_iterators_work() -> None:
     assert tf.compat.v1.data.make_one_shot_iterator(dataset).get_next().numpy() == 0
     assert tf.compat.v1.data.get_output_types(dataset) == tf.int64
     assert tf.compat.v1.data.get_output_shapes(dataset) == tf.TensorShape([])
-    with pytest.raises(NotImplementedError, match=r"iter\(dataset\)"):
-        tf.compat.v1.data.make_initializable_iterator(dataset)
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    assert iterator.element_spec == dataset.element_spec
+    for _ in range(2):  # epochs
+        iterator.initialize()
+        assert [int(each) for each in iterator] == [0, 1]
+    assert iterator.initializer is None
+    assert int(iterator.get_next()) == 0
+
+
+def test_shapes_of_unknown_rank_are_those_of_the_first_element() -> None:
+    signature = {"x": tf.TensorSpec(shape=None, dtype=tf.float32), "n": tf.TensorSpec(shape=(), dtype=tf.int32)}
+    dataset = tf.data.Dataset.from_generator(
+        lambda: iter([{"x": [1.0], "n": 0}, {"x": [1.0, 2.0], "n": 1}]), output_signature=signature
+    )
+    assert dataset.element_spec["x"] == tf.TensorSpec([None])
+    assert [each["x"].shape for each in dataset] == [(1,), (2,)]
+    double = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec(None, tf.float32)])
+    assert [double(x).tolist() for x in (1.0, [1.0, 2.0])] == [2.0, [2.0, 4.0]]
+    assert double.get_concrete_function()(tf.ones([1])).tolist() == [2.0]
+
+
+def test_the_arguments_of_a_generator_are_numpy_scalars_and_can_be_keys() -> None:
+    calls: dict[Any, int] = {}
+
+    def generate(instance: Any, count: Any) -> Any:
+        calls[instance] = calls.get(instance, 0) + 1
+        yield from range(count)
+
+    dataset = tf.data.Dataset.range(2).flat_map(
+        lambda _: tf.data.Dataset.from_generator(
+            generate, output_signature=tf.TensorSpec([], tf.int32), args=(7, tf.constant(3))
+        )
+    )
+    assert [int(each) for each in dataset] == [0, 1, 2, 0, 1, 2]
+    assert calls == {7: 2}
+
+
+def test_operands_that_are_lists_keep_the_dtype_of_an_element() -> None:
+    dataset = tf.data.Dataset.from_tensor_slices(np.ones([2, 2], "float32"))
+    for element in dataset.map(lambda x: [x - [1, 2], [2, 2] * x]):
+        assert [each.dtype for each in element] == [tf.float32] * 2
+    row = next(iter(dataset))
+    assert [each.dtype for each in (row - [1, 2], [1, 2] / row, row @ [1.5, 2.5])] == [np.float32] * 3
+    assert (row > [0, 2]).tolist() == [True, False]
+
+
+def test_distributed_iterators_begin_again_with_initialize() -> None:
+    strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+    distributed = strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2))
+    iterator = tf.compat.v1.data.make_initializable_iterator(distributed)
+    for _ in range(2):
+        assert iterator.initialize() == []
+        assert [step.tolist() for step in iterator] == [[0, 1], [2, 3]]
+    assert iterator.initializer == []
+    assert iterator.get_next().tolist() == [0, 1]
 
 
 def test_csv_files_are_read_by_column(tmp_path: Path) -> None:

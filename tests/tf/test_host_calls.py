@@ -1,5 +1,7 @@
 """Python inside of compiled functions and of maps."""
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -56,3 +58,18 @@ def test_no_gradient_passes_numpy():
     with tf.GradientTape() as tape:
         y = x * tf.numpy_function(lambda each: each * 3, [x], tf.float32)
     assert float(tape.gradient(y, x)) == 6.0
+
+
+def test_python_functions_are_decorated() -> None:
+    @tf.py_function(Tout=tf.float32)
+    def add(x: Any, y: Any) -> Any:
+        return x.numpy() + y.numpy()
+
+    @tf.numpy_function(Tout=[tf.int32, tf.float32])
+    def describe(x: Any) -> Any:
+        return np.int32(x.ndim), np.float32(x.max())
+
+    assert float(add(1.0, 2.0)) == float(tf.function(add)(tf.constant(1.0), tf.constant(2.0))) == 3.0
+    assert [float(each) for each in describe(np.ones(2))] == [1.0, 1.0]
+    assert add.__name__ == "add"
+    assert [float(x) for x in tf.data.Dataset.range(2).map(lambda x: add(x, 1))] == [1.0, 2.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,11 +24,15 @@ WRONG_SHAPE = """{name}: result {index} has the shape {found}. Expected {expecte
 is needed before the call: Tout=tf.TensorSpec({found}, {dtype})."""
 
 
-def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None) -> Any:
+def numpy_function(
+    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: Any = None
+) -> Any:
     """Calls ``func`` with NumPy arrays, and converts what it returns to tensors.
 
     Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
     for a single number, a `tf.TensorSpec` for an array, or a list of these. It has no gradient.
+
+    Without ``inp`` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
 
     Args:
         func: a function of NumPy arrays.
@@ -37,17 +42,22 @@ def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool
         name: accepted, without effect.
     """
 
+    if inp is None or func is None:
+        return _decorate(functools.partial(numpy_function, Tout=Tout, stateful=stateful), func)
+
     def call_with_numpy(*tensors: Any) -> Any:
         return func(*(convert_to_tensor(tensor).numpy() for tensor in tensors))
 
     return _call_python("tf.numpy_function", call_with_numpy, inp, Tout, stateful)
 
 
-def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None) -> Any:
+def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
     """Calls ``func`` with concrete tensors, and converts what it returns to tensors.
 
     Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
     for a single number, a `tf.TensorSpec` for an array, or a list of these.
+
+    Without ``inp`` it is a decorator: `@tf.py_function(Tout=tf.float32)`.
 
     Args:
         func: a function of tensors.
@@ -55,13 +65,29 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: Any = None)
         Tout: the dtype of the result, or a list of them.
         name: accepted, without effect.
     """
+    if inp is None or func is None:
+        return _decorate(functools.partial(py_function, Tout=Tout), func)
     return _call_python("tf.py_function", func, inp, Tout, True)
+
+
+def _decorate(call: Callable[..., Any], func: Callable[..., Any] | None) -> Any:
+    """A function that calls ``func`` through ``call`` with the tensors that it is given; without ``func`` a decorator
+    that makes one."""
+
+    def decorate(decorated: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(decorated)
+        def call_with_tensors(*tensors: Any) -> Any:
+            return call(decorated, inp=tensors)
+
+        return call_with_tensors
+
+    return decorate if func is None else decorate(func)
 
 
 def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, stateful: bool) -> Any:
     tensors = [convert_to_tensor(each) for each in (inp if isinstance(inp, list | tuple) else [inp])]
     is_sequence = isinstance(outputs, list | tuple)
-    specs = list(outputs) if is_sequence else [outputs]
+    specs = list(outputs) if is_sequence else [] if outputs is None else [outputs]
     if not any(isinstance(tensor, jax.core.Tracer) for tensor in tensors):
         results = _check_results(name, func(*tensors), specs, is_sequence)
         tensors_out = [_to_tensor(each, spec) for each, spec in zip(results, specs, strict=True)]
@@ -78,7 +104,7 @@ def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, st
     tensors = [jax.lax.stop_gradient(tensor) for tensor in tensors]
     run = io_callback if stateful else jax.pure_callback
     flat = list(run(call_with_host_tensors, structs, *tensors))
-    return flat if is_sequence else flat[0]
+    return flat if is_sequence else flat[0] if flat else None
 
 
 def _check_results(name: str, returned: Any, specs: list[Any], is_sequence: bool) -> list[Any]:

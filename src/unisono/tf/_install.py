@@ -12,6 +12,7 @@ from unisono._src.data.dataset import Dataset, element_conversion
 from unisono._src.datasets import DatasetFilesNotFoundError, read_local_dataset
 from unisono._src.keras_hooks import tf_keras
 from unisono.tf import errors
+from unisono.tf._operands import match_list
 from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import to_host_tensor
 from unisono.tf._variable_parts import array_properties, remember_part, variable_methods
@@ -22,6 +23,7 @@ def install_hooks() -> None:
     jax_hooks.install_tensor_methods(TensorShape.from_sizes)
     tf_keras.install_variable_methods(TensorShape)
     tf_keras.install_variable_parts(variable_methods(), remember_part)
+    jax_hooks.accept_lists(match_list)
     jax_hooks.add_array_properties(array_properties())
     keras_hooks.track_current_layer()
     keras_hooks.hide_tensorflow(Dataset)

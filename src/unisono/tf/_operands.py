@@ -24,10 +24,10 @@ def convert_operands(x: Any, y: Any) -> tuple[Any, Any]:
         return x, y
     if _has_dtype(x) and not _has_dtype(y):
         x = as_array(x)
-        return x, _match_dtype(y, x)
+        return x, match_dtype(y, x)
     if _has_dtype(y) and not _has_dtype(x):
         y = as_array(y)
-        return _match_dtype(x, y), y
+        return match_dtype(x, y), y
     return as_array(x), as_array(y)
 
 
@@ -110,7 +110,7 @@ def convert_together(values: Sequence[Any]) -> tuple[Any, list[Any]]:
     given = [as_array(value) for value in values if _has_dtype(value)]
     if not given or len(given) == len(values):
         return jnp, [as_array(value) for value in values]
-    return jnp, [as_array(value) if _has_dtype(value) else _match_dtype(value, given[0]) for value in values]
+    return jnp, [as_array(value) if _has_dtype(value) else match_dtype(value, given[0]) for value in values]
 
 
 def jax_dtype_or(dtype: Any, default: Any) -> np.dtype[Any]:
@@ -124,7 +124,12 @@ def _has_dtype(value: Any) -> bool:
     return hasattr(value, "dtype")
 
 
-def _match_dtype(value: Any, array: Any) -> Any:
+def match_list(values: Any, array: Any) -> Any:
+    """Converts a list to an operand of ``array``: numbers take its dtype."""
+    return as_array(values) if _has_dtype(values) else match_dtype(values, array)
+
+
+def match_dtype(value: Any, array: Any) -> Any:
     """Converts Python numbers to the dtype of ``array`` where nothing is lost."""
     if type(value) is float and array.dtype.kind == "f":
         return array.dtype.type(value)

@@ -13,8 +13,6 @@ from unisono.tf._dtypes import as_dtype, float32
 from unisono.tf._shape import TensorShape
 from unisono.tf._unsupported import unsupported_class
 
-UNKNOWN_RANK = "TensorSpec(shape=None): the rank of a tensor has to be known here. Write [None] * rank."
-
 
 class _TypeSpecMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -34,8 +32,6 @@ class TensorSpec(data.TensorSpec):
     """
 
     def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
-        if shape is None:
-            raise ValueError(UNKNOWN_RANK)
         object.__setattr__(self, "shape", TensorShape(shape))
         object.__setattr__(self, "dtype", as_dtype(dtype))
         object.__setattr__(self, "name", name)
@@ -63,7 +59,7 @@ class TensorSpec(data.TensorSpec):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, data.TensorSpec):
             return NotImplemented
-        same = tuple(self.shape) == tuple(other.shape) and self.dtype == as_dtype(other.dtype)
+        same = TensorShape(self.shape) == TensorShape(other.shape) and self.dtype == as_dtype(other.dtype)
         return same and self.name == other.name
 
     def __hash__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import jax
@@ -92,11 +93,29 @@ class HostTensor(np.ndarray[Any, Any]):
             return to_host_tensor(np.logical_not(self == other))
         return super().__ne__(other)
 
+    def _match_list(self, numbers: Any) -> Any:
+        """Numbers in a list take the dtype of the tensor, as a single number does: NumPy would give float64."""
+        found, kinds = np.asarray(numbers), {"f": "iuf", "i": "iu", "u": "iu", "c": "iufc"}
+        return found.astype(self.dtype) if found.dtype.kind in kinds.get(self.dtype.kind, "") else found
+
     def __hash__(self) -> int:  # type: ignore[override]
         raise TypeError("Tensors cannot be keys of dicts and sets. Use tensor.ref() instead.")
 
     def __reduce__(self) -> Any:
         return to_host_tensor, (np.asarray(self),)
+
+
+def _accept_list(operator: Any) -> Any:
+    @functools.wraps(operator)
+    def operate(self: HostTensor, other: Any) -> Any:
+        return operator(self, self._match_list(other) if type(other) in (list, tuple) else other)
+
+    return operate
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(HostTensor, _method, _accept_list(getattr(np.ndarray, _method)))
 
 
 class _TensorMeta(type):

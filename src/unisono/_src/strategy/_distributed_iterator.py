@@ -37,6 +37,7 @@ class DistributedIterator:
         assembler: GlobalStepAssembler | None,
     ) -> None:
         self._source, self._dataset, self._assembler = source, dataset, assembler
+        self._make_plan = make_plan
         self._iterator = DatasetIterator(dataset, make_plan, dataset.next_iteration())
 
     def __iter__(self) -> Self:
@@ -79,6 +80,17 @@ class DistributedIterator:
     def set_state(self, state: State) -> None:
         """Continues where `get_state` was called, on this iterator or on one in another run of the same code."""
         self._iterator.set_state(state)
+
+    def initialize(self) -> list[None]:
+        """Begins a new pass. Loops that were written for TensorFlow 1 call it before each epoch."""
+        self._iterator.close()
+        self._iterator = DatasetIterator(self._dataset, self._make_plan, self._dataset.next_iteration())
+        return []
+
+    @property
+    def initializer(self) -> list[None]:
+        """The same as `initialize()`, by the name of TensorFlow 1's iterators."""
+        return self.initialize()
 
     def close(self) -> None:
         """Ends the pass: closes files and stops threads. Happens by itself at the end of the data."""

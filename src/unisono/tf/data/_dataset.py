@@ -20,7 +20,7 @@ from unisono.tf.data._conversions import (
     to_host_tensors,
     to_state,
 )
-from unisono.tf.data._generators import has_all_shapes, infer_signature
+from unisono.tf.data._generators import has_all_shapes, infer_signature, split_signature
 
 _RAGGED = "elements are dense arrays; use padded_batch(batch_size), which pads the rows to one length."
 
@@ -70,9 +70,14 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
     ) -> Dataset:
         """The elements that a Python function yields; it is called again for each pass.
 
-        With `output_types` alone it is called once more: its first element determines the number of dims.
+        Where the number of dims is not given, it is called once more: its first element determines it. `args` are NumPy
+        arrays and scalars in the function.
         """
-        function = generator if not args else lambda: generator(*to_host_tensors(tuple(map(np.asarray, args))))
+        function = generator if not args else lambda: generator(*(np.asarray(each)[()] for each in args))
+        if output_signature is not None:
+            output_types, output_shapes = split_signature(output_signature)
+            if not has_all_shapes(output_types, output_shapes):
+                output_signature = None
         if output_types is not None and output_signature is None and not has_all_shapes(output_types, output_shapes):
             output_signature = infer_signature(function, output_types, output_shapes)
         dataset = data.Dataset.from_generator(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans import Nest, flatten, is_leaf, unflatten
+from unisono._src.data.plans import Nest, flatten, is_leaf, map_leaves, unflatten
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._shape import TensorShape
 from unisono.tf._spec import TensorSpec
@@ -45,6 +45,11 @@ def infer_signature(generator: Callable[[], Iterable[Nest]], types: Nest, shapes
 def has_all_shapes(types: Nest, shapes: Nest) -> bool:
     """Whether the shape of each leaf is known."""
     return None not in _flatten_shapes(types, shapes)
+
+
+def split_signature(signature: Nest) -> tuple[Nest, Nest]:
+    """The dtypes and the shapes of a signature."""
+    return map_leaves(lambda spec: spec.dtype, signature), map_leaves(lambda spec: spec.shape, signature)
 
 
 def _flatten_element(types: Nest, element: Any) -> list[Any] | None:

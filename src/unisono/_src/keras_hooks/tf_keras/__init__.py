@@ -7,6 +7,9 @@ from unisono._src.keras_hooks.tf_keras._compile import (
 )
 from unisono._src.keras_hooks.tf_keras._datasets import prefer_local_datasets
 from unisono._src.keras_hooks.tf_keras._files import export_without_tensorflow, install_file_formats, save_model
+from unisono._src.keras_hooks.tf_keras._layer_arguments import (
+    accept_array_sizes, accept_lists_in_models, accept_old_names,
+)
 from unisono._src.keras_hooks.tf_keras._layers import accept_positional_training, carry_rnn_states, install_layer_names
 from unisono._src.keras_hooks.tf_keras._metrics import install_metric_names
 from unisono._src.keras_hooks.tf_keras._models import install_model_names

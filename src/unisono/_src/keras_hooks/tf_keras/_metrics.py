@@ -5,6 +5,7 @@ a user-defined metric may be a variable. Checked against Keras 3.15.1.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -19,6 +20,7 @@ _ADD_VARIABLE = "(self, shape, initializer, dtype=None, aggregation='sum', name=
 def install_metric_names() -> None:
     """Installs the hooks."""
     kind, why = keras.metrics.Metric, "scripts use the names of Keras 2"
+    hooks.wrap(kind, "__init__", _accept_name_by_position, expects="(self, dtype=None, name=None)", why=why)
     hooks.wrap(kind, "reset_state", _reset_by_either_name, expects="(self)", why=why)
     hooks.add(kind, "reset_states", _reset_states, why=why)
     hooks.wrap(kind, "add_weight", _accept_name_first, expects=_ADD_WEIGHT, why=why)
@@ -28,6 +30,29 @@ def install_metric_names() -> None:
 
 
 _KERAS_RESET = "_unisono_keras_reset"
+
+
+def _accept_name_by_position(original: Any) -> Any:
+    """Keras 2 took the name first, and then the dtype: `super().__init__("score")`."""
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if args and args[0] is not None and not _is_dtype(args[0]):
+            kwargs |= dict(zip(("name", "dtype"), args, strict=False))
+            args = ()
+        original(self, *args, **kwargs)
+
+    init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it
+    return init
+
+
+def _is_dtype(value: Any) -> bool:
+    if not isinstance(value, str):
+        return True
+    try:
+        keras.backend.standardize_dtype(value)
+    except ValueError:
+        return value.startswith("mixed_")
+    return True
 
 
 def _reset_states(self: Any) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import keras
+import numpy as np
 import optree
 from keras.src.layers import layer as layer_module
 
@@ -105,7 +106,7 @@ def _batch_shape(
     if batch_input_shape is not None:
         return tuple(batch_input_shape)
     if input_shape is not None:
-        return (batch_size, *((input_shape,) if isinstance(input_shape, int) else input_shape))
+        return (batch_size, *((input_shape,) if np.ndim(input_shape) == 0 else input_shape))
     return (batch_size, input_dim) if input_length is None else (batch_size, input_length, input_dim)
 
 

@@ -35,10 +35,11 @@ def _fit_leaf(spec: TensorSpec, leaf: Any, function: str) -> Any:
         if np.can_cast(array.dtype, spec.dtype, "same_kind"):
             array = array.astype(spec.dtype)  # a Python number has no dtype
     dtype = jax.dtypes.canonicalize_dtype(spec.dtype)
+    has_rank = getattr(spec.shape, "rank", 0) is not None
     same_shape = len(array.shape) == len(spec.shape) and all(
         expected in (None, found) for expected, found in zip(spec.shape, array.shape, strict=True)
     )
-    if not same_shape or jax.dtypes.canonicalize_dtype(array.dtype) != dtype:
+    if (has_rank and not same_shape) or jax.dtypes.canonicalize_dtype(array.dtype) != dtype:
         got = TensorSpec(array.shape, array.dtype)
         raise TypeError(NOT_FITTING.format(function=function, expected=spec, got=got))
     return array

@@ -44,7 +44,7 @@ class Hashing(keras.Layer):
             raise NotImplementedError("Hashing: salt and sparse=True are not supported. Leave them out.")
         if num_bins < 1:
             raise ValueError(f"Hashing: num_bins is {num_bins}. Expected at least 1.")
-        self.num_bins, self.mask_value = num_bins, mask_value
+        self.num_bins, self.mask_value = int(num_bins), mask_value
         self.output_mode = check_mode(output_mode, ("int", "one_hot", "multi_hot", "count"))
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
