@@ -9,6 +9,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from unisono.tf._indexing import slice as tf_slice
+from unisono.tf._print import print as tf_print
 from unisono.tf.keras.backend._values import dtype_name, float_dtype_name
 
 abs = ops.abs
@@ -197,6 +199,28 @@ def hard_sigmoid(x: Any) -> Any:
 def l2_normalize(x: Any, axis: Any = None) -> Any:
     """Divides by the L2 norm along ``axis``."""
     return x * ops.rsqrt(ops.maximum(ops.sum(ops.square(x), axis=axis, keepdims=True), 1e-12))
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") -> Any:
+    """Numbers from ``start`` to ``stop``; from 0 to ``start`` if ``stop`` is None."""
+    begin, end = (0, start) if stop is None else (start, stop)
+    return ops.arange(begin, begin if end < begin and step > 0 else end, step, dtype=dtype_name(dtype))
+
+
+def slice(x: Any, start: Any, size: Any) -> Any:
+    """A part of a tensor; a size of -1 means all that is left."""
+    return tf_slice(x, start, size)
+
+
+def to_dense(tensor: Any) -> Any:
+    """The tensor: arrays are dense already."""
+    return tensor
+
+
+def print_tensor(x: Any, message: str = "", summarize: int = 3) -> Any:
+    """Prints the values now, or each time the compiled function runs, and returns the tensor."""
+    tf_print(message, x, summarize=summarize)
+    return x
 
 
 def eye(size: int, dtype: Any = None, name: Any = None) -> Any:

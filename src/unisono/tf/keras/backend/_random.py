@@ -7,7 +7,7 @@ from typing import Any
 from keras import ops
 
 from unisono.tf import nn, random
-from unisono.tf.keras.backend._values import float_dtype_name
+from unisono.tf.keras.backend._values import float_dtype_name, variable
 
 
 def random_normal(
@@ -34,6 +34,23 @@ def truncated_normal(
 def random_bernoulli(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | None = None) -> Any:
     """Ones with probability ``p``, else zeros."""
     return ops.cast(random.uniform(shape, seed=seed) < p, float_dtype_name(dtype))
+
+
+random_binomial = random_bernoulli
+
+
+def random_normal_variable(
+    shape: Any, mean: float, scale: float, dtype: Any = None, name: str | None = None, seed: int | None = None
+) -> Any:
+    """A variable of normally distributed numbers."""
+    return variable(random_normal(shape, mean, scale, dtype, seed), dtype, name)
+
+
+def random_uniform_variable(
+    shape: Any, low: float, high: float, dtype: Any = None, name: str | None = None, seed: int | None = None
+) -> Any:
+    """A variable of uniformly distributed numbers."""
+    return variable(random_uniform(shape, low, high, dtype, seed), dtype, name)
 
 
 def dropout(x: Any, level: float, noise_shape: Any = None, seed: int | None = None) -> Any:
