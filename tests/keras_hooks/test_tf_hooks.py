@@ -222,6 +222,7 @@ def test_variables_are_gathered_from() -> None:
             "timeseries_dataset_from_array",
         )
     ),
+    "utils.audio_dataset_from_directory",
 )
 def test_stock_keras_has_what_would_need_tensorflow() -> None:
     assert keras.layers.StringLookup(vocabulary=["a", "b"])(np.array(["b"])).tolist() == [2]
@@ -233,6 +234,7 @@ def test_stock_keras_has_what_would_need_tensorflow() -> None:
         assert np.asarray(batch).tolist() == [[0, 1, 2]]
         for name in ("image_dataset_from_directory", "text_dataset_from_directory"):
             assert getattr(module, name) is getattr(tf.keras.utils, name)
+    assert keras.utils.audio_dataset_from_directory is tf.keras.utils.audio_dataset_from_directory
 
 
 @covers("Sequential.build", "Functional.call", "Functional._assert_input_compatibility")

@@ -15,6 +15,7 @@ OPTION = "--names-used"
 # Modules that take seconds. test_recorded_* cannot be marked in their files, which also run without pytest.
 SLOW = (
     "test_backend",
+    "test_bounding_boxes",
     "test_compat_v1",
     "test_compiled_trainable",
     "test_config",

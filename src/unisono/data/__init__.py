@@ -2,7 +2,8 @@
 
 from unisono._src.data.dataset import (
     Dataset, DatasetIterator, DatasetSpec, FixedLengthRecordDataset, FolderDataset, Optional, TensorSpec,
-    TextLineDataset, TFRecordDataset, image_dataset_from_directory, text_dataset_from_directory,
+    TextLineDataset, TFRecordDataset, audio_dataset_from_directory, image_dataset_from_directory,
+    text_dataset_from_directory,
 )
 from unisono._src.data.plans import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, AutoShardPolicy, Options
 from unisono.data import experimental, random
@@ -10,5 +11,6 @@ from unisono.data import experimental, random
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "Dataset", "DatasetIterator",
     "DatasetSpec", "FixedLengthRecordDataset", "FolderDataset", "Optional", "Options", "TFRecordDataset", "TensorSpec",
-    "TextLineDataset", "experimental", "image_dataset_from_directory", "random", "text_dataset_from_directory",
+    "TextLineDataset", "audio_dataset_from_directory", "experimental", "image_dataset_from_directory", "random",
+    "text_dataset_from_directory",
 ]

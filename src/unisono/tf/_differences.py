@@ -38,6 +38,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.gather": "Indices out of range give zeros, as on TensorFlow's GPUs, and no error.",
     "tf.image.decode_image": "Returns the first frame of an animation.",
     "tf.int64": "64-bit numbers have 32 bits on devices unless jax_enable_x64 is set; in dataset maps 64.",
+    "tf.image.sample_distorted_bounding_box": "Different crops than TensorFlow's, from similar distributions.",
     "tf.io.VarLenFeature": "The values are dense; a batch is padded with zeros or empty strings.",
     "tf.io.decode_image": "Returns the first frame of an animation.",
     "tf.io.gfile.GFile": "Local files only; an address such as gs://bucket/file is an error.",

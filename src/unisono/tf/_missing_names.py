@@ -131,7 +131,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.spectral": "use tf.signal.",
     "tf.user_ops": "kernels of TensorFlow cannot be loaded; write the function with JAX.",
     # Whole modules of TensorFlow 2.
-    "tf.audio": "read sound files with Python's wave or the package soundfile, in tf.py_function or a generator.",
     "tf.dtensor": _DTENSOR,
     "tf.experimental.dtensor": _DTENSOR,
     "tf.experimental.tensorrt": "XLA compiles for the device in use.",
@@ -385,8 +384,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.keras.metrics.SumOverBatchSize": "use tf.keras.metrics.Mean.",
     "tf.keras.premade": _PREMADE,
     "tf.keras.utils.SidecarEvaluator": _SIDECAR,
-    "tf.keras.utils.audio_dataset_from_directory": "list the files with tf.data.Dataset.list_files, and read each in a "
-    "map with tf.numpy_function and an audio reader, such as scipy.io.wavfile.read.",
     "tf.keras.utils.multi_gpu_model": "create the model under `with tf.distribute.MirroredStrategy().scope():`.",
     "tf.keras.utils.warmstart_embedding_matrix": "build the matrix with NumPy, and pass it as weights=[matrix].",
     "tf.keras.wrappers.scikit_learn": "use keras.wrappers.SKLearnClassifier, or the package scikeras.",

@@ -1,4 +1,4 @@
-"""Bounding boxes: `draw_bounding_boxes` and `non_max_suppression`."""
+"""`tf.image.draw_bounding_boxes`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._op import op
-from unisono.tf._operands import static_int, static_value
 from unisono.tf._tensors import as_array
 
 WRONG_SHAPES = """tf.image.draw_bounding_boxes: the images have shape {images}, the boxes {boxes}. Expected [batch,
 height, width, depth] and [batch, number of boxes, 4]."""
-
-UNKNOWN_COUNT = "tf.image.non_max_suppression: the number of selected boxes"
 
 # RGBA. The boxes of an image use them cyclically.
 _DEFAULT_COLORS: Final = np.array(
@@ -55,28 +52,6 @@ def draw_bounding_boxes(images: Any, boxes: Any, colors: Any = None) -> Any:
     return jax.vmap(lambda image, boxes: _draw_boxes(image, boxes, box_colors))(pixels, edges)
 
 
-@op
-def non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: float = 0.5,
-    score_threshold: float = float("-inf"),
-) -> Any:
-    """Returns the indices of the boxes with the best scores that do not overlap more than ``iou_threshold``.
-
-    Runs on the host: not inside compiled functions, where the number of indices would have to be known.
-    """
-    corners, points = static_value(boxes, UNKNOWN_COUNT).astype(float), static_value(scores, UNKNOWN_COUNT)
-    selected: list[int] = []
-    for index in np.argsort(-points, kind="stable"):
-        if len(selected) == static_int(max_output_size) or not points[index] > score_threshold:
-            break
-        if all(_intersection_over_union(corners[index], corners[other]) <= iou_threshold for other in selected):
-            selected.append(int(index))
-    return jnp.asarray(selected, jnp.int32)
-
-
 def _draw_boxes(image: Any, boxes: Any, colors: Any) -> Any:
     def draw_box(image: Any, box_and_color: Any) -> Any:
         box, color = box_and_color
@@ -91,11 +66,3 @@ def _edge_mask(box: Any, height: int, width: int) -> Any:
     rows, columns = jnp.arange(height)[:, None], jnp.arange(width)[None]
     inside = (rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)
     return inside & ((rows == top) | (rows == bottom) | (columns == left) | (columns == right))
-
-
-def _intersection_over_union(first: Any, second: Any) -> float:
-    (top1, bottom1), (left1, right1) = sorted(first[[0, 2]]), sorted(first[[1, 3]])
-    (top2, bottom2), (left2, right2) = sorted(second[[0, 2]]), sorted(second[[1, 3]])
-    shared = max(0.0, min(bottom1, bottom2) - max(top1, top2)) * max(0.0, min(right1, right2) - max(left1, left2))
-    union = (bottom1 - top1) * (right1 - left1) + (bottom2 - top2) * (right2 - left2) - shared
-    return float(shared / union) if union > 0 else 0.0

@@ -33,6 +33,7 @@ SAME: Final = (
 # Keras's own raise without TensorFlow, so replacing them loses nothing.
 OWN_LAYERS: Final = ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
 OWN_DATASETS: Final = (
+    "audio_dataset_from_directory",
     "image_dataset_from_directory",
     "text_dataset_from_directory",
     "timeseries_dataset_from_array",

@@ -1,4 +1,4 @@
-"""Datasets of the files in a folder, whose sub-folders are the classes: shared by images and texts."""
+"""Datasets of the files in a folder, whose sub-folders are the classes: shared by images, texts and audio."""
 
 from __future__ import annotations
 
@@ -40,8 +40,12 @@ def make_folder_datasets(
     subset: str | None,
     follow_links: bool,
     verbose: bool,
+    pads: bool = False,
 ) -> Any:
-    """A dataset, or a pair for `subset="both"`; ``load`` makes an element of a path and its label."""
+    """A dataset, or a pair for `subset="both"`; ``load`` makes an element of a path and its label.
+
+    With ``pads`` the elements of a batch may have different shapes.
+    """
     check_one_of(kind.call, "label_mode", label_mode, ("int", "categorical", "binary", None))
     check_one_of(kind.call, "subset", subset, ("training", "validation", "both", None))
     _check_split(kind, validation_split, subset, shuffle, seed)
@@ -56,7 +60,8 @@ def make_folder_datasets(
         rows = Dataset.from_tensor_slices(paths if files.labels is None else (paths, encode(files.labels)))
         ordered = rows.shuffle(len(paths), seed) if shuffle else rows
         elements = ordered.map(load, num_parallel_calls=AUTOTUNE)
-        batches = elements if batch_size is None else elements.batch(batch_size)
+        batch = elements.padded_batch if pads else elements.batch
+        batches = elements if batch_size is None else batch(batch_size)
         return FolderDataset(batches.prefetch(AUTOTUNE).plan, files)
 
     if validation_split is None:

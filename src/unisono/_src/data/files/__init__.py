@@ -20,4 +20,5 @@ from unisono._src.data.files._tensorboard_events import (
 )
 from unisono._src.data.files._text import TextFile
 from unisono._src.data.files._values import bytes_scalar
+from unisono._src.data.files._wav import WavError, decode_wav, encode_wav
 from unisono._src.data.files._wire import ExampleError

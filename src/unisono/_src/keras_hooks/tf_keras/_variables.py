@@ -64,4 +64,5 @@ def replace_public_names(layers: Mapping[str, Any], datasets: Mapping[str, Any])
         hooks.patch(keras.layers, name, layer, expects="type type", why=why)
     for name, function in datasets.items():
         hooks.patch(keras.utils, name, function, expects="type function", why=why)
-        hooks.patch(keras.preprocessing, name, function, expects="type function", why=why)
+        if name != "audio_dataset_from_directory":  # newer than that module
+            hooks.patch(keras.preprocessing, name, function, expects="type function", why=why)

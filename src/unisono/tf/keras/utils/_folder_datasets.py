@@ -1,4 +1,4 @@
-"""`tf.keras.utils.image_dataset_from_directory` and `text_dataset_from_directory`, as datasets of `tf.data`."""
+"""`tf.keras.utils.image_dataset_from_directory` and its siblings for text and audio, as datasets of `tf.data`."""
 
 from __future__ import annotations
 
@@ -57,5 +57,6 @@ def _to_tf_dataset(dataset: Any) -> Any:
     return tuple(map(FolderDataset, dataset)) if isinstance(dataset, tuple) else FolderDataset(dataset)
 
 
+audio_dataset_from_directory = _as_keras_utility(data.audio_dataset_from_directory)
 image_dataset_from_directory = _as_keras_utility(data.image_dataset_from_directory)
 text_dataset_from_directory = _as_keras_utility(data.text_dataset_from_directory)
