@@ -22,6 +22,8 @@ def install_hooks() -> None:
     keras_hooks.observe_reads(record_variable_read)
     keras_hooks.seed_draws()
     keras_hooks.sum_gradients()
+    keras_hooks.colocate_slots()
+    keras_hooks.split_weights()
     keras_hooks.scale_losses()
     keras_hooks.synchronize_batch_norm()
     keras_hooks.route_branches(cond)

@@ -112,6 +112,12 @@ class Connection:
         except OSError:
             return  # the peer was faster
 
+    def detach(self) -> socket.socket:
+        """The socket, for another protocol. All that the peer has sent has to be read before."""
+        if self._messages or self._incomplete:
+            raise PeerLostError("it does not speak Unisono's protocol")
+        return self._socket
+
     def close(self) -> None:
         """Closes the connection."""
         self._socket.close()

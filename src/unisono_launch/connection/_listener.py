@@ -112,6 +112,13 @@ class Listener:
         self._identified.discard(connection)
         self._strangers[connection] = _Stranger(connection.peer_host, time.monotonic(), is_leaving=True)
 
+    def release(self, connection: Connection) -> socket.socket:
+        """Hands over the socket of a peer that has identified itself: its owner reads from it from now on."""
+        self._strangers.pop(connection, None)
+        self._identified.discard(connection)
+        self._selector.unregister(connection)
+        return connection.detach()
+
     def drop(self, connection: Connection) -> None:
         """Closes one connection. No event reports it."""
         self._strangers.pop(connection, None)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 SECRET_VARIABLE: Final = "UNISONO_JOB_SECRET"
 
-Role = Literal["coordinator launcher", "joining launcher", "chief", "worker"]
+Role = Literal["coordinator launcher", "joining launcher", "chief", "worker", "task server", "task client"]
 
 
 def new_nonce() -> str:

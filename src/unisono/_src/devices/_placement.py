@@ -140,6 +140,16 @@ class Placement:
             return NamedSharding(self.mesh, PartitionSpec(*[None] * row_dim, _AXIS))
         return self.replicated
 
+    # Variables that are stored elsewhere.
+
+    def adopt(self, variable: Any) -> None:
+        """Called with each Keras variable of the strategy, before it has a value."""
+
+    def num_shards(self, shape: tuple[int, ...], dtype: str) -> int:
+        """Into how many variables a weight of a layer is split, along its first dimension."""
+        del shape, dtype
+        return 1
+
     # From the devices.
 
     def gather(self, array: jax.Array) -> jax.Array:

@@ -4,6 +4,9 @@ from unisono._src.jax_hooks._arrays import Reference, add_array_properties, inst
 from unisono._src.jax_hooks._evaluate import NotEvaluableError, argument_variable, check_tracers, evaluate_traced
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
+from unisono._src.jax_hooks._split_programs import (
+    OwnersPart, SplitProgram, mark_gradients, marking_gradients, split_updates,
+)
 from unisono._src.jax_hooks._traces import (
     PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, current_trace,
     find_unconnected, is_evaluating, make_placeholder, substitute, trace_below_tapes, use_trace, zero_cotangent,

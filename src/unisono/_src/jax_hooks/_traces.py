@@ -113,6 +113,11 @@ def is_placeholder(primitive: Any) -> bool:
     return primitive is _placeholder
 
 
+def placeholder_key(equation: Any) -> int | None:
+    """The key of the placeholder that an equation of a jaxpr is; None for any other equation."""
+    return equation.params["key"] if equation.primitive is _placeholder else None
+
+
 def substitute(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
     """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` for its
     placeholders."""

@@ -35,10 +35,14 @@ from unisono._src.keras_hooks._on_read_variables import (
     set_aggregated_value, set_stored_value,
 )
 from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
+from unisono._src.keras_hooks._remote_variables import (
+    ValueStorage, become_remote, colocate_slots, current_reference, get_storage,
+)
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief, writes_files,
 )
 from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, is_seed_state, seed_draws
+from unisono._src.keras_hooks._sharded_variables import ShardedVariable, split_weights
 from unisono._src.keras_hooks._steps_without_state import (
     accept_steps_without_state, has_tf_signature, is_traced, step_state_variables,
 )

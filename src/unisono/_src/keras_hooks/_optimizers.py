@@ -12,7 +12,7 @@ from typing import Any
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
-from unisono._src import hooks
+from unisono._src import hooks, jax_hooks
 from unisono._src.replicas import context
 
 
@@ -62,7 +62,7 @@ def _accept_summed(original: Any) -> Any:
 
 def _sum_first(original: Any) -> Any:
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        replica = context.current_replica()
+        replica, grads = context.current_replica(), jax_hooks.mark_gradients(grads)
         if replica is None or replica.is_updating:
             return original(self, grads, trainable_variables)
         grads = list(grads)

@@ -131,6 +131,8 @@ def _init_with_owner(original: Any) -> Any:
         synchronization = args[position] if len(args) > position else kwargs.get("synchronization")
         if owner is not None and owner.placement.num_replicas > 1 and synchronization == "on_read":
             become_on_read(self)
+        if owner is not None:
+            owner.placement.adopt(self)
         scope = enclosing_state_scope()
         if scope is None:
             original(self, *args, **kwargs)
@@ -263,6 +265,7 @@ def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) ->
             set_owner(variable, strategy)
             if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
                 become_on_read(variable)
+            strategy.placement.adopt(variable)
             variable._value = strategy.placement.place_variable(value)
         elif owner is not strategy:
             raise ValueError(

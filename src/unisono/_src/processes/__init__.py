@@ -7,3 +7,4 @@ from unisono._src.processes._host_collectives import (
 from unisono._src.processes._preemption import Preempted, PreemptionNotice
 from unisono._src.processes._processes import Processes, join_processes, processes
 from unisono._src.processes._progress import report_progress
+from unisono._src.processes._rendezvous import bind_address

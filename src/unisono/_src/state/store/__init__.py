@@ -10,6 +10,7 @@ unpickled.
 
 from unisono._src.state.store._background_writer import BackgroundWriter
 from unisono._src.state.store._commit import commit
+from unisono._src.state.store._dtypes import dtype_from_name, to_storable
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._json import JSON
 from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load

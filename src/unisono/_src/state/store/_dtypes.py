@@ -32,6 +32,13 @@ def to_storable(name: str, value: Any) -> Array:
     return array.astype(_BY_NAME[array.dtype.name], copy=False)
 
 
+def dtype_from_name(name: str) -> np.dtype[Any]:
+    """The dtype of this name, as a file or a message has it; `ValueError` if there is none."""
+    if name not in _BY_NAME:
+        raise ValueError(f"the dtype {name!r} is unknown. A newer ml_dtypes may have it: update jax")
+    return _BY_NAME[name]
+
+
 def to_safetensors(array: Array) -> Array:
     """`array`, or its bytes where safetensors has no name for its dtype. Shares the memory."""
     return array if array.dtype.name in _SUPPORTED_NAMES else array.reshape(-1).view(np.uint8)
@@ -39,9 +46,7 @@ def to_safetensors(array: Array) -> Array:
 
 def from_safetensors(stored: Array, dtype_name: str, shape: Sequence[int]) -> Array:
     """The array that `to_safetensors` was given. ValueError if `stored` cannot be that. Shares the memory."""
-    dtype = _BY_NAME.get(dtype_name)
-    if dtype is None:
-        raise ValueError(f"the dtype {dtype_name!r} is unknown. A newer ml_dtypes may have it: update jax")
+    dtype = dtype_from_name(dtype_name)
     if dtype_name in _SUPPORTED_NAMES:
         expected = f"{dtype_name} of shape {tuple(shape)}"
         right = stored.dtype == dtype and stored.shape == tuple(shape)

@@ -43,16 +43,7 @@ class ConcreteFunction:
     """Traces ``function`` for ``arguments`` when it is made; compiles when it is called first."""
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
-        traced = _Trace(function, arguments, may_create=True)
-        if traced.created:
-            # The first call made its variables: those of layers, an optimizer's slots. Now they exist, and the program
-            # is traced as it will be every time.
-            for variable, state in traced.used_seeds.values():
-                keras_hooks.set_stored_value(variable, state)
-            traced = _Trace(function, arguments)
-            if traced.created:
-                names = ", ".join(variable.path for variable in traced.created)
-                raise ValueError(CREATED_EVERY_TIME.format(names=names))
+        traced = trace_function(function, arguments)
         scope = traced.scope
         self._written = list(scope.written.values())
         self._read = [variable for key, variable in scope.used.items() if key not in scope.written]
@@ -126,7 +117,7 @@ class ConcreteFunction:
         is_moved_by_jax = not operand.committed and layout.is_fully_replicated
         return operand if is_moved_by_jax else jax.device_put(operand, layout)
 
-    def _jit(self, traced: _Trace, *, donate: bool) -> Any:
+    def _jit(self, traced: Trace, *, donate: bool) -> Any:
         keys = [id(variable) for variable in self._written + self._read]
         jaxpr, num_results = traced.jaxpr, len(self._results.arrays)
 
@@ -160,7 +151,7 @@ class ConcreteFunction:
         return jax.jit(program, donate_argnums=(0,) if donate else (), out_shardings=layouts, compiler_options=options)
 
 
-class _Trace:
+class Trace:
     """A trace: the jaxpr of the program, what it returns, and which variables it uses.
 
     The program returns the results, the variables that it writes, and the aggregated values that it has computed of
@@ -210,6 +201,20 @@ class _Trace:
                     jnp.positive(constant)  # leaked from a trace that has ended: makes JAX raise its explanation
         if jax_hooks.is_evaluating():
             replace_stored_values(function)
+
+
+def trace_function(function: Callable[..., Any], arguments: Arguments) -> Trace:
+    """Traces ``function`` as it will be every time: a first call may make variables."""
+    traced = Trace(function, arguments, may_create=True)
+    if traced.created:
+        # The first call made its variables: those of layers, an optimizer's slots. Now they exist.
+        for variable, state in traced.used_seeds.values():
+            keras_hooks.set_stored_value(variable, state)
+        traced = Trace(function, arguments)
+        if traced.created:
+            names = ", ".join(variable.path for variable in traced.created)
+            raise ValueError(CREATED_EVERY_TIME.format(names=names))
+    return traced
 
 
 def _find_placement(variables: list[Any], arguments_placement: Placement | None) -> Placement | None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import jax.numpy as jnp
 
-from unisono._src import keras_hooks
+from unisono._src import jax_hooks, keras_hooks
 from unisono._src.tracing.tape._arguments import flatten_arrays, is_variable, make_output_cotangents
 from unisono._src.tracing.tape._backward_pass import compute_gradients
 from unisono._src.tracing.tape._jacobian import compute_batch_jacobian, compute_jacobians
@@ -182,7 +182,7 @@ class GradientTape:
             found = compute_gradients(
                 record, targets, make_output_cotangents(targets, output_gradients), flat_sources, recompute
             )
-        return pack_gradients(found, sources, unconnected)
+        return pack_gradients(jax_hooks.mark_gradients(found), sources, unconnected)
 
     def jacobian(
         self,

@@ -1,0 +1,133 @@
+"""What a worker does: it runs programs on the present values of variables, and sends the updates to their servers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import jax
+import numpy as np
+
+from unisono._src.parameter_servers._arrays import Array
+from unisono._src.parameter_servers._channel import Channel, RefusedError, RequestError
+from unisono._src.parameter_servers._exported import load_program
+from unisono_launch.connection import Message, PeerLostError
+
+SERVER_LOST = "server lost"
+
+
+@dataclass(frozen=True)
+class _Program:
+    run: Callable[..., Any]
+    num_results: int
+    reads: list[list[int]]
+    """(server, variable) of each value that it reads."""
+    updates: list[Message]
+    """{"server", "program", "variables", "received"}; the last are positions among its outputs."""
+
+
+@dataclass
+class _Copy:
+    """A variable as it was last read."""
+
+    version: int = -1
+    value: Any = None
+
+
+@dataclass
+class _Server:
+    channel: Channel
+    copies: dict[int, _Copy] = field(default_factory=dict)
+
+
+@final
+class ClosureRunner:
+    """The worker of one job. Requests come from the chief, one at a time.
+
+    Args:
+        job: the name of the job.
+        device: on which programs run.
+    """
+
+    def __init__(self, job: str, device: Any) -> None:
+        self._job, self._device = job, device
+        self._addresses: list[str] = []
+        self._servers: dict[int, _Server] = {}
+        self._programs: dict[int, _Program] = {}
+
+    def handle(self, message: Message, arrays: Sequence[Array], data: bytes) -> tuple[Message, Sequence[Any]]:
+        """The answer to a request."""
+        if message["type"] == "servers":
+            self._addresses = message["addresses"]
+            return {}, ()
+        if message["type"] == "program":
+            self._programs[message["number"]] = _Program(
+                load_program(data), message["num_results"], message["reads"], message["updates"]
+            )
+            return {}, ()
+        return {}, self._run(message, arrays)
+
+    def close(self) -> None:
+        """Closes the connections to the parameter servers."""
+        for server in self._servers.values():
+            server.channel.close()
+
+    def _run(self, message: Message, arrays: Sequence[Array]) -> list[Any]:
+        program = self._programs[message["program"]]
+        with jax.default_device(self._device):
+            outputs = program.run(self._read(program), list(arrays))
+        # To the host at once: on CPUs this is the memory of the arrays themselves, on others one transfer.
+        outputs = [np.asarray(output) for output in outputs]
+        self._send_updates(program, outputs, message)
+        return outputs[: program.num_results]
+
+    def _read(self, program: _Program) -> list[Any]:
+        """The present values of the variables; those that have not changed since are not sent again."""
+        wanted: dict[int, list[int]] = {}
+        for server, number in program.reads:
+            wanted.setdefault(server, []).append(number)
+        with self._requests(wanted) as servers:
+            for index, numbers in wanted.items():
+                copies = [servers[index].copies.setdefault(number, _Copy()) for number in numbers]
+                known = [copy.version for copy in copies]
+                servers[index].channel.start({"type": "read", "variables": numbers, "known": known})
+            for index, numbers in wanted.items():
+                answer, arrays = servers[index].channel.finish()
+                for position, array in zip(answer["changed"], arrays, strict=True):
+                    copy = servers[index].copies[numbers[position]]
+                    copy.version, copy.value = answer["versions"][position], jax.device_put(array, self._device)
+        return [self._servers[server].copies[number].value for server, number in program.reads]
+
+    def _send_updates(self, program: _Program, outputs: list[Any], message: Message) -> None:
+        by_server: dict[int, list[Message]] = {}
+        for update in program.updates:
+            by_server.setdefault(update["server"], []).append(update)
+        with self._requests(by_server) as servers:
+            for index, updates in by_server.items():
+                positions = sorted({position for update in updates for position in update["received"]})
+                renumbered = [
+                    {**update, "received": [positions.index(position) for position in update["received"]]}
+                    for update in updates
+                ]
+                request = {"type": "update", "updates": renumbered}
+                request |= {"closure": message["closure"], "finished_below": message["finished_below"]}
+                servers[index].channel.start(request, [outputs[position] for position in positions])
+            for index in by_server:
+                servers[index].channel.finish()
+
+    @contextlib.contextmanager
+    def _requests(self, indices: Any) -> Iterator[dict[int, _Server]]:
+        """The servers, connected. One that is lost is an error of its own kind, by which the chief knows it."""
+        index = -1
+        try:
+            for index in indices:
+                if index not in self._servers:
+                    self._servers[index] = _Server(Channel.open(self._addresses[index], "worker", self._job))
+            yield self._servers
+        except (PeerLostError, RefusedError) as error:
+            for server in self._servers.values():  # answers may be under way that belong to this request
+                server.channel.close()
+            self._servers.clear()
+            raise RequestError(SERVER_LOST, str(error)) from error
