@@ -14,8 +14,9 @@ model.fit(x, y, batch_size=256)
 
 from unisono._src import _prepare as _prepare  # isort: skip  (chooses Keras's backend; everything below imports Keras)
 
-from unisono import callbacks, checkpoint, cluster_resolver, config, data, datasets, io, nn, tpu
+from unisono import callbacks, checkpoint, cluster_resolver, config, data, datasets, io, nn, parameter_servers, tpu
 from unisono._src._install_hooks import install_hooks as _install_hooks
+from unisono._src.parameter_servers import ParameterServerStrategy
 from unisono._src.strategy import (
     CentralStorageStrategy, CommunicationImplementation, CommunicationOptions, DistributedDataset, DistributedIterator,
     DistributedValues, InputContext, InputOptions, InputReplicationMode, MirroredStrategy, MultiWorkerMirroredStrategy,
@@ -34,9 +35,10 @@ __version__ = "0.1.0"
 __all__ = [
     "CentralStorageStrategy", "CommunicationImplementation", "CommunicationOptions", "ControlFlowError",
     "DistributedDataset", "DistributedIterator", "DistributedValues", "GradientTape", "InputContext", "InputOptions",
-    "InputReplicationMode", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ReduceOp",
+    "InputReplicationMode", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
+    "ParameterServerStrategy", "ReduceOp",
     "ReplicaContext", "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
     "UnconnectedGradients", "callbacks", "checkpoint", "cluster_resolver", "config", "data", "datasets",
     "experimental_set_strategy", "function", "functions_run_eagerly", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context", "io", "nn", "run_functions_eagerly", "tpu",
+    "has_strategy", "in_cross_replica_context", "io", "nn", "parameter_servers", "run_functions_eagerly", "tpu",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src import core, jax_hooks, keras_hooks
+from unisono._src import core, jax_hooks, keras_hooks, parameter_servers
 from unisono._src.data import plans
 from unisono._src.data.dataset import Dataset, element_conversion
 from unisono._src.datasets import DatasetFilesNotFoundError, read_local_dataset
@@ -29,6 +29,8 @@ def install_hooks() -> None:
     keras_hooks.hide_tensorflow(Dataset)
     element_conversion.set(_present_element)
     core.out_of_range_error.set(_out_of_range)
+    parameter_servers.unavailable_error.set(lambda text: errors.UnavailableError(None, None, text))
+    parameter_servers.cancelled_error.set(lambda text: errors.CancelledError(None, None, text))
     tf_keras.prefer_local_datasets(read_local_dataset, DatasetFilesNotFoundError)
 
 

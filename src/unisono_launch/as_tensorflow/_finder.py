@@ -18,6 +18,7 @@ FOLDER: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_pat
 """The first folder on PYTHONPATH of a worker. It has one file only: everything in it can be imported by its name."""
 
 _DATASETS: Final = "unisono.tfds"
+_PORTPICKER: Final = "unisono_launch.as_tensorflow._portpicker"
 
 _TF_KERAS: Final = """tf_keras is Keras 2, which needs TensorFlow itself. Unisono runs Keras 3.
 Write `from tensorflow import keras` instead. See docs/tf.md."""
@@ -40,6 +41,8 @@ class TensorFlowFinder:
                 return _find_replacement(fullname, NAMESPACE)
             case "tensorflow_datasets" if not self._is_installed("tensorflow_datasets"):
                 return _find_replacement(fullname, _DATASETS)
+            case "portpicker" if not inner and not self._is_installed("portpicker"):
+                return _alias(fullname, lambda: importlib.import_module(_PORTPICKER))
             case "keras" | "unisono" if not inner:
                 return _find_with_hooks(fullname)
             case "tf_keras" if not inner:

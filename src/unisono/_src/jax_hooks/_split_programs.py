@@ -74,6 +74,7 @@ _CHEAP: Final = frozenset(
         "tanh",
     ]
 )
+_FEW_BYTES: Final = 64  # a learning rate
 _LOOPS: Final = frozenset(("scan", "while"))
 
 
@@ -274,7 +275,7 @@ def _find_frontier(
         equation = program.producers.get(atom)
         if equation is not None and equation.primitive.name in _CHEAP:
             operands = {each for each in equation.invars if not program.is_available(each) and each not in at_hand}
-            if sum(map(_num_bytes, operands - frontier.keys())) <= _num_bytes(atom):
+            if sum(map(_num_bytes, operands - frontier.keys())) <= _num_bytes(atom) + _FEW_BYTES:
                 chosen.add(id(equation))
                 at_hand.update(equation.outvars)
                 pending += operands

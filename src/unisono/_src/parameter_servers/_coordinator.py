@@ -35,7 +35,7 @@ class ClusterCoordinator:
     """Runs functions on the workers of a strategy, each on the first that is free.
 
     ```python
-    coordinator = unisono.ClusterCoordinator(strategy)
+    coordinator = unisono.parameter_servers.ClusterCoordinator(strategy)
     iterator = iter(coordinator.create_per_worker_dataset(dataset_fn))
     for _ in range(steps):
         coordinator.schedule(step_fn, args=(iterator,))

@@ -50,7 +50,8 @@ class StoredVariable:
             known = -1 if self._copy.is_deleted() else self._version
             self._version, value = self._servers.read(self.server, self.number, known)
             if value is not None:
-                self._copy = self._placement.place_variable(value)
+                with keras_hooks.outside_traces():  # the shape of a value is read while a function is traced
+                    self._copy = self._placement.place_variable(value)
             self._generation = generation
         return self._copy
 

@@ -57,7 +57,7 @@ class Server:
     ```python
     resolver = unisono.cluster_resolver.TFConfigClusterResolver()
     if resolver.task_type in ("worker", "ps"):
-        server = unisono.Server(resolver.cluster_spec(), resolver.task_type, resolver.task_id)
+        server = unisono.parameter_servers.Server(resolver.cluster_spec(), resolver.task_type, resolver.task_id)
         server.join()  # for as long as the process lives
     ```
 

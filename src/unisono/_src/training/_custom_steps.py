@@ -73,7 +73,7 @@ def trace_used_variables(model: Any, kind: str, batch_spec: Any, *, resumable: b
 
     def traced(batch: Any) -> Any:
         with _RecordingScope(f"{kind}_step") as scope:
-            result = _call(model, kind, batch)
+            result = call_step(model, kind, batch)
         scopes.append(scope)
         return result
 
@@ -95,19 +95,20 @@ def pure_step(model: Any, kind: str, groups: tuple[list[Any], ...]) -> Callable[
     variables = [variable for group in groups for variable in group]
 
     def eager_step(_: Any, batch: Any) -> tuple[Any, Any]:
-        result = _call(model, kind, batch)
+        result = call_step(model, kind, batch)
         return result, tuple([variable._value for variable in group] for group in groups)
 
     def step(state: Any, batch: Any) -> tuple[Any, Any]:
         values = [value for group in state for value in group]
         with _GivenStateScope(f"{kind}_step", variables, values) as scope:
-            result = _call(model, kind, batch)
+            result = call_step(model, kind, batch)
         return result, tuple([scope.read(variable) for variable in group] for group in groups)
 
     return step if keras_hooks.is_traced(model) else eager_step
 
 
-def _call(model: Any, kind: str, batch: Any) -> Any:
+def call_step(model: Any, kind: str, batch: Any) -> Any:
+    """Calls the model's step with a batch, in a scope that knows the values of variables; returns logs or outputs."""
     method = getattr(model, f"{kind}_step")
     function = getattr(method, "__func__", None)
     convert = step_converter.current

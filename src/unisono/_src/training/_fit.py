@@ -11,12 +11,14 @@ import keras
 from unisono._src import keras_hooks
 from unisono._src.core import active_fit_facts, measure, read_environment
 from unisono._src.devices import sync_check
+from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy
 from unisono._src.processes import processes
 from unisono._src.state.store import LoadedCheckpoint
 from unisono._src.training._custom_steps import has_tf_style_step
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
 from unisono._src.training._feeds import open_model_feed
+from unisono._src.training._fit_on_workers import fit_on_workers, open_workers_data
 from unisono._src.training._in_sync import check_in_sync
 from unisono._src.training._loop import Loop, fetch
 from unisono._src.training._method_call import MethodCall
@@ -58,6 +60,30 @@ def fit(
     if validation_split and validation_data is None:
         (x, y, sample_weight), validation_data = keras_hooks.split_for_validation(x, y, sample_weight, validation_split)
     callbacks = replace_stock_callbacks(callbacks)
+    if isinstance(call.strategy, ParameterServerStrategy):
+        with call.enter_strategy():
+            coordinator = ClusterCoordinator(call.strategy)
+            dataset, num_steps = open_workers_data(
+                coordinator, x, y, sample_weight, batch_size, shuffle, class_weight, steps_per_epoch
+            )
+            validation = None
+            if validation_data is not None:
+                validation = _open_validation(
+                    call, validation_data, validation_batch_size, batch_size, validation_steps, None
+                )
+            return fit_on_workers(
+                call,
+                call.strategy,
+                dataset,
+                epochs=epochs,
+                steps_per_epoch=num_steps,
+                initial_epoch=initial_epoch,
+                verbose=verbose,
+                callbacks=callbacks,
+                resume=parse_resume(resume, callbacks),
+                validate=None if validation is None else validation.run,
+                validation_freq=validation_freq,
+            )
     with (
         call.enter_strategy(),
         checkpointing(parse_resume(resume, callbacks)) as checkpointer,

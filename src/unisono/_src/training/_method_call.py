@@ -12,6 +12,7 @@ import jax
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.devices import Placement
+from unisono._src.parameter_servers import ParameterServerStrategy, PerWorkerDataset
 from unisono._src.replicas import context
 from unisono._src.strategy import distribute_dataset, reads_per_worker_data
 from unisono._src.training._borrowed_variables import BorrowedVariables
@@ -38,6 +39,8 @@ class MethodCall:
         if method != "predict":
             keras_hooks.check_compiled(model, method)
         keras_hooks.check_step_functions(model)
+        if isinstance(strategy, ParameterServerStrategy) and strategy.coordinator is not None:
+            strategy.coordinator.join()  # what runs in this process reads all variables and writes some
         return cls(model, strategy)
 
     @property
@@ -83,6 +86,8 @@ class MethodCall:
 
     def distribute(self, x: Any) -> Any:
         """The input, distributed if each worker is to read data of its own; else as it is."""
+        if isinstance(x, PerWorkerDataset):  # of a DatasetCreator: with parameter servers the chief evaluates
+            return x.of_worker(0)
         if self.placement.spans_processes and isinstance(x, Dataset) and reads_per_worker_data(x):
             return distribute_dataset(self.placement, x, None)
         return x

@@ -7,6 +7,7 @@ strategy = tf.distribute.MirroredStrategy()
 ```
 """
 
+from unisono._src.parameter_servers import ParameterServerStrategy, Server
 from unisono._src.strategy import (
     CrossDeviceOps, DistributedDataset, DistributedIterator, DistributedValues, HierarchicalCopyAllReduce, InputContext,
     InputOptions, InputReplicationMode, MirroredStrategy, MultiWorkerMirroredStrategy, NcclAllReduce, OneDeviceStrategy,
@@ -15,6 +16,5 @@ from unisono._src.strategy import (
 )
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _strategy_methods, cluster_resolver, coordinator, experimental
-from unisono.tf.distribute._parameter_servers import ParameterServerStrategy, Server
 
 __getattr__ = _explain_missing_names("tf.distribute")

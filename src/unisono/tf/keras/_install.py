@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unisono._src import keras_hooks, strategy, training
+from unisono._src import keras_hooks, parameter_servers, strategy, training
 from unisono._src.keras_hooks import tf_keras
 from unisono._src.tracing import control_flow
 from unisono._src.tracing.tape import GradientTape
@@ -59,4 +59,10 @@ def _make_dataset(model: Any, data: Any) -> Any:
     owner: Any = keras_hooks.get_owner(model)
     if owner is None:
         return data.dataset_fn(strategy.InputContext())
-    return owner.distribute_datasets_from_function(data.dataset_fn, data.input_options)
+
+    def make() -> Any:
+        return owner.distribute_datasets_from_function(data.dataset_fn, data.input_options)
+
+    if isinstance(owner, parameter_servers.ParameterServerStrategy):
+        return parameter_servers.ClusterCoordinator(owner).create_per_worker_dataset(make)
+    return make()

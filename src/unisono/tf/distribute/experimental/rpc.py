@@ -1,9 +1,18 @@
-"""`tf.distribute.experimental.rpc`, not supported: there are no remote procedure calls."""
+"""`tf.distribute.experimental.rpc`, not supported: scripts make no remote procedure calls of their own."""
+
+from __future__ import annotations
+
+from typing import Final
 
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
-from unisono.tf.distribute import _parameter_servers as _servers
+from unisono.tf._unsupported import unsupported_class as _unsupported_class
 
-Client = _servers.RpcClient
-Server = _servers.RpcServer
+_NO_RPC: Final = (
+    "remote procedure calls are not supported; a function runs on a worker by "
+    "tf.distribute.coordinator.ClusterCoordinator(strategy).schedule(fn)."
+)
+
+Client = _unsupported_class("tf.distribute.experimental.rpc.Client", _NO_RPC)
+Server = _unsupported_class("tf.distribute.experimental.rpc.Server", _NO_RPC)
 
 __getattr__ = _explain_missing_names("tf.distribute.experimental.rpc")
