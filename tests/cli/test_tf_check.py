@@ -152,8 +152,9 @@ def test_a_difference_is_found_by_any_name_of_the_object() -> None:
 
 
 def test_classes_that_refuse_to_be_made_are_missing() -> None:
-    assert assess_name("tf.distribute.ParameterServerStrategy").status == "missing"
-    assert "MultiWorkerMirroredStrategy" in assess_name("tf.distribute.ParameterServerStrategy.scope").text
+    assert assess_name("tf.distribute.experimental.rpc.Client").status == "missing"
+    assert "ClusterCoordinator" in assess_name("tf.distribute.experimental.rpc.Server").text
+    assert assess_name("tf.distribute.ParameterServerStrategy").status == "supported"
 
 
 def test_a_misspelt_method_is_missing_and_an_attribute_of_instances_is_not() -> None:

@@ -12,8 +12,10 @@ from keras.src.losses import loss as loss_module
 
 import unisono
 from tests.loops._replicas import local, mirrored, replica_id
+from tests.parameter_servers._cluster import cluster
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import get_owner, use_cpu_lowerings
+from unisono._src.parameter_servers import FixedShardsPartitioner
 
 from ._covers import covers
 
@@ -224,3 +226,22 @@ def test_a_handler_of_layer_calls_is_installed_once() -> None:
 
     with pytest.raises(ValueError, match="'text' is installed already"):
         handle_layer_calls(CallHandler(name="text"))
+
+
+@covers("BaseOptimizer.add_variable_from_reference", "Layer.add_weight")
+def test_parameter_servers_hold_the_parts_of_a_weight_with_their_slots() -> None:
+    with cluster(1, 2, FixedShardsPartitioner(2)) as servers:
+        with servers.strategy.scope():
+            layer = keras.layers.Dense(3)
+            layer.build((5, 4))
+            optimizer = keras.optimizers.Adam()
+            optimizer.build(layer.trainable_variables)
+        kernel, parts = layer.kernel, layer.weights[:2]
+        assert [part.shape for part in parts] == [(2, 3), (2, 3)]
+        assert parts[0].device != parts[1].device
+        np.testing.assert_array_equal(kernel, np.concatenate([part.numpy() for part in parts]))
+        for part, *slots in zip(layer.weights, optimizer._momentums, optimizer._velocities, strict=True):
+            assert {slot.device for slot in slots} == {part.device}
+        kernel.assign(np.ones((4, 3)))
+        assert parts[1].numpy().tolist() == np.ones((2, 3)).tolist()
+        assert (kernel * 2).shape == kernel.shape == (4, 3)

@@ -185,28 +185,29 @@ def test_a_tpu_strategy_has_one_logical_device(monkeypatch: pytest.MonkeyPatch) 
     tf.tpu.experimental.shutdown_tpu_system(resolver)
 
 
-def test_what_belongs_to_parameter_servers_names_the_alternative() -> None:
-    for unsupported in (
-        tf.distribute.ParameterServerStrategy,
-        tf.distribute.experimental.ParameterServerStrategy,
-        tf.distribute.Server,
-        tf.distribute.coordinator.ClusterCoordinator,
-        tf.distribute.coordinator.RemoteValue,
-        tf.distribute.coordinator.PerWorkerValue,
-        tf.distribute.coordinator.experimental_get_current_worker_index,
-        tf.distribute.experimental.coordinator.ClusterCoordinator,
-        tf.distribute.experimental.coordinator.PerWorkerValues,
-        tf.distribute.experimental.coordinator.RemoteValue,
-        tf.distribute.experimental.partitioners.FixedShardsPartitioner,
-        tf.distribute.experimental.partitioners.MaxSizePartitioner,
-        tf.distribute.experimental.partitioners.MinSizePartitioner,
-        tf.distribute.experimental.partitioners.Partitioner,
-    ):
-        with pytest.raises(NotImplementedError, match="MultiWorkerMirroredStrategy"):
-            unsupported()
-    assert not isinstance(3, tf.distribute.experimental.ParameterServerStrategy)
-    with pytest.raises(AttributeError, match="MultiWorkerMirroredStrategy"):
-        tf.distribute.Server.create_local_server()
+def test_the_names_of_parameter_servers_are_those_of_unisono() -> None:
+    servers = unisono.parameter_servers
+    experimental = tf.distribute.experimental
+    assert tf.distribute.ParameterServerStrategy is experimental.ParameterServerStrategy
+    assert tf.distribute.ParameterServerStrategy is servers.ParameterServerStrategy
+    assert tf.distribute.coordinator.ClusterCoordinator is experimental.coordinator.ClusterCoordinator
+    assert tf.distribute.coordinator.RemoteValue is experimental.coordinator.RemoteValue
+    assert tf.distribute.coordinator.PerWorkerValue is experimental.coordinator.PerWorkerValues
+    assert experimental.partitioners.Partitioner is servers.Partitioner
+    assert experimental.partitioners.FixedShardsPartitioner(2)((3, 3), tf.float32) == [2, 1]
+    assert experimental.partitioners.MaxSizePartitioner(8, max_shards=4)((3, 2), tf.float32) == [3, 1]
+    assert experimental.partitioners.MinSizePartitioner(8, max_shards=2)((3, 2), tf.float32) == [2, 1]
+    with pytest.raises(RuntimeError, match="outside of functions that run for a worker"):
+        tf.distribute.coordinator.experimental_get_current_worker_index()
+    server = tf.distribute.Server.create_local_server(start=False)
+    assert server.server_def["job_name"] == "worker"
+    assert server.target.startswith("grpc://localhost:")
+    server.start()
+    server.stop()
+    server.join()
+
+
+def test_remote_procedure_calls_name_the_alternative() -> None:
     for unsupported in (tf.distribute.experimental.rpc.Client, tf.distribute.experimental.rpc.Server):
         with pytest.raises(NotImplementedError, match="remote procedure calls"):
             unsupported()

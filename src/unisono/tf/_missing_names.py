@@ -38,7 +38,8 @@ map_values mask maximum minimum placeholder reduce_max reduce_sum reorder reset_
 segment_mean segment_sqrt_n segment_sum slice softmax sparse_dense_matmul split to_indicator transpose"""
 _PARAMETER_SERVERS: Final = (
     "belongs to TensorFlow 1's parameter servers; use tf.distribute.ParameterServerStrategy "
-    "(docs/parameter-servers.md), or tf.distribute.MultiWorkerMirroredStrategy() in every process, started by `unisono run -n 4 script.py`."
+    "(docs/parameter-servers.md), or tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
+    "`unisono run -n 4 script.py`."
 )
 _ALL_REDUCE: Final = "XLA chooses the all-reduce between devices; a custom implementation is never called."
 _TPU_TOPOLOGY: Final = "JAX finds the TPUs of the machine; jax.devices() lists them with their coordinates."

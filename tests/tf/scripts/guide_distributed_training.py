@@ -34,9 +34,9 @@ for attempt, word in [
         lambda: tf.distribute.experimental.ParameterServerStrategy(
             tf.distribute.cluster_resolver.TFConfigClusterResolver(), variable_partitioner=None
         ),
-        "multiworkermirroredstrategy",
+        '"ps"',
     ),
-    (lambda: tf.distribute.experimental.coordinator.ClusterCoordinator(alone), "multiworkermirroredstrategy"),
+    (lambda: tf.distribute.experimental.coordinator.ClusterCoordinator(alone), "parameterserverstrategy"),
 ]:
     try:
         attempt()

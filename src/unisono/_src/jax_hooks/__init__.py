@@ -5,7 +5,7 @@ from unisono._src.jax_hooks._evaluate import NotEvaluableError, argument_variabl
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
 from unisono._src.jax_hooks._split_programs import (
-    OwnersPart, SplitProgram, mark_gradients, marking_gradients, split_updates,
+    OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )
 from unisono._src.jax_hooks._traces import (
     PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, current_trace,

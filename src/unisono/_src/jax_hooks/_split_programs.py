@@ -157,6 +157,24 @@ def split_updates(
     return _make_split(program, outputs, parts)
 
 
+def merge_owners(parts: Sequence[OwnersPart]) -> OwnersPart:
+    """The parts of one owner as one: what several of them receive is sent once."""
+    specs = {
+        position: spec for part in parts for position, spec in zip(part.received, part.received_specs, strict=True)
+    }
+    order = {position: index for index, position in enumerate(specs)}
+
+    def update(old: list[Any], received: list[Any]) -> list[Any]:
+        remaining = iter(old)
+        new: list[Any] = []
+        for part in parts:
+            own = [next(remaining) for _ in part.keys]
+            new += part.update(own, [received[order[position]] for position in part.received])
+        return new
+
+    return OwnersPart(tuple(key for part in parts for key in part.keys), tuple(specs), tuple(specs.values()), update)
+
+
 class _Program:
     """The equations of a program, the constants among its variables, and its placeholders."""
 

@@ -25,13 +25,10 @@ from unisono._src.parameter_servers._per_worker_dataset import (
 )
 from unisono._src.replicas.context import HasPlacement
 from unisono._src.replicas.values import is_host_only
-from unisono._src.tracing.functions import Arguments, Trace
+from unisono._src.tracing.functions import Arguments, Trace, trace_function
 
 TEXT = """An element of the dataset has text, which workers cannot compute with: {leaf}. Turn it into numbers in the
 dataset, dataset.map(lambda x: string_lookup(x))."""
-
-NEVER_THE_SAME = """{function} makes variables whenever it is called. Make them once, before it is scheduled, inside of
-`with strategy.scope():`."""
 
 _DRAWS_PER_CLOSURE: Final = 1 << 12
 
@@ -112,7 +109,7 @@ class ClosureProgram:
         """By which workers know it."""
         self._name = getattr(function, "__qualname__", repr(function))
         inputs = _TracedInputs(take, begin)
-        trace = _trace(function, arguments, inputs, self._name)
+        trace = _trace(function, arguments, inputs)
         used, written = trace.scope.used, trace.scope.written
         self._seed_states = [each for each in used.values() if keras_hooks.is_global_seed_state(each)]
         unowned = [each for each in used.values() if keras_hooks.get_storage(each) is None]
@@ -128,7 +125,7 @@ class ClosureProgram:
         sent.append(inputs.worker_index)
         self._num_arguments = len(arguments.arrays)
         self._positions = {key: self._num_arguments + position for position, key in enumerate(sent)}
-        self.updates = [self._export_update(part, used) for part in self._split.owners]
+        self.updates = self._export_updates(used)
         self._exported: dict[str, ExportedProgram] = {}
 
     def arrays_for(self, arguments: Arguments, elements: Sequence[Any], worker: int) -> list[Any]:
@@ -160,16 +157,20 @@ class ClosureProgram:
         known |= {key: sent[position] for key, position in self._positions.items()}
         return self._split.worker([known[key] for key in self._split.read], sent[: self._num_arguments])
 
-    def _export_update(self, part: jax_hooks.OwnersPart, used: dict[int, Any]) -> Update:
-        variables = [used[key] for key in part.keys]
-        storages = [keras_hooks.get_storage(variable) for variable in variables]
-        specs = (
-            [_spec(variable) for variable in variables],
-            [jax.ShapeDtypeStruct(*each) for each in part.received_specs],
-        )
-        program = export_program(part.update, specs, "cpu", self._name)
-        numbers = tuple(storage.number for storage in storages)
-        return Update(storages[0].server, program, numbers, part.received)
+    def _export_updates(self, used: dict[int, Any]) -> list[Update]:
+        """One program for each server: all that it does with what the worker sends."""
+        by_server: dict[int, list[jax_hooks.OwnersPart]] = {}
+        for part in self._split.owners:
+            by_server.setdefault(keras_hooks.get_storage(used[part.keys[0]]).server, []).append(part)
+        updates = []
+        for server, parts in by_server.items():
+            merged = jax_hooks.merge_owners(parts)
+            variables = [used[key] for key in merged.keys]
+            received = [jax.ShapeDtypeStruct(*each) for each in merged.received_specs]
+            program = export_program(merged.update, ([*map(_spec, variables)], received), "cpu", self._name)
+            numbers = tuple(keras_hooks.get_storage(variable).number for variable in variables)
+            updates.append(Update(server, program, numbers, merged.received))
+        return updates
 
 
 def elements_key(elements: Sequence[Any]) -> Any:
@@ -184,19 +185,14 @@ def to_jax_dtype(array: Any) -> Any:
     return found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
 
 
-def _trace(function: Callable[..., Any], arguments: Arguments, inputs: _TracedInputs, name: str) -> Trace:
+def _trace(function: Callable[..., Any], arguments: Arguments, inputs: _TracedInputs) -> Trace:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         inputs.start()
         with taking_elements_from(inputs), jax_hooks.marking_gradients():
             return function(*args, **kwargs)
 
-    trace = Trace(call, arguments)
-    if trace.scope.created:  # layers, an optimizer's slots: now they exist, and it is traced as it will always be
-        trace = Trace(call, arguments)
-    if trace.scope.created:
-        raise ValueError(NEVER_THE_SAME.format(function=name))
-    return trace
+    return trace_function(call, arguments)
 
 
 def _group(written: dict[int, Any]) -> list[list[int]]:

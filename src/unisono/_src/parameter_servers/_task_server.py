@@ -87,6 +87,7 @@ class Server:
         if not self._secret and not _is_loopback(split_address(self._address)[0]):
             raise ValueError(NO_SECRET.format(address=self._address))
         self._listener: Listener | None = None
+        self._thread: threading.Thread | None = None
         self._challenges: dict[Connection, str] = {}
         self._lock = threading.Lock()
         self._stores: dict[str, VariableStore] = {}
@@ -120,7 +121,10 @@ class Server:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = Listener(socket.create_server((host, port), family=family, backlog=128))
         name = f"{self._job_name} {self._task_index}"
-        threading.Thread(target=self._accept, args=(self._listener,), name=f"unisono {name}", daemon=True).start()
+        self._thread = threading.Thread(
+            target=self._accept, args=(self._listener,), name=f"unisono {name}", daemon=True
+        )
+        self._thread.start()
 
     def join(self) -> None:
         """Waits for as long as the process lives."""
@@ -128,12 +132,15 @@ class Server:
 
     def stop(self) -> None:
         """Ends the task: closes all connections."""
+        if self._stopped.is_set():
+            return
         self._stopped.set()
+        if self._listener is not None and self._thread is not None:
+            self._listener.wake()
+            self._thread.join()
         with self._lock:
             for frames in self._open:
                 frames.shut_down()
-        if self._listener is not None:
-            self._listener.wake()
 
     def _accept(self, listener: Listener) -> None:
         while not self._stopped.is_set():

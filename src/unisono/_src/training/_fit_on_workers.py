@@ -7,6 +7,7 @@ them, and after an epoch, when all its steps have ended, the chief reads their r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import jax
@@ -24,7 +25,7 @@ from unisono._src.parameter_servers import (
 )
 from unisono._src.processes import report_progress
 from unisono._src.state.checkpoint import Checkpoint, CheckpointManager, SaveCounter
-from unisono._src.state.store import CheckpointSeries
+from unisono._src.state.store import remove
 from unisono._src.strategy import DistributedDataset
 from unisono._src.training._custom_steps import call_step
 from unisono._src.training._method_call import MethodCall
@@ -186,8 +187,7 @@ class _Backup:
         self._resume = resume
         self._epochs = SaveCounter()
         checkpoint = Checkpoint(model=model, optimizer=model.optimizer, epochs=self._epochs)
-        self._folder = next_fit_folder(resume)
-        self._manager = CheckpointManager(checkpoint, str(self._folder), max_to_keep=resume.keep)
+        self._manager = CheckpointManager(checkpoint, str(next_fit_folder(resume)), max_to_keep=resume.keep)
 
     def restore(self) -> int:
         """Restores the last one, if there is one; returns the number of epochs that were trained."""
@@ -202,5 +202,6 @@ class _Backup:
         """Training has finished."""
         self._manager.close()
         if self._resume.delete_at_end:
-            CheckpointSeries(self._folder).clear()
+            for path in self._manager.checkpoints:
+                remove(Path(path))
         count_finished_fit(self._resume)
