@@ -116,12 +116,6 @@ def test_sizes_and_methods_that_do_not_fit_raise():
         tf.image.resize(IMAGE, [3, 3], method="gaussian", antialias=True)
 
 
-def test_splitting_strings_into_ragged_parts_raises():
-    np.testing.assert_array_equal(tf.strings.split(["a b", "c d"]).numpy(), [[b"a", b"b"], [b"c", b"d"]])
-    with pytest.raises(NotImplementedError, match="1 or 2 parts"):
-        tf.strings.split(["a b", "c"])
-
-
 def test_parsing_text_that_is_not_a_number_raises():
     with pytest.raises(tf.errors.InvalidArgumentError, match="b'x' is not a number"):
         tf.strings.to_number("x")

@@ -190,9 +190,9 @@ def test_a_batch_of_examples_is_parsed_and_filled_up() -> None:
             "k": tf.io.FixedLenFeature((), tf.int64),
         },
     )
-    assert parsed["v"].numpy().tolist() == [[0, 0, 0], [0, 1, 2]]
+    assert tf.sparse.to_dense(parsed["v"], -1).numpy().tolist() == [[0, -1, -1], [0, 1, 2]]
     assert parsed["s"].numpy().tolist() == [[[1, 1], [-1, -1], [-1, -1]], [[1, 1]] * 3]
-    assert parsed["w"].numpy().tolist() == [[b"x", b"", b""], [b"x"] * 3]
+    assert tf.sparse.to_dense(parsed["w"]).numpy().tolist() == [[b"x", b"", b""], [b"x"] * 3]
     assert parsed["k"].numpy().tolist() == [1, 3]
     one = tf.io.parse_single_example(
         batch[1], {"s": tf.io.FixedLenSequenceFeature([2], tf.float32, allow_missing=True)}
@@ -220,14 +220,38 @@ def test_missing_names_raise_with_advice() -> None:
         tf.io.decode_proto  # noqa: B018
 
 
-def test_features_of_any_length_are_dense_already() -> None:
+def test_features_of_any_length_are_sparse_or_ragged() -> None:
     ints = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 4]))
     record = tf.train.Example(features=tf.train.Features(feature={"v": ints})).SerializeToString()
-    parsed = tf.io.parse_single_example(record, {"v": tf.io.VarLenFeature(tf.int64)})["v"]
+    features = {"v": tf.io.VarLenFeature(tf.int64)}
+    parsed = tf.io.parse_single_example(record, features)["v"]
+    assert isinstance(parsed, tf.SparseTensor)
     assert tf.sparse.to_dense(parsed, default_value=-1).numpy().tolist() == [3, 4]
-    batch = tf.io.parse_example([record, record], {"v": tf.io.VarLenFeature(tf.int64)})["v"]
-    assert tf.sparse.to_dense(batch).numpy().tolist() == [[3, 4], [3, 4]]
-    with pytest.raises(ValueError, match="FixedLenSequenceFeature"):
-        tf.sparse.to_dense(batch, default_value=-1)
-    with pytest.raises(AttributeError, match="arrays are dense"):
-        _ = tf.sparse.reorder
+    empty = tf.train.Example(features=tf.train.Features(feature={})).SerializeToString()
+    batch = tf.io.parse_example([record, empty], features)["v"]
+    assert tf.sparse.to_dense(batch, default_value=-1).numpy().tolist() == [[3, 4], [-1, -1]]
+    ragged = {"r": tf.io.RaggedFeature(tf.int64, value_key="v"), **features}
+    assert tf.io.parse_example([record, empty], ragged)["r"].to_list() == [[3, 4], []]
+    assert tf.io.parse_single_example(record, ragged)["r"].numpy().tolist() == [3, 4]
+
+
+def test_ragged_features_may_have_partitions() -> None:
+    Feature = tf.io.RaggedFeature
+    records = [
+        encode_example({"v": [1, 2, 3], "splits": [0, 1, 3], "lengths": [1, 2], "ids": [0, 1, 1]}),
+        encode_example({"v": [4], "splits": [0, 0, 1], "lengths": [0, 1], "ids": [1]}),
+    ]
+    found = tf.io.parse_example(
+        records,
+        {
+            "a": Feature(tf.int64, value_key="v", partitions=[Feature.RowSplits("splits")]),
+            "b": Feature(tf.int64, value_key="v", partitions=(Feature.RowLengths("lengths"),)),
+            "c": Feature(tf.int64, value_key="v", partitions=[Feature.ValueRowIds("ids")]),
+            "d": Feature(tf.int64, value_key="v", partitions=[Feature.UniformRowLength(1)]),
+        },
+    )
+    for name in "abc":
+        assert found[name].to_list() == [[[1], [2, 3]], [[], [4]]]
+    assert found["d"].to_list() == [[[1], [2], [3]], [[4]]]
+    with pytest.raises(TypeError, match="RowSplits"):
+        Feature(tf.int64, partitions=["splits"])

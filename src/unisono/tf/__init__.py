@@ -18,7 +18,7 @@ from unisono._src.keras_hooks.tf_keras import export_without_tensorflow as _expo
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono.tf import (
     audio, autograph, bitwise, compat, config, core, data, debugging, distribute, dtypes, errors, experimental, image,
-    io, keras, linalg, lookup, math, nest, nn, profiler, python, random, saved_model, signal, sparse, strings,
+    io, keras, linalg, lookup, math, nest, nn, profiler, python, ragged, random, saved_model, signal, sparse, strings,
     summary, sysconfig, test, tpu, train, types, version,
 )
 from unisono.tf._array_ops import (
@@ -55,7 +55,7 @@ from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._module import Module
 from unisono.tf._print import print
 from unisono.tf._shape import TensorShape
-from unisono.tf._spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
+from unisono.tf._spec import TensorSpec, TypeSpec
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensor_proto import make_ndarray, make_tensor_proto
 from unisono.tf._tensors import Tensor, constant, convert_to_tensor, is_tensor
@@ -78,7 +78,11 @@ from unisono.tf.math._reductions import (
     argmax, argmin, cumsum, reduce_all, reduce_any, reduce_logsumexp, reduce_max, reduce_mean, reduce_min, reduce_prod,
     reduce_sum,
 )
+from unisono.tf.ragged._ragged_tensor import RaggedTensor
+from unisono.tf.ragged._spec import RaggedTensorSpec
 from unisono.tf.saved_model._save import export_model as _export_model
+from unisono.tf.sparse._sparse_tensor import SparseTensor
+from unisono.tf.sparse._spec import SparseTensorSpec
 
 _export_without_tensorflow(_export_model)
 

@@ -12,11 +12,14 @@ import keras
 import numpy as np
 
 from unisono._src import jax_hooks
+from unisono._src.data.plans import CompositeSpec
 from unisono._src.tracing import functions
 from unisono.tf import nest
+from unisono.tf._composite import CompositeTensor
 from unisono.tf._operands import static_int
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
+from unisono.tf.ragged._factories import stack as stack_ragged
 
 LOOP_VARIABLE_CHANGED = """tf.while_loop: the body changes the {what} of a loop variable from {before} to {after}. In a
 compiled function it has to stay the same. Start with the final {what}, by tf.cast or tf.zeros of the full shape."""
@@ -131,12 +134,14 @@ def map_fn(
     >>> map_fn(lambda x: x * 2, jnp.array([1, 2])).tolist()
     [2, 4]
     """
-    rows = nest.map_structure(convert_to_tensor, elems)
-    if _runs_eagerly(rows):
+    rows = nest.map_structure(_to_tensor, elems)
+    if _runs_eagerly(rows) or any(isinstance(leaf, CompositeTensor) for leaf in nest.flatten(rows)):
         results = [_to_tensors(fn(_take_row(rows, index))) for index in range(_length(rows))]
         if not results:
             raise ValueError("tf.map_fn: elems has no rows, so the shape and dtype of the result are unknown.")
-        return nest.map_structure(lambda *leaves: _stack(leaves), *results)
+        wanted = nest.flatten(dtype if fn_output_signature is None else fn_output_signature)
+        stack = stack_ragged if any(isinstance(spec, CompositeSpec) for spec in wanted) else _stack
+        return nest.map_structure(lambda *leaves: stack(list(leaves)), *results)
     return jax.lax.map(lambda row: _to_tensors(fn(row)), rows)
 
 
@@ -291,7 +296,11 @@ def _to_tensors(value: Any) -> Any:
 
 
 def _to_tensor(leaf: Any) -> Any:
-    if leaf is None or isinstance(leaf, TensorArray) or (is_text(leaf) and not jax_hooks.is_evaluating()):
+    if (
+        leaf is None
+        or isinstance(leaf, TensorArray | CompositeTensor)
+        or (is_text(leaf) and not jax_hooks.is_evaluating())
+    ):
         return leaf
     return convert_to_tensor(leaf)
 
@@ -311,4 +320,6 @@ def _length(rows: Any) -> int:
 def _stack(leaves: Any) -> Any:
     if leaves[0] is None:
         return None
+    if isinstance(leaves[0], CompositeTensor):
+        return type(leaves[0]).stack_leaves(leaves)
     return to_host_tensor(np.stack(leaves)) if isinstance(leaves[0], HostTensor) else jnp.stack(leaves)

@@ -6,6 +6,8 @@ from typing import Final
 
 DIFFERENCES: Final[dict[str, str]] = {
     "tf.IndexedSlices": "For `scatter_update` and related methods; gradients are dense arrays.",
+    "tf.RaggedTensor": "Compiled functions are traced again for rows of other lengths.",
+    "tf.SparseTensor": "Inside compiled functions only where the number of values of the result is known.",
     "tf.TensorArray": "Rows can be read again; in compiled loops the number of rows has to be known.",
     "tf.Variable": "`value` is a property, as in Keras 3; `read_value()` exists, too.",
     "tf.boolean_mask": "Not inside compiled functions, where sizes have to be static.",
@@ -39,7 +41,6 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.image.decode_image": "Returns the first frame of an animation.",
     "tf.int64": "64-bit numbers have 32 bits on devices unless jax_enable_x64 is set; in dataset maps 64.",
     "tf.image.sample_distorted_bounding_box": "Different crops than TensorFlow's, from similar distributions.",
-    "tf.io.VarLenFeature": "The values are dense; a batch is padded with zeros or empty strings.",
     "tf.io.decode_image": "Returns the first frame of an animation.",
     "tf.io.gfile.GFile": "Local files only; an address such as gs://bucket/file is an error.",
     "tf.keras.Model.export": "Writes the format of tf.saved_model here, which TensorFlow cannot read.",
@@ -78,9 +79,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.random.uniform": "Different numbers than TensorFlow's, from the same distribution.",
     "tf.saved_model.load": "Reads what Unisono wrote, not TensorFlow's folders. A loaded Keras model only predicts.",
     "tf.saved_model.save": "Writes StableHLO and weights, which Unisono loads; for a Keras model its prediction.",
-    "tf.sparse.to_dense": "Values of tf.io.VarLenFeature are dense already; a batch is padded with zeros.",
     "tf.strings.regex_replace": "Patterns are those of Python's `re`.",
-    "tf.strings.split": "Several strings only if all have the same number of parts: there are no ragged tensors.",
     "tf.summary.create_file_writer": "The default writer belongs to the process, not to a thread.",
     "tf.summary.histogram": "Leaves out values that are not finite. Only the first replica of a process writes.",
     "tf.summary.image": "Only the first replica of a process writes.",

@@ -43,4 +43,6 @@ def _present_element(element: Any) -> Any:
 
 
 def _as_tensor(leaf: Any) -> Any:
+    if isinstance(leaf, plans.CompositeLeaf):
+        return leaf.present()
     return to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf

@@ -28,14 +28,7 @@ _SIDECAR: Final = (
     "evaluate during training, model.fit(validation_data=...), or in a separate process over "
     "tf.train.checkpoints_iterator."
 )
-_RAGGED: Final = (
-    "arrays have one shape; pad rows to one length with tf.data.Dataset.padded_batch or "
-    "tf.keras.preprocessing.sequence.pad_sequences."
-)
-_SPARSE: Final = "arrays are dense; use a dense array, tf.one_hot, tf.gather or tf.scatter_nd."
-_SPARSE_NAMES: Final = """SparseTensor add bincount concat cross cross_hashed expand_dims eye fill_empty_rows from_dense
-map_values mask maximum minimum placeholder reduce_max reduce_sum reorder reset_shape reshape retain sampled_addmm
-segment_mean segment_sqrt_n segment_sum slice softmax sparse_dense_matmul split to_indicator transpose"""
+_RAGGED_PARTS: Final = "use tf.RaggedTensor, whose methods create and give row splits, lengths and row numbers."
 _PARAMETER_SERVERS: Final = (
     "belongs to TensorFlow 1's parameter servers; use tf.distribute.ParameterServerStrategy "
     "(docs/parameter-servers.md), or tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
@@ -78,7 +71,7 @@ _PROTOS: Final = "there are no graphs and no protocol buffers of graphs; use tf.
 _SEQUENCES: Final = "use tf.train.SequenceExample.FromString in tf.numpy_function, or store Examples."
 _PILLOW: Final = "convert the files to JPEG or PNG, or read them with Pillow in tf.numpy_function."
 _PROTOBUF: Final = "use the package protobuf in tf.numpy_function."
-_SERIALIZED: Final = "arrays are dense; use tf.io.serialize_tensor."
+_SERIALIZED: Final = "use tf.io.serialize_tensor for the indices and for the values."
 _FOLDER: Final = "it names a part of TensorFlow's SavedModel folder; tf.saved_model.save writes a different format."
 _VARIANTS: Final = "datasets are Python objects; pass them unchanged."
 _NO_CPP: Final = "there is no C++ library of TensorFlow here."
@@ -139,10 +132,9 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.mlir": _COMPILER,
     "tf.quantization": _QUANTIZED,
     "tf.queue": _OLD_INPUT,
-    "tf.ragged": _RAGGED,
     "tf.raw_ops": "TensorFlow's kernels are not included; use the function of tf, tf.math or tf.nn that calls it.",
     "tf.sets": "use Python's sets, or functions such as numpy.intersect1d on the host.",
-    **{f"tf.sparse.{name}": _SPARSE for name in _SPARSE_NAMES.split()},
+    "tf.sparse.placeholder": _GRAPHS,
     "tf.types.experimental.distributed": "use isinstance(value, tf.distribute.DistributedValues).",
     "tf.xla": _COMPILER,
     # Kinds of tensors, and names that belong to graphs.
@@ -161,13 +153,9 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.NodeDef": _PROTOS,
     "tf.Operation": _GRAPHS,
     "tf.Print": "use tf.print.",
-    "tf.RaggedTensor": _RAGGED,
-    "tf.RaggedTensorSpec": _RAGGED,
     "tf.RegisterGradient": "use tf.custom_gradient.",
     "tf.Session": _GRAPHS,
-    "tf.SparseTensor": _SPARSE,
-    "tf.SparseTensorSpec": _SPARSE,
-    "tf.SparseTensorValue": _SPARSE,
+    "tf.SparseTensorValue": "use tf.SparseTensor.",
     "tf.add_to_collection": _COLLECTIONS,
     "tf.add_to_collections": _COLLECTIONS,
     "tf.all_variables": _COLLECTIONS,
@@ -341,11 +329,9 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.distribute.cluster_resolver.TPUClusterResolver.set_tpu_topology": _TPU_TOPOLOGY,
     "tf.distribute.cluster_resolver.TPUClusterResolver.tpu_hardware_feature": _TPU_TOPOLOGY,
     "tf.experimental.BatchableExtensionType": _TYPES,
-    "tf.experimental.DynamicRaggedShape": _RAGGED,
     "tf.experimental.ExtensionType": _TYPES,
-    "tf.experimental.RowPartition": _RAGGED,
-    "tf.experimental.StructuredTensor": _RAGGED,
-    "tf.io.RaggedFeature": _RAGGED,
+    "tf.experimental.RowPartition": _RAGGED_PARTS,
+    "tf.experimental.StructuredTensor": "use dicts of tensors; a value of a dict may be a tf.RaggedTensor.",
     "tf.io.SparseFeature": "use tf.io.VarLenFeature for the indices and for the values.",
     "tf.io.decode_gif": "use tf.io.decode_image, which returns the first frame.",
     "tf.io.decode_json_example": _PROTOBUF,

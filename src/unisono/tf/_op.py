@@ -13,6 +13,7 @@ import numpy as np
 
 from unisono._src import jax_hooks
 from unisono.tf._argument_error import to_argument_error
+from unisono.tf._composite import CompositeTensor, handler_for
 from unisono.tf._dtypes import DType
 from unisono.tf._tensors import HostTensor, to_host_tensor
 
@@ -32,6 +33,7 @@ def op(function: Callable[_P, _R]) -> Callable[_P, _R]:
     - `name=` is accepted and dropped.
     - With a KerasTensor among its arguments, also inside lists and dicts, the call becomes an operation of the
       functional model under construction.
+    - With a ragged or sparse tensor among its arguments, the function that `_composite.py` has for it is called.
     - A TypeError or a ValueError is a `tf.errors.InvalidArgumentError` as well.
     - Inside a compiled function, operations on known integers such as `tf.shape(x)` are folded: their result is known
       too, and can be used as a shape.
@@ -66,9 +68,11 @@ def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
         try:
             if not kwargs and all(map(_is_plain, args)):  # the usual case; every microsecond counts in eager code
                 return function(*args, **kwargs)
-            symbolic, known = _inspect_arguments((args, kwargs))
+            symbolic, known, composite = _inspect_arguments((args, kwargs))
             if symbolic:
                 return TensorFunction(key)(*_to_serializable(args), **_to_serializable(kwargs))
+            if composite is not None:
+                return handler_for(composite, key)(*args, **kwargs)
             if known and folds and not jax_hooks.is_evaluating():
                 with jax.ensure_compile_time_eval():
                     return jax.tree.map(_keep_on_host, function(*args, **kwargs))
@@ -144,9 +148,26 @@ def _is_plain(value: Any) -> bool:
     return type(value) in _PLAIN_TYPES or isinstance(value, jax.Array)
 
 
-def _inspect_arguments(values: Any) -> tuple[bool, bool]:
-    """Whether there is a KerasTensor; whether there are known integers on the host and no other array."""
+def call_op(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of the namespace by its name without "tf."; for methods of tensors, such as `__add__`."""
+    return _FUNCTIONS[name](*args, **kwargs)
+
+
+def binary_operators(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """An operator of a class of tensors and its reflected form, which call a function of the namespace."""
+    return lambda self, other: call_op(name, self, other), lambda self, other: call_op(name, other, self)
+
+
+def get_op(name: str) -> Callable[..., Any]:
+    """The function of the namespace with this name without "tf."."""
+    return _FUNCTIONS[name]
+
+
+def _inspect_arguments(values: Any) -> tuple[bool, bool, CompositeTensor | None]:
+    """Whether there is a KerasTensor; whether there are known integers on the host and no other array; the first
+    ragged or sparse tensor."""
     symbolic = host = other = False
+    composite = None
     for leaf in _leaves(values):
         if isinstance(leaf, HostTensor | np.integer | np.bool_):
             small = leaf.dtype.kind in "iub" and leaf.size <= _MAX_FOLDED_SIZE
@@ -155,7 +176,9 @@ def _inspect_arguments(values: Any) -> tuple[bool, bool]:
             symbolic = True
         elif isinstance(leaf, jax.Array | keras.Variable | np.ndarray):
             other = True
-    return symbolic, host and not other
+        elif isinstance(leaf, CompositeTensor) and composite is None:
+            composite = leaf
+    return symbolic, host and not other, composite
 
 
 def _leaves(value: Any) -> Iterable[Any]:

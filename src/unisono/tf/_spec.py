@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 
 from unisono import data
-from unisono._src.data.plans import Nest, map_leaves
+from unisono._src.data.plans import CompositeSpec, Nest, map_leaves
 from unisono._src.replicas.values import PerReplicaSpec
 from unisono.tf._dtypes import as_dtype, float32
 from unisono.tf._shape import TensorShape
-from unisono.tf._unsupported import unsupported_class
 
 
 class _TypeSpecMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        known = data.TensorSpec | data.DatasetSpec | PerReplicaSpec
+        known = data.TensorSpec | data.DatasetSpec | PerReplicaSpec | CompositeSpec
         return isinstance(instance, known) if cls is TypeSpec else type.__instancecheck__(cls, instance)
 
 
@@ -67,12 +66,6 @@ class TensorSpec(data.TensorSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
-
-
-_NO_SPARSE = "tensors are dense here; use tf.TensorSpec, and padded_batch for rows of different lengths."
-
-RaggedTensorSpec = unsupported_class("tf.RaggedTensorSpec", _NO_SPARSE)
-SparseTensorSpec = unsupported_class("tf.SparseTensorSpec", _NO_SPARSE)
 
 
 def as_tf_spec(spec: Nest) -> Nest:

@@ -12,12 +12,16 @@ import numpy as np
 
 from unisono._src import jax_hooks
 from unisono._src.replicas.values import PerReplica
+from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import DType, as_dtype, string, to_jax_dtype
 from unisono.tf._shape import TensorShape
 
 PER_REPLICA = """A per-replica value cannot be used as one tensor here. Use it inside the function that `strategy.run`
 calls, combine it with `strategy.reduce` or `strategy.gather`, or split it with
 `strategy.experimental_local_results`."""
+
+NOT_DENSE = """A {kind} cannot be converted to a dense tensor here. Write x.to_tensor() for ragged tensors and
+tf.sparse.to_dense(x) for sparse ones."""
 
 _TEXT_KINDS: Final = "OSUT"
 
@@ -171,6 +175,8 @@ def as_array(value: Any, dtype: Any = None) -> Any:
         return value
     if isinstance(value, PerReplica):
         raise TypeError(PER_REPLICA)
+    if isinstance(value, CompositeTensor):
+        raise TypeError(NOT_DENSE.format(kind=type(value).__name__))
     if isinstance(value, keras.Variable):
         value = value.value
     if dtype is None and not isinstance(value, jax.Array | np.ndarray | np.generic):
@@ -207,7 +213,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
 
 def is_tensor(x: Any) -> bool:
     """Whether it is a tensor or a variable; False for Python numbers and NumPy arrays."""
-    return isinstance(x, Tensor | keras.Variable | PerReplica | keras.KerasTensor)
+    return isinstance(x, Tensor | keras.Variable | PerReplica | keras.KerasTensor | CompositeTensor)
 
 
 def _leaves(value: Any) -> list[Any]:

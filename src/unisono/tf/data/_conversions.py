@@ -10,15 +10,14 @@ import jax
 import keras
 import numpy as np
 
-from unisono._src.data.plans import Nest, map_leaves
+from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves
 from unisono._src.tracing import control_flow
+from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import int64
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import HostTensor, is_text, to_host_tensor
+from unisono.tf._tensors import HostTensor, convert_to_tensor, is_text, to_host_tensor
 
-NOT_DENSE = """{call}: a {kind} cannot be in a dataset, whose elements are dense arrays.
-Pad the rows to one length, for example with tf.keras.utils.pad_sequences, or yield them from a generator and use
-padded_batch."""
+NOT_DENSE = """{call}: a {kind} cannot be in a dataset. Pass a dense array, or a tf.SparseTensor of its coordinates."""
 
 _INT32_MIN, _INT32_MAX = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
@@ -42,8 +41,10 @@ def to_arrays(nest: Nest, call: str) -> Nest:
     """Converts leaves to arrays for a dataset. As in TensorFlow a list is one array, Python numbers have 32 bits."""
 
     def to_array(leaf: Any) -> Any:
+        if isinstance(leaf, CompositeTensor):
+            return leaf.to_host()
         kind = type(leaf).__name__
-        if kind in {"RaggedTensor", "SparseTensor", "BCOO"} or hasattr(leaf, "toarray"):
+        if kind == "BCOO" or hasattr(leaf, "toarray"):
             raise TypeError(NOT_DENSE.format(call=call, kind=kind))
         if isinstance(leaf, keras.Variable):
             return leaf.value
@@ -51,7 +52,22 @@ def to_arrays(nest: Nest, call: str) -> Nest:
             return to_32_bit_array(leaf)
         return np.asarray(leaf) if isinstance(leaf, HostTensor) else leaf
 
-    return map_leaves(to_array, nest, stop=lambda part: not isinstance(part, tuple | dict))
+    return map_leaves(to_array, nest, stop=is_data)
+
+
+def is_data(part: Nest) -> bool:
+    """Whether a part of a nest is a leaf; a list is one, as in TensorFlow."""
+    return not isinstance(part, tuple | dict)
+
+
+def has_composites(nest: Nest) -> bool:
+    """Whether there is a ragged or a sparse tensor."""
+    return any(isinstance(leaf, CompositeTensor) for leaf in flatten(nest))
+
+
+def as_leaf(leaf: Any) -> Any:
+    """A ragged or sparse tensor as it is, everything else as a NumPy array."""
+    return leaf if isinstance(leaf, CompositeTensor) else np.asarray(convert_to_tensor(leaf))
 
 
 def to_state(nest: Nest) -> Nest:
@@ -61,7 +77,14 @@ def to_state(nest: Nest) -> Nest:
 
 def to_host_tensors(nest: Nest) -> Nest:
     """Converts NumPy arrays to tensors on the host."""
-    return map_leaves(lambda leaf: to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf, nest)
+    return map_leaves(present_leaf, nest)
+
+
+def present_leaf(leaf: Any) -> Any:
+    """A leaf of an element as users see it."""
+    if isinstance(leaf, CompositeLeaf):
+        return leaf.present()
+    return to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf
 
 
 def to_numpy(nest: Nest) -> Nest:

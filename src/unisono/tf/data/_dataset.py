@@ -8,21 +8,24 @@ from typing import Any
 import numpy as np
 
 from unisono import data
-from unisono._src.data.plans import Nest, Plan
+from unisono._src.data.plans import LeafRows, ListSource, Nest, Plan, map_leaves
 from unisono.tf._dtypes import as_dtype
+from unisono.tf._operands import static_shape
 from unisono.tf._spec import as_tf_spec
 from unisono.tf._unsupported import unsupported_function
+from unisono.tf.data._composite_batches import RaggedBatch, SparseBatch
 from unisono.tf.data._conversions import (
     Cardinality,
     NumpyIterator,
+    as_leaf,
+    has_composites,
+    is_data,
     prepare_function,
     to_arrays,
     to_host_tensors,
     to_state,
 )
 from unisono.tf.data._generators import has_all_shapes, infer_signature, split_signature
-
-_RAGGED = "elements are dense arrays; use padded_batch(batch_size), which pads the rows to one length."
 
 
 class _DatasetMeta(type):
@@ -52,12 +55,18 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         >>> [x.numpy() for x in Dataset.from_tensor_slices([1, 2])]
         [np.int32(1), np.int32(2)]
         """
-        return Dataset.of(data.Dataset.from_tensor_slices(to_arrays(tensors, "from_tensor_slices")))
+        arrays = to_arrays(tensors, "from_tensor_slices")
+        if has_composites(arrays):
+            return Dataset(Plan(LeafRows(map_leaves(as_leaf, arrays, stop=is_data))))
+        return Dataset.of(data.Dataset.from_tensor_slices(arrays))
 
     @staticmethod
     def from_tensors(tensors: Nest, name: str | None = None) -> Dataset:
         """One element: all of `tensors`."""
-        return Dataset.of(data.Dataset.from_tensors(to_arrays(tensors, "from_tensors")))
+        arrays = to_arrays(tensors, "from_tensors")
+        if has_composites(arrays):
+            return Dataset(Plan(ListSource((map_leaves(as_leaf, arrays, stop=is_data),))))
+        return Dataset.of(data.Dataset.from_tensors(arrays))
 
     @staticmethod
     def from_generator(
@@ -173,8 +182,20 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
         return Cardinality(super().cardinality())
 
-    ragged_batch = unsupported_function("Dataset.ragged_batch", _RAGGED)
-    sparse_batch = unsupported_function("Dataset.sparse_batch", _RAGGED)
+    def ragged_batch(
+        self, batch_size: int, drop_remainder: bool = False, row_splits_dtype: Any = "int64", name: str | None = None
+    ) -> Dataset:
+        """`batch_size` elements of different lengths as one ragged tensor.
+
+        >>> [x.to_list() for x in Dataset.range(1, 4).map(np.arange).ragged_batch(2)]
+        [[[0], [0, 1]], [[0, 1, 2]]]
+        """
+        return Dataset.of(self.then(RaggedBatch(batch_size, bool(drop_remainder))))
+
+    def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
+        """`batch_size` elements of different lengths as one sparse tensor, each a row of the shape `row_shape`."""
+        return Dataset.of(self.then(SparseBatch(batch_size, row_shape=static_shape(row_shape))))
+
     rejection_resample = unsupported_function(
         "Dataset.rejection_resample",
         "elements are not dropped by class; create a dataset of each class with filter, and mix them with "

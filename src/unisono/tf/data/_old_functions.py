@@ -46,12 +46,8 @@ choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 load = Dataset.load
 
-dense_to_ragged_batch = unsupported_function(
-    "tf.data.experimental.dense_to_ragged_batch", "use padded_batch(batch_size)."
-)
-dense_to_sparse_batch = unsupported_function(
-    "tf.data.experimental.dense_to_sparse_batch", "use padded_batch(batch_size)."
-)
+dense_to_ragged_batch = _transformation_by_method("ragged_batch")
+dense_to_sparse_batch = _transformation_by_method("sparse_batch")
 rejection_resample = Dataset.rejection_resample
 
 

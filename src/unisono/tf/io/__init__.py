@@ -11,6 +11,7 @@ from unisono.tf.io._images import (
     decode_and_crop_jpeg, decode_bmp, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png,
     extract_jpeg_shape, is_jpeg,
 )
+from unisono.tf.io._ragged_features import RaggedFeature
 from unisono.tf.io._tensor_bytes import (
     decode_base64, decode_compressed, decode_raw, encode_base64, parse_tensor, serialize_tensor,
 )

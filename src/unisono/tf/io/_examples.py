@@ -11,8 +11,10 @@ import numpy as np
 from unisono._src.data import files
 from unisono.tf import errors
 from unisono.tf._dtypes import as_dtype
-from unisono.tf._tensors import HostTensor, to_host_tensor
+from unisono.tf._tensors import to_host_tensor
+from unisono.tf.io import _ragged_features as ragged_features
 from unisono.tf.io._bytes import to_byte_string, to_byte_strings
+from unisono.tf.sparse._sparse_tensor import SparseTensor
 
 NEEDS_ALLOW_MISSING = """tf.io.FixedLenSequenceFeature for {name!r}: allow_missing is False. Expected True: rows
 that are shorter than the longest of the batch are padded."""
@@ -26,7 +28,7 @@ class FixedLenFeature(files.FixedLenFeature):
 
 
 class VarLenFeature(files.VarLenFeature):
-    """A feature with any number of values. Batches are dense, padded with zeros or empty strings."""
+    """A feature with any number of values, parsed as a sparse tensor."""
 
     def __init__(self, dtype: Any) -> None:
         super().__init__(as_dtype(dtype).dtype)
@@ -44,27 +46,46 @@ class FixedLenSequenceFeature:
 
 def parse_single_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
-) -> dict[str, HostTensor]:
+) -> dict[str, Any]:
     """Parses one serialized `tf.train.Example` into a dict of features."""
     record = to_byte_string(serialized, "tf.io.parse_single_example")
-    parsed = _parse_record(record, features)
-    return {key: to_host_tensor(value) for key, value in parsed.items()}
+    ragged = ragged_features.only(features)
+    sources = ragged_features.sources(ragged)
+    others = {key: feature for key, feature in features.items() if key not in ragged}
+    parsed = {f"feature {key}": value for key, value in _parse_record(record, others).items()}
+    columns = _parse_record(record, sources)
+    found: dict[str, Any] = {}
+    for key, feature in features.items():
+        if key in ragged:
+            found[key] = ragged_features.build(feature, key, columns)
+            continue
+        value = parsed[f"feature {key}"]
+        found[key] = _row_to_sparse(value) if isinstance(feature, VarLenFeature) else to_host_tensor(value)
+    return found
 
 
 def parse_example(
     serialized: Any, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
-) -> dict[str, HostTensor]:
+) -> dict[str, Any]:
     """Parses a batch of serialized `tf.train.Example`s into a dict of features."""
     records = to_byte_strings(serialized, "tf.io.parse_example")
     if records.ndim == 0:
         return parse_single_example(serialized, features)
     fixed = {key: feature for key, feature in features.items() if isinstance(feature, files.FixedLenFeature)}
-    variable = {key: feature for key, feature in features.items() if key not in fixed}
+    ragged = ragged_features.only(features)
+    variable = {key: feature for key, feature in features.items() if key not in fixed and key not in ragged}
     parsed: dict[str, Any] = _translate_errors(lambda: files.parse_example(records.tolist(), fixed)) if fixed else {}
     if variable:
         rows = [_parse_record(record, variable) for record in records.tolist()]
-        parsed |= {key: _stack_padded([row[key] for row in rows], feature) for key, feature in variable.items()}
-    return {key: to_host_tensor(parsed[key]) for key in features}
+        for key, feature in variable.items():
+            column = [row[key] for row in rows]
+            is_sparse = isinstance(feature, VarLenFeature)
+            parsed[key] = _rows_to_sparse(column) if is_sparse else to_host_tensor(_stack_padded(column, feature))
+    if ragged:
+        columns = [_parse_record(record, ragged_features.sources(ragged)) for record in records.tolist()]
+        for key, feature in ragged.items():
+            parsed[key] = ragged_features.build_batch(feature, key, columns)
+    return {key: to_host_tensor(each) if isinstance(each := parsed[key], np.ndarray) else each for key in features}
 
 
 def _parse_record(record: bytes, features: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,6 +108,15 @@ def _to_parsed_feature(name: str, feature: Any) -> Any:
     if not feature.allow_missing:
         raise ValueError(NEEDS_ALLOW_MISSING.format(name=name))
     return VarLenFeature(feature.dtype)
+
+
+def _row_to_sparse(values: Any) -> SparseTensor:
+    return SparseTensor(np.arange(len(values))[:, None], to_host_tensor(values), (len(values),))
+
+
+def _rows_to_sparse(rows: list[Any]) -> SparseTensor:
+    """A row of the sparse tensor for each record, with its values in the first columns."""
+    return SparseTensor.stack_leaves([_row_to_sparse(row) for row in rows])
 
 
 def _stack_padded(rows: list[Any], feature: Any) -> Any:

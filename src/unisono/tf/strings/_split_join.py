@@ -42,19 +42,19 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
 
 @op
 def split(input: Any, sep: Any = None, maxsplit: Any = -1) -> Any:
-    """Splits strings at ``sep``, or at whitespace if it is None. All strings need equally many parts.
+    """Splits strings at ``sep``, or at whitespace if it is None. Several strings give a ragged tensor.
 
-    >>> split("a b c").numpy().tolist()
-    [b'a', b'b', b'c']
+    >>> split(["a b c", "d"])
+    <tf.RaggedTensor [[b'a', b'b', b'c'], [b'd']]>
     """
     separator_bytes = None if sep is None else as_bytes(scalar_value(sep)) or None
-    return split_each(input, lambda each: each.split(separator_bytes, static_int(maxsplit)), "split")
+    return split_each(input, lambda each: each.split(separator_bytes, static_int(maxsplit)))
 
 
 @op
 def bytes_split(input: Any) -> Any:
-    """Splits strings into single bytes. All strings need the same length."""
-    return split_each(input, lambda each: [each[index : index + 1] for index in range(len(each))], "bytes_split")
+    """Splits strings into single bytes."""
+    return split_each(input, lambda each: [each[index : index + 1] for index in range(len(each))])
 
 
 @op
@@ -66,23 +66,20 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
 
 @op
 def unicode_split(input: Any, input_encoding: str = "UTF-8") -> Any:
-    """Splits strings into characters. All strings need equally many."""
-    return split_each(input, lambda each: [char.encode() for char in each.decode(input_encoding)], "unicode_split")
+    """Splits strings into characters."""
+    return split_each(input, lambda each: [char.encode() for char in each.decode(input_encoding)])
 
 
 @op
 def unicode_decode(input: Any, input_encoding: str = "UTF-8") -> Any:
-    """Returns the code points of one string. Only a scalar: ragged tensors are not supported."""
-    array = as_bytes_array(input)
-    if array.ndim:
-        raise ValueError(f"tf.strings.unicode_decode: expected a scalar string, got the shape {array.shape}.")
-    return as_array([ord(char) for char in array.item().decode(input_encoding)], "int32")
+    """Returns the code points of strings; of several ones as a ragged tensor."""
+    return split_each(input, lambda each: [ord(char) for char in each.decode(input_encoding)], np.int32)
 
 
 @op
 def unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
     """Converts code points along the last dim to strings."""
-    code_points = static_value(input, "tf.strings.unicode_encode runs on the host: its input")
+    code_points = static_value(as_array(input), "tf.strings.unicode_encode runs on the host: its input")
 
     def encode(index: Any) -> bytes:
         return "".join(map(chr, code_points[index])).encode(output_encoding)

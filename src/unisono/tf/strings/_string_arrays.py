@@ -9,9 +9,7 @@ import numpy as np
 
 from unisono.tf._operands import as_bytes_array
 from unisono.tf._tensors import to_host_tensor
-
-RAGGED = """tf.strings.{name}: the strings have {counts} parts, and ragged tensors are not supported. Call it with one
-string at a time, in dataset.map(...) before dataset.batch(...), or with strings that have equally many parts."""
+from unisono.tf.ragged._ragged_tensor import RaggedTensor
 
 
 def map_strings(function: Callable[..., bytes], *arrays: Any) -> Any:
@@ -28,17 +26,18 @@ def build_string_array(shape: Any, value: Callable[[Any], bytes]) -> Any:
     return array
 
 
-def split_each(input: Any, function: Callable[[bytes], list[bytes]], name: str) -> Any:
-    """Splits each string with ``function``; the parts are along a new last dim, so all strings need equally many."""
+def split_each(input: Any, function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
+    """Splits each string with ``function``: a row of parts for each, as a ragged tensor; for one string a dense one."""
     array = as_bytes_array(input)
     rows = [function(each) for each in array.reshape(-1)]
-    counts = sorted({len(row) for row in rows}) or [0]
-    if len(counts) > 1:
-        raise NotImplementedError(RAGGED.format(name=name, counts=" or ".join(map(str, counts))))
-    parts = np.empty((len(rows), *counts), object)
-    for index, row in enumerate(rows):
-        parts[index] = row
-    return to_host_tensor(parts.reshape(*array.shape, *counts))
+    parts = np.empty(sum(map(len, rows)), dtype)
+    parts[:] = [part for row in rows for part in row]
+    if array.ndim == 0:
+        return to_host_tensor(parts)
+    ragged = RaggedTensor.from_row_lengths(to_host_tensor(parts), np.array([len(row) for row in rows], np.int64))
+    for size in reversed(array.shape[1:]):
+        ragged = RaggedTensor.from_uniform_row_length(ragged, size)
+    return ragged
 
 
 def scalar_value(value: Any) -> Any:

@@ -14,6 +14,7 @@ import jax
 
 from unisono._src.data.dataset._trace import Traced, Untraceable, shape_struct, trace
 from unisono._src.data.plans import (
+    CompositeSpec,
     DatasetSpec,
     Inspection,
     Nest,
@@ -129,8 +130,8 @@ def _trace_spec(
 ) -> tuple[Traced, Nest] | tuple[Untraceable, None]:
     """Traces with the full batch and with one row more: a dimension that differs between the two may vary."""
     leaves = [leaf for leaf in flatten(spec) if leaf is not None]
-    if any(isinstance(leaf, DatasetSpec) for leaf in leaves):
-        return Untraceable("it gets datasets, not arrays"), None
+    if any(isinstance(leaf, DatasetSpec | CompositeSpec) for leaf in leaves):
+        return Untraceable("it gets datasets, or ragged or sparse tensors, not arrays"), None
 
     def trace_with(size: int) -> Traced | Untraceable:
         def close_dims(leaf: TensorSpec) -> Any:

@@ -16,7 +16,16 @@ from typing import Any, Protocol, TypeAlias
 import jax
 import numpy as np
 
-from unisono._src.data.plans import IndexedPlan, Nest, RandomDraws, apply, map_leaves, set_identity
+from unisono._src.data.plans import (
+    CompositeLeaf,
+    IndexedPlan,
+    Nest,
+    RandomDraws,
+    apply,
+    flatten,
+    map_leaves,
+    set_identity,
+)
 from unisono._src.data.plans import current_identity as current_identity
 
 MapFunction: TypeAlias = Callable[..., Any]
@@ -64,7 +73,10 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
     def call(element: Nest, epoch: Any, row: Any) -> Nest:
         set_identity(epoch, row)
         with draws, _tracing():
-            return apply(function, element)
+            result = apply(function, element)
+        if any(isinstance(leaf, CompositeLeaf) for leaf in flatten(result)):
+            raise TypeError("it returns ragged or sparse tensors, which are made on the host")
+        return result
 
     identity = current_identity()
     before = random.getstate(), np.random.get_state()

@@ -7,6 +7,7 @@ from unisono._src.data.plans._batch import Batch, ConcatenateBatches
 from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
 from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, sample_plans
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
 from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
 from unisono._src.data.plans._concatenate import Concatenate
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter
@@ -22,6 +23,7 @@ from unisono._src.data.plans._identity import Draw, RandomDraws, current_identit
 from unisono._src.data.plans._indexed import Identities, IndexedPlan, PassRows, index_plan
 from unisono._src.data.plans._inspection import Inspection, SpecUnknownError
 from unisono._src.data.plans._interleave import Interleave
+from unisono._src.data.plans._leaf_rows import LeafRows
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._loaded_source import LoadedSource
 from unisono._src.data.plans._map import Map, as_arrays

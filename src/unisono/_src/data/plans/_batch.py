@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unisono._src.data.plans._arguments import check_batch_size
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_leaves, has_rows
 from unisono._src.data.plans._identity import ComputedElement, current_identity, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
@@ -21,7 +22,7 @@ from unisono._src.data.plans._pass_batches import cut_into_batches
 from unisono._src.data.plans._passes import StatelessElements
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import MAX_REPEATED_ROWS, RowPlan
-from unisono._src.data.plans._spec import TensorSpec, check_no_datasets, map_specs, stack_spec
+from unisono._src.data.plans._spec import check_no_datasets, map_specs, stack_spec, with_num_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,6 +90,8 @@ class Batch(StackOperation):
         return unflatten(first, batch)
 
     def _stack_leaves(self, leaves: tuple[Any, ...], name: str) -> Any:
+        if isinstance(leaves[0], CompositeLeaf):
+            return type(leaves[0]).stack_leaves(leaves)
         shapes = {leaf.shape for leaf in leaves}
         if len(shapes) > 1:
             one, other, *_ = sorted(map(str, shapes))
@@ -148,13 +151,13 @@ class ConcatenateBatches(Operation):
         return group_elements(upstream.open(path), self.number, False, concatenate)
 
     def _concatenate_leaves(self, leaves: tuple[Any, ...], name: str) -> Any:
-        if any(leaf.ndim == 0 for leaf in leaves):
+        if not all(map(has_rows, leaves)):
             raise ValueError(f"{self}: {name} has no rows to join. Batch the dataset that the function returns.")
-        return np.concatenate(leaves)
+        return concatenate_leaves(leaves)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_no_datasets(spec, self)
-        return map_specs(lambda leaf: TensorSpec((None, *leaf.shape[1:]), leaf.dtype), spec)
+        return map_specs(lambda leaf: with_num_rows(leaf, None), spec)
 
     def __str__(self) -> str:
         return f"join({self.number})"

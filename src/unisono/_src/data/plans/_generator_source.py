@@ -10,6 +10,7 @@ import numpy as np
 
 from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._arguments import function_name
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
 from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
@@ -27,6 +28,8 @@ class Signature:
     dtypes: tuple[np.dtype[Any], ...]
     given: bool = True
     """Whether the user wrote it. If not, it is taken from the first element."""
+    composites: tuple[CompositeSpec | None, ...] = ()
+    """The specs of leaves that are not one array; empty if all are."""
 
     @staticmethod
     def from_arguments(specs: Nest, types: Nest, shapes: Nest) -> Signature | None:
@@ -38,7 +41,13 @@ class Signature:
             if not all(hasattr(spec, "shape") and hasattr(spec, "dtype") for spec in leaves):
                 raise TypeError(f"from_generator: output_signature is a nest of TensorSpec, but it is {specs!r}.")
             dtypes = tuple(TensorSpec((), spec.dtype).dtype for spec in leaves)
-            return Signature(structure(specs), tuple(tuple(spec.shape) for spec in leaves), dtypes)
+            composites = tuple(spec if isinstance(spec, CompositeSpec) else None for spec in leaves)
+            return Signature(
+                structure(specs),
+                tuple(tuple(spec.shape) for spec in leaves),
+                dtypes,
+                composites=composites if any(composites) else (),
+            )
         if shapes is None:
             raise ValueError(
                 "from_generator: output_types without output_shapes says too little. Write "
@@ -50,7 +59,10 @@ class Signature:
     def as_spec(self) -> Nest:
         """The same as a nest of TensorSpec."""
         pairs = zip(self.shapes, self.dtypes, strict=True)
-        return unflatten(self.like, [TensorSpec(shape, dtype) for shape, dtype in pairs])
+        specs: list[Any] = [TensorSpec(shape, dtype) for shape, dtype in pairs]
+        for number, composite in enumerate(self.composites):
+            specs[number] = specs[number] if composite is None else composite
+        return unflatten(self.like, specs)
 
 
 def _flatten_shapes(types: Nest, shapes: Any) -> list[tuple[int | None, ...]]:
@@ -139,7 +151,9 @@ def _infer_signature(element: Nest) -> Signature:
     )
 
 
-def _as_array(leaf: Any) -> np.ndarray[Any, Any]:
+def _as_array(leaf: Any) -> Any:
+    if isinstance(leaf, CompositeLeaf):
+        return leaf.to_host()
     # A copy: many generators reuse one buffer for all elements.
     return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
@@ -154,8 +168,15 @@ def _conform(value: Nest, signature: Signature, source: GeneratorSource, positio
                 source, position, f"has the structure {structure(value)}", f"{signature.like}", signature
             )
         leaves = flatten(value)
-    arrays: list[np.ndarray[Any, Any]] = []
+    arrays: list[Any] = []
     for leaf, shape, dtype in zip(leaves, signature.shapes, signature.dtypes, strict=True):
+        composite = signature.composites[len(arrays)] if signature.composites else None
+        if composite is not None:
+            arrays.append(composite.check(leaf, f"{source}: element {position}"))
+            continue
+        if isinstance(leaf, CompositeLeaf) and not signature.given:  # the rows of each element are its own
+            arrays.append(leaf.to_host())
+            continue
         array: np.ndarray[Any, Any] | None = _as_array(leaf)
         assert array is not None
         if array.dtype != dtype and not (dtype.kind == array.dtype.kind and dtype.kind in "US"):

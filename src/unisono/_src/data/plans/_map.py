@@ -11,6 +11,7 @@ import numpy as np
 
 from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._arguments import check_function, function_name
+from unisono._src.data.plans._composite_leaf import CompositeLeaf
 from unisono._src.data.plans._identity import RandomDraws
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, apply, map_leaves
@@ -64,6 +65,8 @@ def as_arrays(result: Nest, operation: object) -> Nest:
             return leaf
         if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
             return leaf
+        if isinstance(leaf, CompositeLeaf):
+            return leaf.to_host()
         if isinstance(leaf, bytes):
             return bytes_scalar(leaf)
         _refuse_sparse(leaf, operation)

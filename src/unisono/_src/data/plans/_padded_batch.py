@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unisono._src.data.plans._batch import StackOperation, stack_elements
+from unisono._src.data.plans._composite_leaf import CompositeLeaf
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, unflatten
@@ -49,6 +50,11 @@ class PaddedBatch(StackOperation):
         return unflatten(spec, padded)
 
     def _pad(self, leaves: tuple[Any, ...], name: str, wanted: tuple[int | None, ...] | None, value: Any) -> Any:
+        if isinstance(leaves[0], CompositeLeaf):
+            raise TypeError(
+                f"{self}: {name} is a {type(leaves[0]).__name__}. Use batch(...), or make it dense before: "
+                f"map(lambda x: x.to_tensor()), or map(tf.sparse.to_dense)."
+            )
         num_dims = {leaf.ndim for leaf in leaves}
         if len(num_dims) > 1 or (wanted is not None and num_dims != {len(wanted)}):
             raise ValueError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, structure, unflatten
 
 
@@ -47,7 +48,9 @@ def map_specs(function: Callable[[Any], Any], nest: Nest) -> Nest:
 
 
 def spec_of_leaf(leaf: Any) -> Any:
-    """The spec of an array, or of a dataset."""
+    """The spec of an array, of a composite leaf, or of a dataset."""
+    if isinstance(leaf, CompositeLeaf):
+        return leaf.leaf_spec()
     return DatasetSpec(leaf.inferred_element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
 
 
@@ -78,6 +81,8 @@ def merge_leaves(one: Nest, other: Nest) -> Nest:
 def _merge_pair(one: Any, other: Any) -> Any:
     if isinstance(one, DatasetSpec) or one is None:
         return one
+    if isinstance(one, CompositeSpec):
+        return one.merged(other)
     if len(one.shape) != len(other.shape):
         return spec_of_leaf(one)
     dims = zip(one.shape, other.shape, strict=True)
@@ -104,6 +109,9 @@ def leave_open(spec: Nest, sizes: set[int]) -> Nest:
     """The spec with None for dimensions of these sizes."""
 
     def open_dims(leaf: Any) -> Any:
+        if isinstance(leaf, CompositeSpec):
+            # The first dim is the number of rows, and other elements may have another number of them.
+            return leaf.with_shape([None if not axis or dim in sizes else dim for axis, dim in enumerate(leaf.shape)])
         if not isinstance(leaf, TensorSpec):
             return leaf
         return TensorSpec([None if dim in sizes else dim for dim in leaf.shape], leaf.dtype)
@@ -114,7 +122,24 @@ def leave_open(spec: Nest, sizes: set[int]) -> Nest:
 def stack_spec(spec: Nest, num_rows: int | None, operation: object) -> Nest:
     """Elements of this spec stacked into one; refuses datasets."""
     check_no_datasets(spec, operation)
-    return map_specs(lambda leaf: TensorSpec((num_rows, *leaf.shape), leaf.dtype), spec)
+
+    def stack(leaf: Any) -> Any:
+        if isinstance(leaf, CompositeSpec):
+            return leaf.batched(num_rows)
+        return TensorSpec((num_rows, *leaf.shape), leaf.dtype)
+
+    return map_specs(stack, spec)
+
+
+def row_spec(leaf: Any) -> Any:
+    """The spec of a row."""
+    return leaf.unbatched() if isinstance(leaf, CompositeSpec) else TensorSpec(leaf.shape[1:], leaf.dtype)
+
+
+def with_num_rows(leaf: Any, num_rows: int | None) -> Any:
+    """The spec with another first dim."""
+    shape = (num_rows, *leaf.shape[1:])
+    return leaf.with_shape(shape) if isinstance(leaf, CompositeSpec) else TensorSpec(shape, leaf.dtype)
 
 
 def check_no_datasets(spec: Nest, operation: object) -> None:
@@ -126,7 +151,7 @@ def check_no_datasets(spec: Nest, operation: object) -> None:
 def check_has_rows(spec: Nest, operation: object) -> None:
     """Refuses elements whose leaves do not share a first dimension."""
     leaves = [leaf for leaf in flatten(spec) if leaf is not None]
-    if any(not isinstance(leaf, TensorSpec) or not leaf.shape for leaf in leaves):
+    if any(not isinstance(leaf, TensorSpec | CompositeSpec) or not leaf.shape for leaf in leaves):
         raise ValueError(f"{operation}: elements have no rows: {spec}. Put batch(...) before it.")
     known = {leaf.shape[0] for leaf in leaves} - {None}
     if len(known) > 1:

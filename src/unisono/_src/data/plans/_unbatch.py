@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from unisono._src.data.plans._arguments import check_batch_size
 from unisono._src.data.plans._batch import Batch, BatchStep
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_leaves, has_rows, take_leaf_row
 from unisono._src.data.plans._identity import epoch_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
@@ -18,7 +17,7 @@ from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, El
 from unisono._src.data.plans._pass_batches import PassBatches
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
-from unisono._src.data.plans._spec import TensorSpec, check_has_rows, map_specs
+from unisono._src.data.plans._spec import check_has_rows, map_specs, row_spec, with_num_rows
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Unbatch(Operation):
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)
-        return map_specs(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), spec)
+        return map_specs(row_spec, spec)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless or rows.has_batch_maps:
@@ -79,10 +78,10 @@ class Rebatch(Operation):
         size = self.batch_sizes[0]
         is_one_size = len(set(self.batch_sizes)) == 1
 
-        def rebatch(leaf: TensorSpec) -> TensorSpec:
+        def rebatch(leaf: Any) -> Any:
             before = leaf.shape[0] if leaf.shape else None
             is_known = is_one_size and (self.drop_remainder or (before is not None and before % size == 0))
-            return TensorSpec((size if is_known else None, *leaf.shape[1:]), leaf.dtype)
+            return with_num_rows(leaf, size if is_known else None)
 
         return map_specs(rebatch, spec)
 
@@ -206,7 +205,7 @@ class _RebatchedElements(Elements):
 
 
 def _take_row(batch: Nest, row: int) -> Nest:
-    return map_leaves(lambda leaf: None if leaf is None else leaf[row, ...], batch)
+    return map_leaves(lambda leaf: None if leaf is None else take_leaf_row(leaf, row), batch)
 
 
 def _concatenate(parts: list[tuple[Nest, slice]]) -> Nest:
@@ -214,16 +213,19 @@ def _concatenate(parts: list[tuple[Nest, slice]]) -> Nest:
     if len(pieces) == 1:
         return pieces[0]
     columns = zip(*map(flatten, pieces), strict=True)
-    return unflatten(pieces[0], [None if leaves[0] is None else np.concatenate(leaves) for leaves in columns])
+    return unflatten(pieces[0], [None if leaves[0] is None else concatenate_leaves(leaves) for leaves in columns])
 
 
 def _slice(batch: Nest, rows: slice) -> Nest:
-    return map_leaves(lambda leaf: None if leaf is None else leaf[rows], batch)
+    def cut(leaf: Any) -> Any:
+        return leaf.take_rows(rows) if isinstance(leaf, CompositeLeaf) else leaf[rows]
+
+    return map_leaves(lambda leaf: None if leaf is None else cut(leaf), batch)
 
 
 def _count_rows(batch: Nest, operation: Operation) -> int:
     leaves = [leaf for leaf in flatten(batch) if leaf is not None]
-    counts: set[Any] = {leaf.shape[0] if getattr(leaf, "ndim", 0) else None for leaf in leaves}
+    counts: set[Any] = {leaf.shape[0] if has_rows(leaf) else None for leaf in leaves}
     if len(counts) != 1 or None in counts:
         shapes = ", ".join(
             f"{name}: {getattr(leaf, 'shape', None)}"

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from unisono._src.data.dataset import TensorSpec
+from unisono._src.data.plans import CompositeSpec
 from unisono._src.replicas.values import PerReplica
 
 NOT_FITTING = """The arguments do not fit the input_signature of {function}.
@@ -26,9 +27,11 @@ def fit_to_signature(signature: Any, args: tuple[Any, ...], function: str) -> tu
     return jax.tree.unflatten(tree, [_fit_leaf(*pair, function) for pair in zip(specs, leaves, strict=True)])  # type: ignore[no-any-return]
 
 
-def _fit_leaf(spec: TensorSpec, leaf: Any, function: str) -> Any:
+def _fit_leaf(spec: Any, leaf: Any, function: str) -> Any:
     if isinstance(leaf, PerReplica):
         return leaf
+    if isinstance(spec, CompositeSpec):
+        return spec.check(leaf, f"An argument of {function}")
     array = leaf
     if not isinstance(leaf, jax.Array | np.ndarray):
         array = np.asarray(leaf)

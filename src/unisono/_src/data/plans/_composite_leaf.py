@@ -1,0 +1,91 @@
+"""Leaves of elements that are several arrays, such as rows of different lengths, and their specs.
+
+Operations of plans treat every other leaf as one array. `unisono.tf` has the classes of ragged and sparse tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+
+class CompositeSpec:
+    """What a composite leaf looks like. None is a dimension that may vary."""
+
+    shape: Any
+    dtype: Any
+
+    def batched(self, num_rows: int | None) -> CompositeSpec:
+        """The spec of such leaves stacked."""
+        raise NotImplementedError
+
+    def unbatched(self) -> Any:
+        """The spec of a row of such a leaf."""
+        raise NotImplementedError
+
+    def with_shape(self, shape: Sequence[int | None]) -> CompositeSpec:
+        """The same kind of leaf in another shape of equally many dims."""
+        raise NotImplementedError
+
+    def merged(self, other: Any) -> CompositeSpec:
+        """What leaves of either spec look like."""
+        dims = zip(self.shape, other.shape, strict=True)
+        return self.with_shape([one if one == two else None for one, two in dims])
+
+    def check(self, leaf: Any, where: str) -> Any:
+        """The leaf, if it fits this spec; else an error that says where it is."""
+        raise NotImplementedError
+
+
+class CompositeLeaf:
+    """A leaf that is several arrays. Its first dim is that of the rows."""
+
+    shape: Any
+
+    def leaf_spec(self) -> CompositeSpec:
+        """What it looks like."""
+        raise NotImplementedError
+
+    def to_host(self) -> Self:
+        """The same with NumPy arrays."""
+        raise NotImplementedError
+
+    def present(self) -> Any:
+        """What users see of it."""
+        return self
+
+    def take_row(self, row: int) -> Any:
+        """One row, such that `stack_leaves` of rows is the leaf again."""
+        raise NotImplementedError
+
+    def take_rows(self, rows: Any) -> Any:
+        """Several rows: a slice or an array of numbers."""
+        raise NotImplementedError
+
+    @classmethod
+    def stack_leaves(cls, leaves: Sequence[Any]) -> Any:
+        """Several leaves as one, with one row for each."""
+        raise NotImplementedError
+
+    @classmethod
+    def concatenate_leaves(cls, leaves: Sequence[Any]) -> Any:
+        """The rows of several leaves in one."""
+        raise NotImplementedError
+
+
+def take_leaf_row(leaf: Any, row: int) -> Any:
+    """A row of any leaf."""
+    return leaf.take_row(row) if isinstance(leaf, CompositeLeaf) else leaf[row, ...]
+
+
+def concatenate_leaves(leaves: Sequence[Any]) -> Any:
+    """The rows of several leaves of one kind in one."""
+    first = leaves[0]
+    return type(first).concatenate_leaves(leaves) if isinstance(first, CompositeLeaf) else np.concatenate(leaves)
+
+
+def has_rows(leaf: Any) -> bool:
+    """Whether a leaf has at least one dim."""
+    return bool(leaf.shape) if isinstance(leaf, CompositeLeaf) else bool(getattr(leaf, "ndim", 0))
