@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from tests.attacks._attacks import Attack, Attackers
+from tests.workers._job import listening_ports
 from unisono_launch.launch._ports import hold_free_ports, launcher_port
 from unisono_launch.launch._protocol import VERSION
 
@@ -88,6 +89,9 @@ def run(folder: Path, attack: Attack | None, *, connections: int) -> Ending:
         _wait_until((folder / "trained-1").exists, folder, "training")
         attacked("launchers, in training", at_launchers)
         attacked("JAX's coordinator, in training", at_workers)
+        for rank in (0, 1):
+            (gloo,) = listening_ports(int((folder / f"pid-{rank}").read_text())) if attack else (0,)
+            attacked(f"gloo of worker {rank}, in training", attack_port(gloo, WORKER_HELLO))
         (folder / "finish").touch()
         codes = [process.wait(DEADLINE) for process in (first, second)]
         return Ending(codes, time.monotonic() - began - waited, made)

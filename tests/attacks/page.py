@@ -26,7 +26,8 @@ and makes hostile connections of one kind to its ports, three threads at a time,
 1. to the launchers' port, while the first launcher waits for the second one;
 2. to the workers' port, while worker 0 waits for worker 1;
 3. to the launchers' port, while the workers train;
-4. to the workers' port, where JAX's coordinator listens by then, while the workers train.
+4. to the workers' port, where JAX's coordinator listens by then, while the workers train;
+5. and 6. to the ports of gloo, which sums the gradients, of worker 0 and worker 1, while they train.
 
 Attacks on a port continue until the job ends; the numbers are those that were made before the next phase began. The
 attackers do not know the secret, except that *replayed hello* and *proof of another role* send proofs that were
@@ -35,8 +36,8 @@ bit differs, and that no worker was restarted. *Seconds added* is the time that 
 one, without the time in which the test let it wait; the attackers use the same cores as the job, and two undisturbed
 jobs differ by about a second.
 
-Port 4 belongs to JAX, which does not authenticate its peers: it withstands the attacks here, none of which speaks its
-protocol. See [Security](launch.md#security) for what that means.
+Ports 4 to 6 belong to JAX, which does not authenticate its peers: they withstand the attacks here, none of which speaks
+their protocols. See [Security](launch.md#security) for what that means.
 """
 
 PHASES: Final = (
@@ -44,6 +45,8 @@ PHASES: Final = (
     "workers, while worker 0 waits",
     "launchers, in training",
     "JAX's coordinator, in training",
+    "gloo of worker 0, in training",
+    "gloo of worker 1, in training",
 )
 
 MEANINGS: Final = {
@@ -84,7 +87,14 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}, JAX {version('jax')}, "
         f"Keras {version('keras')}."
     )
-    head = ("attack", "what it does", *(f"{number}" for number in range(1, 5)), "finished", "result", "seconds added")
+    head = (
+        "attack",
+        "what it does",
+        *(f"{number}" for number in range(1, len(PHASES) + 1)),
+        "finished",
+        "result",
+        "seconds added",
+    )
     lines = [_line(name, tried.get(name, {})) for name in names]
     table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in (head, ["---"] * len(head), *lines))
     return f"{INTRODUCTION}\n{textwrap.fill(summary, 120)}\n\n{table}"

@@ -102,3 +102,21 @@ def free_ports(number: int) -> list[int]:
     finally:
         for each in sockets:
             each.close()
+
+
+def listening_ports(pid: int) -> list[int]:
+    """The ports of 127.0.0.1 at which a process listens, from /proc."""
+    inodes = set()
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target = os.readlink(entry)
+        except OSError:
+            continue
+        if target.startswith("socket:["):
+            inodes.add(target[8:-1])
+    ports = []
+    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and fields[9] in inodes:
+            ports.append(int(fields[1].split(":")[1], 16))
+    return ports

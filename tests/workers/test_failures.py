@@ -1,6 +1,5 @@
 """One worker of a job fails: its peers end in time, and none is left behind."""
 
-import os
 import signal
 import socket
 import time
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers._job import finish, job
+from tests.workers._job import finish, job, listening_ports
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -82,7 +81,7 @@ def test_a_chief_that_does_not_come_is_named(tmp_path: Path) -> None:
 def test_the_port_is_free_again_when_a_job_has_been_killed(tmp_path: Path) -> None:
     with job(tmp_path, "failing.py", ["step", "0", "SIGKILL"], workers=2) as workers:
         workers[0].wait_for("reached step")
-        chief = next(line for line in _listening(workers[0].process.pid))
+        chief = next(line for line in listening_ports(workers[0].process.pid))
         for worker in workers:
             worker.process.kill()
         finish(workers, 30)
@@ -94,21 +93,3 @@ def test_the_port_is_free_again_when_a_job_has_been_killed(tmp_path: Path) -> No
         except OSError:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-
-
-def _listening(pid: int) -> list[int]:
-    """The ports of 127.0.0.1 at which a process listens, from /proc."""
-    inodes = set()
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            target = os.readlink(entry)
-        except OSError:
-            continue
-        if target.startswith("socket:["):
-            inodes.add(target[8:-1])
-    ports = []
-    for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
-        fields = line.split()
-        if fields[3] == "0A" and fields[9] in inodes:
-            ports.append(int(fields[1].split(":")[1], 16))
-    return ports

@@ -1,6 +1,7 @@
 """A small training over two workers, in the current folder.
 
     port-RANK     the port of the rendezvous, when this worker has started
+    pid-RANK      its process
     trained-RANK  the number of steps so far
     result.npz    by the chief: weights, optimizer and losses
 
@@ -48,6 +49,7 @@ class Steps(keras.callbacks.Callback):
 
 
 def main() -> None:
+    write(f"pid-{RANK}", os.getpid())
     write(f"port-{RANK}", os.environ["MASTER_PORT"])
     if RANK == 1:
         wait_for("connect")
