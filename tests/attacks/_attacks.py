@@ -81,7 +81,8 @@ class Attacker:
             self.held.popleft().close()
 
     def challenge_of(self, connection: socket.socket) -> str:
-        """The nonce that the server has sent; empty if it has sent something else."""
+        """The nonce that the server has sent; empty if it has sent something else, as a port of JAX does."""
+        connection.settimeout(0.3)
         try:
             return str(json.loads(connection.recv(4096))["nonce"])
         except (KeyError, OSError, TypeError, ValueError):

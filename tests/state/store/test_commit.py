@@ -1,8 +1,10 @@
 """How a checkpoint is written, and what is refused."""
 
+import errno
 import json
 import os
 from enum import IntEnum
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,16 @@ def test_only_the_checkpoint_is_there_afterwards(tmp_path):
         "manifest.json",
         "state.json",
     ]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_all_files_have_the_permissions_that_the_user_gives_to_new_files(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        commit(tmp_path / "step-1", arrays={"x": np.zeros(3)})
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "step-1").iterdir()} == {0o666 & ~mask}
 
 
 def test_a_relative_path_is_meant_from_the_working_directory(tmp_path, monkeypatch):
@@ -83,6 +95,24 @@ def test_other_content_replaces_the_folder_where_names_cannot_be_swapped(tmp_pat
         commit(tmp_path / "ckpt" / "c", arrays={}, state=state)
         assert load(tmp_path / "ckpt" / "c").state == state
     assert os.listdir(tmp_path) == ["ckpt"]
+
+
+def test_a_replacement_that_fails_half_way_leaves_the_old_checkpoint(tmp_path, monkeypatch):
+    folder = tmp_path / "ckpt" / "step-1"
+    commit(folder, arrays={"x": np.zeros(3)}, step=1)
+    rename = os.rename
+
+    def fail_second_move(source, target, **options):
+        if Path(target) == folder and not folder.exists() and Path(source).name == folder.name:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        rename(source, target, **options)
+
+    monkeypatch.setattr(unisono._src.state.store._replace, "swap_names", lambda one, other: False)
+    monkeypatch.setattr(os, "rename", fail_second_move)
+    with pytest.raises(CheckpointError, match="Input/output error"):
+        commit(folder, arrays={"x": np.ones(3)}, step=2)
+    assert load(folder).step == 1
+    assert os.listdir(folder.parent) == ["step-1"]
 
 
 @pytest.mark.parametrize("name", ["arrays.safetensors", "state.json", "manifest.json"])
