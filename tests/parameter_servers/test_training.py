@@ -230,6 +230,17 @@ def test_mistakes_are_explained(one_worker: Cluster, arguments: Any, error: type
         model.fit(**arguments)
 
 
+def test_a_weight_that_is_split_has_the_value_of_the_whole(one_worker: Cluster) -> None:
+    """Also in a model that is built by its first `fit`."""
+    expected = keras.initializers.GlorotUniform(seed=4)((4, 3))
+    with one_worker.strategy.scope():
+        model = keras.Sequential([keras.layers.Dense(3, kernel_initializer=keras.initializers.GlorotUniform(seed=4))])
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+    model.fit(X[:8], X[:8, :3], epochs=1, verbose=0)
+    assert len(model.weights) == 4
+    np.testing.assert_array_equal(model.layers[0].kernel, expected)
+
+
 def test_what_a_loop_changes_is_sent_as_a_difference(one_worker: Cluster) -> None:
     with one_worker.strategy.scope():
         total = keras.Variable(np.float32(1))

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
+import jax
 import jax.numpy as jnp
 import keras
 import numpy as np
@@ -156,10 +157,14 @@ def _make_parts(layer: Any, variable: Any, number: int, add_weight: Callable[...
     drawn: list[Any] = []
 
     def whole() -> Any:
-        if not drawn:
-            value = variable._value
-            drawn.append(variable._initializer(variable.shape, dtype=variable.dtype) if value is None else value)
-        return drawn[0]
+        if drawn:
+            return drawn[0]
+        value = variable._value
+        if value is None:  # a model that is built by shapes: its variables get their values afterwards
+            value = variable._initializer(variable.shape, dtype=variable.dtype)
+        if not isinstance(value, jax.core.Tracer):
+            drawn.append(value)
+        return value
 
     # The first parts have a row more if the rows do not divide, as in TensorFlow.
     sizes = [rows // number + (index < rows % number) for index in range(number)]

@@ -161,7 +161,7 @@ class Server:
         why = WRONG_SECRET if not proves else None
         if why is None and (hello.get("version") != VERSION or not isinstance(job, str)):
             why = f"it speaks version {VERSION} of Unisono's protocol, as the same version of Unisono does"
-        with contextlib.suppress(PeerLostError):
+        try:
             if why is not None:
                 connection.send({"type": "refused", "why": why})
                 listener.let_leave(connection)
@@ -173,6 +173,8 @@ class Server:
             threading.Thread(
                 target=self._serve, args=(frames, job, hello.get("role") == "chief"), name="unisono task", daemon=True
             ).start()
+        except PeerLostError:
+            listener.drop(connection)
 
     def _device(self) -> Any:
         return jax.local_devices()[0] if self._job_name == "worker" else jax.local_devices(backend="cpu")[0]
