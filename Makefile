@@ -24,7 +24,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks row-operations tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -33,6 +33,7 @@ help:
 	@echo "make test-all   the checks and every test, the long ones too"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
+	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
 	@echo "make bench      run the benchmark of fit"
@@ -71,6 +72,12 @@ attacks: $(READY)
 	@$(if $(ARGS),,rm -f build/attacks.jsonl)
 	@$(RUN) pytest -q -m "" tests/attacks/test_table.py --attack-results=build/attacks.jsonl $(ARGS); code=$$?; \
 	    $(RUN) tests.attacks.page build/attacks.jsonl docs/attacks.md && exit $$code
+
+row-operations: $(READY)
+	@rm -f build/row-operations.jsonl && mkdir -p build
+	@XLA_FLAGS="--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true" \
+	    $(RUN) tests.row_operations.run build/row-operations.jsonl && \
+	    $(RUN) tests.row_operations.page build/row-operations.jsonl docs/row-operations.md
 
 # A name works if a test that passed uses it. The test of the page itself would compare with the old page.
 tf-coverage: $(READY)

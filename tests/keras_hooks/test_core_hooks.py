@@ -121,18 +121,16 @@ def test_a_branch_assigns_variables() -> None:
     assert float(variable.value) == -1.0
 
 
-@covers("nn.max_pool", "numpy.matmul")
-def test_programs_for_cpu_devices_pool_and_multiply_in_another_way() -> None:
-    x, y = jnp.ones((1, 4, 4, 1)), jnp.ones((2, 2))
+@covers("nn.max_pool")
+def test_programs_for_cpu_devices_pool_in_another_way() -> None:
+    x = jnp.ones((1, 4, 4, 1))
 
     def pool(x: Any) -> Any:
         return keras.ops.sum(keras.ops.max_pool(x, 2, 2))
 
-    with use_cpu_lowerings(Placement.over(jax.devices("cpu")[:2]), stock_step=True):
+    with use_cpu_lowerings(Placement.over(jax.devices("cpu")[:2])):
         assert "select_and_scatter" not in str(jax.make_jaxpr(jax.grad(pool))(x))
-        assert "custom_vjp" in str(jax.make_jaxpr(lambda x: keras.ops.matmul(x, y))(y))
     assert "select_and_scatter" in str(jax.make_jaxpr(jax.grad(pool))(x))
-    assert "custom_vjp" not in str(jax.make_jaxpr(lambda x: keras.ops.matmul(x, y))(y))
 
 
 class _Length(keras.layers.Layer):

@@ -17,9 +17,9 @@ _install_hooks()  # arrays get TensorFlow's methods before the modules below mak
 from unisono._src.keras_hooks.tf_keras import export_without_tensorflow as _export_without_tensorflow
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono.tf import (
-    audio, autograph, bitwise, compat, config, core, data, debugging, distribute, dtypes, errors, experimental, image,
-    io, keras, linalg, lookup, math, nest, nn, profiler, python, ragged, random, saved_model, signal, sparse, strings,
-    summary, sysconfig, test, tpu, train, types, version,
+    audio, autodiff, autograph, bitwise, compat, config, core, data, debugging, distribute, dtypes, errors,
+    experimental, image, io, keras, linalg, lookup, math, nest, nn, profiler, python, ragged, random, saved_model,
+    signal, sparse, strings, summary, sysconfig, test, tpu, train, types, version,
 )
 from unisono.tf._array_ops import (
     batch_to_space, bitcast, broadcast_dynamic_shape, broadcast_static_shape, broadcast_to, cast, concat, ensure_shape,

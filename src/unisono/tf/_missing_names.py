@@ -305,7 +305,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.train.start_queue_runners": _OLD_INPUT,
     "tf.train.string_input_producer": _OLD_INPUT,
     # Names of TensorFlow 2.
-    "tf.autodiff.ForwardAccumulator": "use jax.jvp.",
     "tf.compat.forward_compatibility_horizon": "there are no graphs that older versions would read; remove the line.",
     "tf.data.IteratorSpec": "iterators are not arguments of signatures; pass the dataset, or its element_spec.",
     "tf.data.experimental.DatasetInitializer": "fill tables from lists: tf.lookup.KeyValueTensorInitializer.",

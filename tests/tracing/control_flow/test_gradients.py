@@ -170,6 +170,26 @@ def test_a_while_loop_under_a_tape_is_an_error_that_names_its_line():
         gradient(jnp.float32(2))
 
 
+def test_a_loop_of_unknown_length_has_derivatives_in_forward_mode():
+    @compiled
+    def derivatives(x, n):
+        def power(x):
+            y = x
+            for _ in range(n):
+                y = y * x
+            while y > 1000:
+                y = y * x / 10
+            return y
+
+        def slope(x):
+            return jax.jvp(power, (x,), (jnp.ones_like(x),))[1]
+
+        return slope(x), jax.jvp(slope, (x,), (jnp.ones_like(x),))[1], jax.vmap(jax.jacfwd(power))(jnp.stack([x, x]))
+
+    first, second, rows = derivatives(jnp.float32(2), jnp.int32(3))
+    assert (float(first), float(second), rows.tolist()) == (32.0, 48.0, [32.0, 32.0])
+
+
 def test_a_loop_that_leads_to_no_target_may_be_of_unknown_length():
     weight = keras.Variable(2.0)
 

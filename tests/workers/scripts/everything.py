@@ -173,8 +173,23 @@ def own_steps():
     note("own_step_again", history["loss"], *model.get_weights(), keras.random.uniform((3,)))
 
 
+class MixedRows(keras.layers.Layer):
+    """Operations along the rows of all workers, whose gradients XLA does not partition by itself."""
+
+    def call(self, x):
+        smoothed = keras.ops.max_pool(x[None], 2, 1, "same")[0]
+        return x + keras.ops.sort(x, 0) + keras.ops.median(x, 0, keepdims=True) + smoothed
+
+
+def mixed_rows():
+    model = model_of(lambda: [keras.layers.Dense(4), MixedRows()])
+    history = model.fit(X[:17], Y[:17], batch_size=7, verbose=0, shuffle=False).history
+    note("mixed_rows", history["loss"], *model.get_weights())
+
+
 predicted = training()
 inputs()
+mixed_rows()
 loops()
 own_steps()
 # All have trained since the chief wrote the file, so that it exists.

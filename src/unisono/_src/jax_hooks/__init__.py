@@ -2,8 +2,11 @@
 
 from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods, uncommit
 from unisono._src.jax_hooks._evaluate import NotEvaluableError, argument_variable, check_tracers, evaluate_traced
+from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
+from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
+from unisono._src.jax_hooks._partitioning import make_partitionable
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )

@@ -26,9 +26,9 @@ from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
 from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
 from unisono._src.keras_hooks._losses import scale_losses
-from unisono._src.keras_hooks._lowerings import install_cpu_lowerings, use_cpu_lowerings
+from unisono._src.keras_hooks._lowerings import LOWERINGS, install_cpu_lowerings, use_cpu_lowerings
 from unisono._src.keras_hooks._metrics import (
-    MetricsView, check_stock_steps, has_only_stock_metrics, is_stock, metrics_view,
+    MetricsView, check_stock_steps, has_only_stock_metrics, metrics_view,
 )
 from unisono._src.keras_hooks._on_read_variables import (
     check_variable_attributes, get_stored_value, is_on_read, num_replica_values, on_read_variables,

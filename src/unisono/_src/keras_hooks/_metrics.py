@@ -34,7 +34,7 @@ class MetricsView:
 
 def metrics_view(model: Any, step: str) -> MetricsView | None:
     """The view, or None for a model whose own methods may return anything as logs."""
-    if not all(is_stock(model, name) for name in (step, *_STOCK_METHODS)):
+    if not all(_is_stock(model, name) for name in (step, *_STOCK_METHODS)):
         return None
     variables = model.metrics_variables
     total = next(i for i, variable in enumerate(variables) if variable is model._loss_tracker.total)
@@ -57,7 +57,7 @@ def check_stock_steps() -> None:
     hooks.require(Trainer, "_loss_tracker", expects="instance attribute", why=why)
 
 
-def is_stock(model: Any, method: str) -> bool:
+def _is_stock(model: Any, method: str) -> bool:
     """Whether this method of the model is Keras's own: defined by a class of the package `keras`."""
     return _is_of_keras(next(kind for kind in type(model).__mro__ if method in vars(kind)))
 

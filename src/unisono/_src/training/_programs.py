@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.core import active_fit_facts, measure
-from unisono._src.data.feed import Reader, StepChunk
+from unisono._src.data.feed import StepChunk
 from unisono._src.devices import Placement
-from unisono._src.keras_hooks import MetricsView, is_stock, is_traced, metrics_view, use_cpu_lowerings
+from unisono._src.jax_hooks import make_partitionable, untranspose_products
+from unisono._src.keras_hooks import MetricsView, is_traced, metrics_view, use_cpu_lowerings
 from unisono._src.training._custom_steps import forget_steps
 from unisono._src.training._epoch_reset import EpochReset
 from unisono._src.training._step_variables import StepVariables
@@ -26,6 +27,7 @@ from unisono._src.training._steps import Kind, Step, make_step
 from unisono._src.training._steps_per_call import StepsPerCall
 
 Form = Literal["plain", "loop", "eager"]
+Read = Callable[[Any, Any], Any]  # the batch of a step, from the operands of the program and the number of the step
 
 # At most this many steps of `predict` share a call: their outputs are held until it ends.
 _PREDICT_STEPS: Final = 32
@@ -141,32 +143,33 @@ def _signature(nest: Any) -> Any:
 def _build(
     model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, chunk: StepChunk
 ) -> Program:
-    # The program must not keep a reference to the chunk, whose operands may be all of the training data.
-    reader = chunk.reader
     compiled = is_traced(model)
     view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
     step = make_step(model, kind, placement, variables, compiled=compiled, view=view)
     if not compiled:
-        return Program(kind, "eager", 1, _plain_call(step, reader, stacked=kind == "predict"))
-    # Keras's Python code runs once, here; both forms are made of its trace.
-    with use_cpu_lowerings(placement, stock_step=is_stock(model, f"{kind}_step")):
-        batch = jax.eval_shape(reader.read, chunk.operands, np.int32(0))
-        jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(jax.tree.map(_struct, carry), batch)
+        return Program(kind, "eager", 1, _plain_call(step, chunk.reader.read, stacked=kind == "predict"))
+    # Keras's Python code runs once, here; both forms are made of its trace. The program must not keep a reference to
+    # the chunk, whose operands may be all of the training data.
+    with use_cpu_lowerings(placement):
+        structs = jax.tree.map(_struct, (carry, chunk.operands))
+        reading, batch = jax.make_jaxpr(chunk.reader.read, return_shape=True)(structs[1], np.int32(0))
+        jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(structs[0], batch)
     form = _choose_form(placement, chunk, jaxpr)
-    traced = _from_trace(jaxpr, jax.tree.structure(shapes))
+    traced = _from_trace(_adapt(jaxpr, placement), jax.tree.structure(shapes))
+    read = _from_trace(_adapt(reading, placement), jax.tree.structure(batch))
     most = 1
     if form == "plain":
-        call = _plain_call(traced, reader, stacked=kind == "predict")
+        call = _plain_call(traced, read, stacked=kind == "predict")
     elif kind == "predict":
         most = min(_PREDICT_STEPS, chunk.capacity)
-        call = _stacking_loop_call(traced, reader, shapes[1], most)
+        call = _stacking_loop_call(traced, read, shapes[1], most)
     else:
         most = chunk.capacity
         block = block_size(placement)
         if view is None:
-            call = _loop_call(traced, reader, shapes[1], block)
+            call = _loop_call(traced, read, shapes[1], block)
         else:
-            call = _loop_call_with_final_logs(traced, reader, block, view, kind)
+            call = _loop_call_with_final_logs(traced, read, block, view, kind)
     carry_layout = jax.tree.map(placement.layout, carry)
     # Outputs stay where they were computed, unless other processes need them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
@@ -185,19 +188,19 @@ def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:
     return "loop"
 
 
-def _plain_call(step: Step, reader: Reader, *, stacked: bool) -> Callable[..., Any]:
+def _plain_call(step: Step, read: Read, *, stacked: bool) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         del count
-        carry, result = step(carry, reader.read(operands, start))
+        carry, result = step(carry, read(operands, start))
         return carry, jax.tree.map(lambda leaf: leaf[None], result) if stacked else result
 
     return call
 
 
-def _loop_call(step: Step, reader: Reader, result_shapes: Any, block: int) -> Callable[..., Any]:
+def _loop_call(step: Step, read: Read, result_shapes: Any, block: int) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         def body(index: Any, loop: Any) -> Any:
-            return step(loop[0], reader.read(operands, index))
+            return step(loop[0], read(operands, index))
 
         def block_body(number: Any, loop: Any) -> Any:
             first = start + number * block
@@ -212,15 +215,13 @@ def _loop_call(step: Step, reader: Reader, result_shapes: Any, block: int) -> Ca
     return call
 
 
-def _loop_call_with_final_logs(
-    step: Step, reader: Reader, block: int, view: MetricsView, kind: Kind
-) -> Callable[..., Any]:
+def _loop_call_with_final_logs(step: Step, read: Read, block: int, view: MetricsView, kind: Kind) -> Callable[..., Any]:
     """A loop without logs in it: they are read from the metrics once, at its end. Saves two kernels a step on a GPU."""
 
     def without_logs(carry: Any, batch: Any) -> tuple[Any, Any]:
         return step(carry, batch)[0], ()
 
-    loop = _loop_call(without_logs, reader, (), block)
+    loop = _loop_call(without_logs, read, (), block)
 
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         carry, _ = loop(carry, operands, start, count)
@@ -230,11 +231,11 @@ def _loop_call_with_final_logs(
     return call
 
 
-def _stacking_loop_call(step: Step, reader: Reader, result_shapes: Any, most: int) -> Callable[..., Any]:
+def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         def body(index: Any, loop: Any) -> Any:
             carry, stacks = loop
-            carry, result = step(carry, reader.read(operands, start + index))
+            carry, result = step(carry, read(operands, start + index))
             put = jax.lax.dynamic_update_index_in_dim
             return carry, jax.tree.map(lambda stack, leaf: put(stack, leaf, index, 0), stacks, result)
 
@@ -244,12 +245,20 @@ def _stacking_loop_call(step: Step, reader: Reader, result_shapes: Any, most: in
     return call
 
 
-def _from_trace(jaxpr: Any, result_tree: Any) -> Step:
-    def step(carry: Any, batch: Any) -> tuple[Any, Any]:
-        flat = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *jax.tree.leaves((carry, batch)))
-        return jax.tree.unflatten(result_tree, flat)  # type: ignore[no-any-return]
+def _adapt(jaxpr: Any, placement: Placement) -> Any:
+    """The traced program in the form that XLA partitions correctly and well."""
+    if placement.num_replicas == 1:
+        return jaxpr
+    jaxpr = make_partitionable(jaxpr, placement.mesh)
+    return untranspose_products(jaxpr) if placement.platform == "cpu" else jaxpr
 
-    return step
+
+def _from_trace(jaxpr: Any, result_tree: Any) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        flat = jax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *jax.tree.leaves(arguments))
+        return jax.tree.unflatten(result_tree, flat)
+
+    return call
 
 
 def _primitives(jaxpr: Any) -> Iterator[str]:

@@ -182,11 +182,7 @@ class Trace:
 
         strategy = context.current_strategy()
         placement = arguments.placement or (None if strategy is None else strategy.placement)
-        lowered = (
-            contextlib.nullcontext()
-            if placement is None
-            else keras_hooks.use_cpu_lowerings(placement, stock_step=False)
-        )
+        lowered = contextlib.nullcontext() if placement is None else keras_hooks.use_cpu_lowerings(placement)
         with lowered, explain_errors(function):
             try:
                 self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)

@@ -162,22 +162,18 @@ def run_while(
 
 
 def _refuse_gradient(function: Callable[[Any], Any], error: Callable[[], Exception]) -> Callable[[Any], Any]:
-    """``function``, whose gradient raises ``error``."""
+    """``function``, whose gradient raises ``error``. Its derivative in forward mode is that of `jax.lax.while_loop`."""
 
     def call(argument: Any) -> Any:
         jaxpr, shapes = jax.make_jaxpr(function, return_shape=True)(argument)
 
-        @jax.custom_vjp
         def evaluate(*flat: Any) -> list[Any]:
             # What it uses from outside are arguments too, so that a tape that watches these notices.
             consts, leaves = flat[: len(jaxpr.consts)], flat[len(jaxpr.consts) :]
             return jax.core.eval_jaxpr(jaxpr.jaxpr, consts, *leaves)
 
-        def backward(residuals: None, cotangents: Any) -> Any:
-            raise error()
-
-        evaluate.defvjp(lambda *flat: (evaluate(*flat), None), backward)
-        results = evaluate(*map(jnp.asarray, jaxpr.consts), *jax.tree.leaves(argument))
+        forward_only = jax_hooks.refuse_reverse_mode(evaluate, error)
+        results = forward_only(*map(jnp.asarray, jaxpr.consts), *jax.tree.leaves(argument))
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
 
     return call

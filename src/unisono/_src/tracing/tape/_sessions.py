@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from unisono._src import jax_hooks
-from unisono._src.tracing.tape._record import Record
 
 
 class _OpenSessions(threading.local):
@@ -19,6 +18,18 @@ class _OpenSessions(threading.local):
 _open = _OpenSessions()
 
 
+class SessionRecord(jax_hooks.Recorder, Protocol):
+    """What is recorded in a session: by a tape the operations, by an accumulator the derivatives."""
+
+    keeps_arguments: bool
+
+    def watch_variable(self, variable: Any, value: Any) -> None:
+        """Follows ``variable``, whose value is ``value``, from now on."""
+
+    def record_variable_read(self, variable: Any, value: Any) -> None:
+        """``variable`` was read and gave ``value``."""
+
+
 class RecordingSession:
     """One `with` block in which a tape records. Created as the innermost of its thread.
 
@@ -26,7 +37,7 @@ class RecordingSession:
     by the tapes inside of it.
     """
 
-    def __init__(self, record: Record, watches_reads: bool) -> None:
+    def __init__(self, record: SessionRecord, watches_reads: bool) -> None:
         self._record, self._watches_reads = record, watches_reads
         self._trace = jax_hooks.RecordingTrace(jax_hooks.current_trace(), record)
         self._trace.enter()
@@ -43,7 +54,7 @@ class RecordingSession:
     def recording(self, recording: bool) -> None:
         self._trace.active = recording
 
-    def use(self, record: Record) -> None:
+    def use(self, record: SessionRecord) -> None:
         """Continues with another record."""
         self._record = self._trace.recorder = record
 
