@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
-from unisono._src import jax_hooks
+from unisono._src import jax_hooks, keras_hooks
 from unisono._src.data.plans import CompositeSpec
 from unisono._src.tracing import functions
 from unisono.tf import nest
@@ -247,7 +247,7 @@ def _traced_loop(cond: Any, body: Any, state: list[Any], max_iterations: int | N
 
     if max_iterations is None:
         traced_test, traced_step = trace(lambda operands: [is_true(operands)], arrays), trace(step, arrays)
-        after = functions.run_while(outer, traced_test, traced_step, arrays, lambda: ValueError(NO_GRADIENT))
+        after = functions.run_while(outer, traced_test, traced_step, arrays, _refuse_gradient)
         return list(jax.tree.unflatten(tree, after))
 
     def guarded_step(operands: list[Any]) -> list[Any]:
@@ -258,6 +258,11 @@ def _traced_loop(cond: Any, body: Any, state: list[Any], max_iterations: int | N
     carry = [jnp.logical_not(is_true(arrays)), *arrays]
     after = functions.run_scan(outer, trace(guarded_step, carry), carry, [], max_iterations, may_stop=True)
     return list(jax.tree.unflatten(tree, after[1:]))
+
+
+def _refuse_gradient() -> Exception:
+    keras_hooks.run_on_host_if_possible("a gradient goes through a tf.while_loop without maximum_iterations")
+    return ValueError(NO_GRADIENT)
 
 
 def _allocate_tensor_arrays(body: Any, state: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import jax
+import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
@@ -187,3 +188,11 @@ def _limits(dtype: DType) -> Any:
     if dtype.is_integer:
         return np.iinfo(dtype.dtype)
     raise TypeError(f"{dtype!r} has no minimum and maximum.")
+
+
+def extreme_of_nothing(dtype: Any, is_minimum: bool) -> Any:
+    """The maximum of no values, or their minimum: the smallest value of the dtype, or the largest."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return jnp.inf if is_minimum else -jnp.inf
+    limits = np.iinfo(dtype)
+    return limits.max if is_minimum else limits.min

@@ -10,12 +10,16 @@ import jax
 import numpy as np
 from jax.experimental import io_callback
 
+from unisono._src import keras_hooks
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.data.dataset._trace import is_tracing
 from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
+from unisono.tf._shape import TensorShape
 from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 
 IN_A_MAP = "{name} calls Python, so the map runs on the host, element by element."
+
+NO_SHAPE = "the shape of what {name} returns is not given, as in Tout=tf.TensorSpec(shape, dtype)"
 
 TEXT_RESULT = """{name} inside a compiled function: the result is text, and text stays on the host. Call it outside, or
 in the map of a dataset."""
@@ -29,8 +33,9 @@ def numpy_function(
 ) -> Any:
     """Calls ``func`` with NumPy arrays, and converts what it returns to tensors.
 
-    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
-    for a single number, a `tf.TensorSpec` for an array, or a list of these. It has no gradient.
+    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a
+    `tf.TensorSpec`, or a list of these. It has no gradient. With dtypes alone the function runs on the host; where that
+    is impossible, on several replicas and in `fit`, a dtype means a single number.
 
     Without ``inp`` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
 
@@ -54,8 +59,8 @@ def numpy_function(
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
     """Calls ``func`` with concrete tensors, and converts what it returns to tensors.
 
-    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result: a dtype
-    for a single number, a `tf.TensorSpec` for an array, or a list of these.
+    Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result, as in
+    :func:`numpy_function`.
 
     Without ``inp`` it is a decorator: `@tf.py_function(Tout=tf.float32)`.
 
@@ -94,6 +99,8 @@ def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, st
         return tensors_out if is_sequence else tensors_out[0] if tensors_out else None
     if is_tracing():
         raise NotImplementedError(IN_A_MAP.format(name=name))
+    if not all(isinstance(spec, TensorSpec) and TensorShape(spec.shape).is_fully_defined() for spec in specs):
+        keras_hooks.run_on_host_if_possible(NO_SHAPE.format(name=name))
     structs = [_result_struct(name, spec) for spec in specs]
 
     def call_with_host_tensors(*arrays: Any) -> Any:

@@ -21,10 +21,8 @@ from unisono.tf._operands import (
     static_value,
     wrap_host_result,
 )
+from unisono.tf._selected_rows import SelectedRows, refuse_dynamic_size
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
-
-DYNAMIC_SIZE = """{name} inside a compiled function: the size of the result depends on values, and sizes have to be
-known before the function runs. Use tf.where(condition, x, y) with a neutral value for y, or call it outside."""
 
 
 class Unique(NamedTuple):
@@ -133,7 +131,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     chosen = as_array(condition)
     if x is None and y is None:
         if isinstance(chosen, jax.core.Tracer):
-            raise ValueError(DYNAMIC_SIZE.format(name="tf.where(condition)"))
+            indices = jnp.stack(jnp.meshgrid(*map(jnp.arange, chosen.shape), indexing="ij"), -1)
+            return SelectedRows.select(
+                indices.astype(jax_dtype_or(None, "int64")), _as_mask(chosen), "tf.where(condition)"
+            )
         return jnp.asarray(np.argwhere(np.asarray(chosen)), jax_dtype_or(None, "int64"))
     if is_text(x) or is_text(y):
         _, (left, right) = convert_together([x, y])
@@ -145,10 +146,22 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None) -> Any:
     """The slices where the mask is true."""
     if isinstance(mask, jax.core.Tracer):
-        raise ValueError(DYNAMIC_SIZE.format(name="tf.boolean_mask"))
+        return _select_rows(as_array(tensor), mask, axis)
     array, chosen = as_text_or_array(tensor), static_value(mask, "tf.boolean_mask: the mask").astype(bool)
     before = (builtins.slice(None),) * (0 if axis is None else static_int(axis))
     return wrap_host_result(array[(*before, *np.nonzero(chosen))])
+
+
+def _select_rows(array: Any, mask: Any, axis: Any) -> Any:
+    if axis is not None and static_int(axis) != 0:
+        refuse_dynamic_size("tf.boolean_mask")
+    if mask.ndim == 0 or tuple(mask.shape) != tuple(array.shape[: mask.ndim]):
+        raise ValueError(f"tf.boolean_mask: the mask has the shape {mask.shape}, and the tensor {array.shape}.")
+    return SelectedRows.select(array, _as_mask(mask), "tf.boolean_mask")
+
+
+def _as_mask(values: Any) -> Any:
+    return values if values.dtype == bool else values != 0
 
 
 @op
@@ -250,7 +263,7 @@ def unravel_index(indices: Any, dims: Any) -> Any:
 def dynamic_partition(data: Any, partitions: Any, num_partitions: Any) -> Any:
     """The rows of each partition, as a list."""
     if isinstance(partitions, jax.core.Tracer):
-        raise ValueError(DYNAMIC_SIZE.format(name="tf.dynamic_partition"))
+        refuse_dynamic_size("tf.dynamic_partition")
     array, numbers = as_array(data), static_value(partitions, "tf.dynamic_partition: the partitions")
     return [array[np.nonzero(numbers == number)] for number in range(static_int(num_partitions))]
 
@@ -288,7 +301,7 @@ def _is_descending(direction: str) -> bool:
 def _find_distinct(x: Any, name: str) -> Any:
     array = as_text_or_array(x)
     if isinstance(array, jax.core.Tracer):
-        raise ValueError(DYNAMIC_SIZE.format(name=name))
+        refuse_dynamic_size(name)
     values, first, positions, counts = np.unique(
         np.asarray(array), return_index=True, return_inverse=True, return_counts=True
     )

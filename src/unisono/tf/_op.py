@@ -15,6 +15,7 @@ from unisono._src import jax_hooks
 from unisono.tf._argument_error import to_argument_error
 from unisono.tf._composite import CompositeTensor, handler_for
 from unisono.tf._dtypes import DType
+from unisono.tf._selected_rows import SelectedRows, apply_to_selected
 from unisono.tf._tensors import HostTensor, to_host_tensor
 
 _P = ParamSpec("_P")
@@ -68,11 +69,13 @@ def _make_op(function: Callable[_P, _R], folds: bool) -> Callable[_P, _R]:
         try:
             if not kwargs and all(map(_is_plain, args)):  # the usual case; every microsecond counts in eager code
                 return function(*args, **kwargs)
-            symbolic, known, composite = _inspect_arguments((args, kwargs))
+            symbolic, known, special = _inspect_arguments((args, kwargs))
+            if isinstance(special, SelectedRows):
+                return apply_to_selected(key, function, args, kwargs)
             if symbolic:
                 return TensorFunction(key)(*_to_serializable(args), **_to_serializable(kwargs))
-            if composite is not None:
-                return handler_for(composite, key)(*args, **kwargs)
+            if special is not None:
+                return handler_for(special, key)(*args, **kwargs)
             if known and folds and not jax_hooks.is_evaluating():
                 with jax.ensure_compile_time_eval():
                     return jax.tree.map(_keep_on_host, function(*args, **kwargs))
@@ -163,11 +166,11 @@ def get_op(name: str) -> Callable[..., Any]:
     return _FUNCTIONS[name]
 
 
-def _inspect_arguments(values: Any) -> tuple[bool, bool, CompositeTensor | None]:
+def _inspect_arguments(values: Any) -> tuple[bool, bool, CompositeTensor | SelectedRows | None]:
     """Whether there is a KerasTensor; whether there are known integers on the host and no other array; the first
-    ragged or sparse tensor."""
+    ragged or sparse tensor or selected rows."""
     symbolic = host = other = False
-    composite = None
+    special: CompositeTensor | SelectedRows | None = None
     for leaf in _leaves(values):
         if isinstance(leaf, HostTensor | np.integer | np.bool_):
             small = leaf.dtype.kind in "iub" and leaf.size <= _MAX_FOLDED_SIZE
@@ -176,9 +179,9 @@ def _inspect_arguments(values: Any) -> tuple[bool, bool, CompositeTensor | None]
             symbolic = True
         elif isinstance(leaf, jax.Array | keras.Variable | np.ndarray):
             other = True
-        elif isinstance(leaf, CompositeTensor) and composite is None:
-            composite = leaf
-    return symbolic, host and not other, composite
+        elif isinstance(leaf, CompositeTensor | SelectedRows) and special is None:
+            special = leaf
+    return symbolic, host and not other, special
 
 
 def _leaves(value: Any) -> Iterable[Any]:

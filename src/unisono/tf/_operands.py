@@ -11,6 +11,7 @@ import keras
 import numpy as np
 from jax import export
 
+from unisono._src import keras_hooks
 from unisono.tf._dtypes import as_dtype, to_jax_dtype
 from unisono.tf._tensors import HostTensor, as_array, as_bytes, is_text, to_host_tensor
 
@@ -60,6 +61,7 @@ def static_value(value: Any, what: str) -> Any:
     if isinstance(value, list | tuple):
         return np.array([static_value(each, what) for each in value])
     if isinstance(value, jax.core.Tracer):
+        keras_hooks.run_on_host_if_possible(f"{what} depends on the values of a tensor")
         raise ValueError(TRACED_SHAPE.format(what=what, value=value))
     if value is None:
         raise ValueError(f"{what} is None. Expected a number.")

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
+from unisono._src import keras_hooks
 from unisono.tf._dtypes import as_dtype, to_jax_dtype
 from unisono.tf._operands import static_int, static_shape
 from unisono.tf._shape import TensorShape
@@ -15,7 +16,7 @@ from unisono.tf._tensors import as_array
 NOT_WRITTEN = "tf.TensorArray: row {index} was read before it was written."
 
 UNKNOWN_SIZE = """tf.TensorArray: a row was written at an index known only at run time, and the array has {size} rows.
-Give the number of rows: tf.TensorArray(dtype, size=n)."""
+Here it cannot grow. Give the number of rows: tf.TensorArray(dtype, size=n), without dynamic_size=True."""
 
 OUT_OF_RANGE = "tf.TensorArray: row {index} of {size}. Create it with a larger size, or with dynamic_size=True."
 
@@ -79,6 +80,8 @@ class TensorArray:
         """Returns an array with this row at ``index``."""
         row = as_array(value, self.dtype)
         if isinstance(index, jax.core.Tracer):
+            if self.dynamic_size:
+                self._refuse_unknown_size()
             return self._replace(stacked=self.allocate(row.shape, row.dtype)._stacked.at[as_array(index)].set(row))
         position = static_int(index)
         if self._stacked is not None and position < self._count:
@@ -163,9 +166,13 @@ class TensorArray:
         if self._stacked is not None:
             return self
         if not self._rows:
-            raise ValueError(UNKNOWN_SIZE.format(size=0))
+            self._refuse_unknown_size()
         rows = [jnp.zeros(tuple(shape), dtype) if row is None else row for row in self._rows]
         return self._replace(stacked=jnp.stack(rows))
+
+    def _refuse_unknown_size(self) -> NoReturn:
+        keras_hooks.run_on_host_if_possible("the number of rows of a tf.TensorArray is known only at run time")
+        raise ValueError(UNKNOWN_SIZE.format(size=self._count))
 
     @property
     def _count(self) -> int:

@@ -5,9 +5,10 @@ import sys
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from unisono._src.tracing.control_flow import ControlFlowError
+from unisono._src.tracing.control_flow import ControlFlowError, convert
 
 from ._compare import compiled
 
@@ -142,7 +143,6 @@ IFS = {
     one_branch_only: r"`y` gets a value in one branch only(.|\n)*    y = \.\.\.",
     one_branch_deletes: r"`y` gets a value in one branch only",
     other_dtype: r"`y` is\n    an array of shape \(\) and dtype float32\nif (.|\n)*dtype int32(.|\n)*tf\.cast\(x, tf\.float32\)",
-    other_shape: r"`y` is\n    an array of shape \(\) (.|\n)*shape \(2,\)(.|\n)*tf\.reshape",
     none_or_an_array: r"`y` is\n    an array (.|\n)*    None\n(.|\n)*tf\.zeros",
     other_structure: r"`y` is\n    a dict of \{'a': an array(.|\n)*a tuple of \(an array(.|\n)*same structure",
     other_objects: r"`name` is\n    'large'\n(.|\n)*'small'",
@@ -258,7 +258,6 @@ LOOPS = {
     attribute_list_grows: r"`holder\.values` is\n    a list of \(nothing\)(.|\n)*tf\.map_fn",
     dtype_changes: r"`total` is\n    an array of shape \(\) and dtype int32\nbefore (.|\n)*total = tf\.cast\(total, tf\.float32\)",
     whole_numbers_become_fractions: r"`n` is\n    an array of shape \(\) and dtype int32",
-    shape_changes: r"`rows` is\n    an array of shape \(1, 2\)(.|\n)*shape \(2, 2\)(.|\n)*shape that it has in the end",
     begins_with_none: r"`best` is\n    None\nbefore(.|\n)*best = tf\.zeros\(shape\)",
     structure_changes: r"`state` is\n    a tuple of \((.|\n)*structure that it has in the end",
     returns_inside: r"`return` and the other one continues with the next iteration",
@@ -271,8 +270,35 @@ LOOPS = {
 def test_a_loop_is_refused_with_its_rewrite(function):
     with pytest.raises(ControlFlowError, match=LOOPS[function]) as error:
         compiled(function)(XS)
-    lines = {returns_inside: "if x > 2:", shape_changes: "for x in xs:", whole_numbers_become_fractions: "for _ in xs:"}
+    lines = {returns_inside: "if x > 2:", whole_numbers_become_fractions: "for _ in xs:"}
     assert str(error.value).splitlines()[0].endswith(f" of test_errors.py: `{lines.get(function, 'for x in xs:')}`")
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "reason", "error"),
+    [
+        (
+            other_shape,
+            ONE,
+            "`y` has another shape in each branch",
+            r"`y` is\n    an array of shape \(\) (.|\n)*shape \(2,\)(.|\n)*tf\.reshape",
+        ),
+        (
+            shape_changes,
+            XS,
+            "shape of `rows` changes in a loop",
+            r"`rows` is\n    an array of shape \(1, 2\)(.|\n)*shape \(2, 2\)(.|\n)*shape that it has in the end",
+        ),
+    ],
+)
+def test_what_needs_several_shapes_runs_on_the_host_or_is_refused_where_that_is_impossible(
+    function, argument, reason, error
+):
+    with pytest.warns(UserWarning, match=f"{function.__name__} is not compiled, but runs on the host.*{reason}"):
+        result = compiled(function)(argument)
+    np.testing.assert_array_equal(result, function(argument))
+    with pytest.raises(ControlFlowError, match=error):
+        jax.jit(convert(function))(argument)
 
 
 def test_a_name_that_a_loop_of_unknown_length_may_leave_without_a_value():

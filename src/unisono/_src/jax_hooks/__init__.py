@@ -1,7 +1,9 @@
 """Everything that touches JAX's internals. Each file names the versions it was checked against."""
 
 from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods, uncommit
-from unisono._src.jax_hooks._evaluate import NotEvaluableError, argument_variable, check_tracers, evaluate_traced
+from unisono._src.jax_hooks._evaluate import (
+    NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced,
+)
 from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
 from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_sums import merge_sums

@@ -18,6 +18,7 @@ from unisono._src import hooks
 from unisono._src.jax_hooks._traces import is_placeholder
 
 _UNKNOWN: Final = object()
+_MAX_COMPARED: Final = 1000  # operations
 
 
 class NotEvaluableError(Exception):
@@ -77,6 +78,32 @@ def evaluate_traced(
             found = [_find_value(each, values) for each in inputs]
             values.update(zip(tracer.parent.outvars, _compute(tracer.parent, found, read_placeholder), strict=True))
     return _find_value(value, values)
+
+
+def compute_same(one: Any, other: Any) -> bool:
+    """Whether two traced arrays are computed by the same operations from the same arrays; a No may be wrong."""
+    pairs: list[tuple[Any, Any]] = [(one, other)]
+    steps = 0
+    while pairs and steps < _MAX_COMPARED:
+        one, other = pairs.pop()
+        steps += 1
+        if one is other:
+            continue
+        if not all(isinstance(each, DynamicJaxprTracer) for each in (one, other)):
+            return False
+        if isinstance(one.val, Literal) and isinstance(other.val, Literal):
+            if one.aval == other.aval and one.val.val == other.val.val:
+                continue
+            return False
+        if one.val is other.val:
+            continue
+        first, second = one.parent, other.parent
+        if first is None or second is None or first.primitive is not second.primitive or first.effects:
+            return False
+        if first.params != second.params or first.outvars.index(one.val) != second.outvars.index(other.val):
+            return False
+        pairs += zip(first.in_tracers, second.in_tracers, strict=True)
+    return not pairs
 
 
 def _find_value(value: Any, values: dict[Any, Any]) -> Any:

@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from jax._src.array import ArrayImpl
 from jax._src.core import Tracer
+from jax.extend.source_info_util import register_exclusion
 
 from unisono._src import hooks
+
+register_exclusion(__file__)  # JAX's errors and profiles show the line of the user's code
 
 _WHY: Final = "an operand may be a list of numbers, as with TensorFlow's tensors"
 

@@ -52,5 +52,5 @@ from unisono._src.keras_hooks._training_argument import inherit_training, preser
 from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,
     evaluate_constant, in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read,
-    report_reads,
+    report_reads, run_on_host_if_possible,
 )

@@ -88,6 +88,12 @@ class StateScope(keras.StatelessScope):
         """
         return evaluate_constant(value)
 
+    def leave_program(self, reason: str) -> None:
+        """Called where a program lacks what eager code has: a size that depends on values, for example.
+
+        Does not return if Python can run the function on the host instead.
+        """
+
     def data_pulled(self) -> None:
         """Called when code inside asks for the next element of a dataset."""
         raise NotImplementedError
@@ -231,6 +237,14 @@ def report_data_pull() -> None:
     scope = enclosing_state_scope()
     if scope is not None:
         scope.data_pulled()
+
+
+def run_on_host_if_possible(reason: str) -> None:
+    """To be called before an error about what cannot be compiled: does not return if Python can run the function that
+    is being traced on the host instead. Replicas are one program, so their functions cannot."""
+    replica, scope = context.current_replica(), enclosing_state_scope()
+    if scope is not None and (replica is None or replica.strategy.placement.num_replicas == 1):
+        scope.leave_program(reason)
 
 
 def report_reads(variables: Iterable[Any]) -> None:

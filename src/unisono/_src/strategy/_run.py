@@ -267,6 +267,8 @@ def _whole_argument(leaf: Any) -> Any:
 
 def _as_result(leaf: Any) -> Any:
     """The values of variables, arrays of Python numbers; strings and other objects as they are."""
+    if hasattr(leaf, "as_result"):
+        return leaf.as_result()
     if isinstance(leaf, keras.Variable):
         return leaf.value
     return jnp.asarray(leaf) if isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic) else leaf

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from unisono.tf._dtypes import as_dtype
+from unisono.tf._dtypes import as_dtype, extreme_of_nothing
 from unisono.tf._op import op
 from unisono.tf._operands import as_floating, jax_dtype_or, static_axes, static_int
 from unisono.tf._tensors import as_array
@@ -44,14 +44,18 @@ def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
 
 @op
 def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The maximum along ``axis``."""
-    return jnp.max(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
+    """The maximum along ``axis``; of no elements, the smallest value of the dtype."""
+    array = as_array(input_tensor)
+    initial = extreme_of_nothing(array.dtype, is_minimum=False) if array.size == 0 else None
+    return jnp.max(array, static_axes(axis), keepdims=keepdims, initial=initial)
 
 
 @op
 def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The minimum along ``axis``."""
-    return jnp.min(as_array(input_tensor), static_axes(axis), keepdims=keepdims)
+    """The minimum along ``axis``; of no elements, the largest value of the dtype."""
+    array = as_array(input_tensor)
+    initial = extreme_of_nothing(array.dtype, is_minimum=True) if array.size == 0 else None
+    return jnp.min(array, static_axes(axis), keepdims=keepdims, initial=initial)
 
 
 @op

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from unisono._src import keras_hooks
 from unisono._src.tracing.control_flow._errors import RESULT_AFTER_LOOP, SourceLocation
 from unisono._src.tracing.control_flow._leaf_types import as_dtype, common_dtype, is_same_leaf, leaf_type
 from unisono._src.tracing.control_flow._nests import UNDEFINED, Array, Leaf, Nest, PythonObject
@@ -227,6 +228,7 @@ class _BranchOutputs:
                 raise mismatch(_choose_advice(one, other))
             types = leaf_type(left), leaf_type(right)
             if types[0].shape != types[1].shape:
+                keras_hooks.run_on_host_if_possible(f"{subject} has another shape in each branch of an `if`")
                 raise mismatch(ADVICE_SHAPE)
             dtype = common_dtype(*types)
             if dtype is None:

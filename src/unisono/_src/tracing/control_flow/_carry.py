@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 import jax
 
+from unisono._src import keras_hooks
 from unisono._src.tracing.control_flow._errors import ControlFlowError, SourceLocation
 from unisono._src.tracing.control_flow._leaf_types import as_dtype, common_dtype, is_same_leaf, is_weak, leaf_type
 from unisono._src.tracing.control_flow._nests import UNDEFINED, Array, Leaf, Nest, Number
@@ -202,6 +203,7 @@ class Carry:
             raise self._structure_error(carried, after)
         new = leaf_type(leaf)
         if new.shape != type_.shape:
+            keras_hooks.run_on_host_if_possible(f"the shape of `{slot.name}` changes in a loop")
             raise self._changed_error(slot, before, after, ADVICE_SHAPE)
         dtype = common_dtype(type_, new)
         if dtype is None:

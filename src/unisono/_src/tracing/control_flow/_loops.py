@@ -8,6 +8,7 @@ from typing import Any, Final
 import jax
 import jax.numpy as jnp
 
+from unisono._src import keras_hooks
 from unisono._src.tracing import tape
 from unisono._src.tracing.control_flow._carry import Carry, RetraceNeeded
 from unisono._src.tracing.control_flow._errors import RESULT_AFTER_LOOP, SourceLocation
@@ -146,9 +147,13 @@ class _Loop:
         if test_body.written:
             names = ", ".join(variable.path for variable in test_body.written.values())
             raise self._location.error(TEST_ASSIGNS.format(names=names))
-        on_gradient = (lambda: self._location.error(NO_GRADIENT)) if tape.is_any_tape_recording() else None
+        on_gradient = self._refuse_gradient if tape.is_any_tape_recording() else None
         after = run_while(self._outer, test_body, body, carry, on_gradient)
         return self._finish(after[counters:])
+
+    def _refuse_gradient(self) -> Exception:
+        keras_hooks.run_on_host_if_possible("a gradient goes through a loop whose trip count is known only at run time")
+        return self._location.error(NO_GRADIENT)
 
     def _initial_flag(self) -> list[Any]:
         return [jnp.zeros((), bool)] * self._has_break

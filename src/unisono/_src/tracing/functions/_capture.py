@@ -103,6 +103,9 @@ class CaptureScope(keras_hooks.StateScope):
             value, self._arguments, lambda key: keras_hooks.get_stored_value(self._variables[key])
         )
 
+    def leave_program(self, reason: str) -> None:
+        raise HostLoopNeeded(reason)
+
     def data_pulled(self) -> None:
         raise HostLoopNeeded
 

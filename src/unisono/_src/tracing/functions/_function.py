@@ -29,6 +29,9 @@ Python values are part of the program: pass what changes as an array, np.float32
 of it too: make batches of equal size with batch(n, drop_remainder=True), or pad. A function that is defined in a loop
 is a new one every time: define it before the loop."""
 
+RUNS_ON_HOST = """{function} is not compiled, but runs on the host, line by line: {reason}.
+Functions that it calls are compiled."""
+
 _BOUND = "_unisono_functions"
 
 _run_eagerly = False
@@ -159,8 +162,11 @@ class Function:
         program: ConcreteFunction | dict[Any, Any]
         try:
             program = ConcreteFunction(self._python_function, arguments)
-        except HostLoopNeeded:
+        except HostLoopNeeded as needed:
             program = {}
+            if needed.reason:
+                text = RUNS_ON_HOST.format(function=self._name, reason=needed.reason)
+                warnings.warn(text, UserWarning, stacklevel=4)
         before, self._last_key = self._last_key, key
         self._programs[key] = program
         if arguments.objects:

@@ -11,10 +11,17 @@ _T = TypeVar("_T")
 
 
 class HostLoopNeeded(BaseException):
-    """Raised inside a function that is being traced when it asks a dataset for an element.
+    """Raised inside a function that is being traced when it asks a dataset for an element, or cannot be compiled.
 
     Not an Exception: a user's `except Exception` must not catch it.
+
+    Args:
+        reason: why it cannot be compiled; empty for a loop over data, whose parts are.
     """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class _HostLoops(threading.local):

@@ -67,6 +67,9 @@ class NestedScope(keras_hooks.StateScope):
         own = [(variable, self._state[key]) for key, variable in self.written.items()]
         return self._outer.evaluate(value, [*own, *seeds])
 
+    def leave_program(self, reason: str) -> None:
+        self._outer.leave_program(reason)
+
     def data_pulled(self) -> None:
         self._outer.data_pulled()
 
@@ -103,6 +106,9 @@ class PlainScope:
     def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
         """Computes a traced value that only depends on constants."""
         return keras_hooks.evaluate_constant(value)
+
+    def leave_program(self, reason: str) -> None:
+        """Does nothing: a program of JAX has no other form."""
 
     def data_pulled(self) -> None:
         """Does nothing: the code that traces decides what is allowed."""

@@ -73,6 +73,8 @@ def _make_slot(leaf: Any, arrays: list[Any]) -> Any:
         return slot
     if isinstance(leaf, keras.Variable):
         leaf = leaf.value
+    elif hasattr(leaf, "as_result"):
+        leaf = leaf.as_result()
     if isinstance(leaf, jax.Array | np.ndarray | np.generic):
         arrays.append(jnp.asarray(leaf))
         return ARRAY
