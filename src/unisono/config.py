@@ -9,8 +9,12 @@ unisono.config.set_residency("host")      # keep training data off the devices
 ```
 """
 
-from unisono._src.devices import deterministic, residency, set_cpu_devices, set_residency, set_sync_check, sync_check
+from unisono._src.devices import (
+    deterministic, residency, sequence_padding, set_cpu_devices, set_residency, set_sequence_padding, set_sync_check,
+    sync_check,
+)
 
 __all__ = [
-    "deterministic", "residency", "set_cpu_devices", "set_residency", "set_sync_check", "sync_check",
+    "deterministic", "residency", "sequence_padding", "set_cpu_devices", "set_residency", "set_sequence_padding",
+    "set_sync_check", "sync_check",
 ]

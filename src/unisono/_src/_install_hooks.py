@@ -14,6 +14,7 @@ def install_hooks() -> None:
     keras_hooks.check_attributes()
     keras_hooks.check_variable_attributes()
     keras_hooks.check_callbacks()
+    keras_hooks.check_padding_analysis()
     keras_hooks.check_callback_schedules()
     keras_hooks.check_stock_steps()
     keras_hooks.check_trainer_methods()

@@ -5,7 +5,8 @@ from unisono._src.devices._in_flight_calls import InFlightCalls
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays
 from unisono._src.devices._settings import (
-    cache_compiled_programs, copies_fit, deterministic, is_deterministic, residency, set_residency, set_sync_check,
+    cache_compiled_programs, copies_fit, deterministic, is_deterministic, residency, sequence_padding, set_residency,
+    set_sequence_padding, set_sync_check, SequencePadding,
     sync_check,
 )
 from unisono._src.devices._startup import check_jax_not_started, has_jax_started, set_cpu_devices

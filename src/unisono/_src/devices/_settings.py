@@ -1,8 +1,9 @@
-"""The process-wide settings behind `unisono.config`: determinism, residency of training data, the check of weights."""
+"""The process-wide settings behind `unisono.config`: determinism, residency of data, padding, the check of weights."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -11,6 +12,7 @@ import jax
 from unisono._src.devices._startup import check_jax_not_started
 
 Residency = Literal["auto", "device", "host"]
+SequencePadding = Literal["auto", "off"] | tuple[int, ...]
 
 _DETERMINISTIC_FLAG: Final = "--xla_gpu_deterministic_ops=true"
 
@@ -24,6 +26,7 @@ _MAX_FRACTION: Final = 0.25
 _is_deterministic = False
 _residency: Residency = "auto"
 _sync_check = False
+_sequence_padding: SequencePadding = "auto"
 
 
 def deterministic() -> None:
@@ -111,3 +114,34 @@ def _device_memory(device: jax.Device) -> int:
 
 def _host_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def set_sequence_padding(lengths: Literal["auto", "off"] | Sequence[int]) -> None:
+    """Sets how `fit`, `evaluate` and `predict` pad batches whose sequences differ in length from batch to batch.
+
+    Every shape of a batch compiles a program. Batches are padded only if the layers of the model show that the results
+    stay the same: they make a mask of the padding, and all layers up to the end of the time axis respect it.
+
+    - ``"auto"``: from the third length on, to multiples of 8 up to 32, then to 48, 64, 96, 128, 192, ...
+    - ``"off"``: never.
+    - lengths such as ``[32, 64, 128]``: to the next of these, and above the largest to multiples of it.
+
+    ```python
+    unisono.config.set_sequence_padding([64, 256])
+    ```
+    """
+    global _sequence_padding
+    if isinstance(lengths, str):
+        if lengths not in ("auto", "off"):
+            raise ValueError(f'Sequence padding is "auto", "off" or a list of lengths; got {lengths!r}.')
+        _sequence_padding = lengths
+        return
+    given = tuple(sorted(set(lengths)))
+    if not given or not all(isinstance(each, int) and each > 0 for each in given):
+        raise ValueError(f"Lengths to pad to are whole numbers of at least 1, such as [64, 256]; got {lengths!r}.")
+    _sequence_padding = given
+
+
+def sequence_padding() -> SequencePadding:
+    """What :func:`set_sequence_padding` set last; "auto" by default."""
+    return _sequence_padding

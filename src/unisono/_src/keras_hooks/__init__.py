@@ -21,6 +21,7 @@ from unisono._src.keras_hooks._callbacks import (
 from unisono._src.keras_hooks._data import (
     ArrayInput, StreamInput, adapt, check_data_adapters, class_weights, split_for_validation, unpack,
 )
+from unisono._src.keras_hooks._exact_padding import ExactPadding, check_padding_analysis, find_exact_padding
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls

@@ -60,6 +60,7 @@ class Evaluation:
         if self._batches_of_last is not None and self._steps is None and not self.feed.is_restartable:
             warnings.warn(EXHAUSTED.format(batches=self._batches_of_last), stacklevel=2)
         call.build("test", self.feed.batch_spec)
+        call.pad_sequences("test", self.feed)
         model.stop_evaluating = False
         with measure("callback_seconds"):
             callbacks.on_test_begin()

@@ -117,6 +117,7 @@ def fit(
                 )
                 stack.callback(validation.close)
         call.build("train", feed.batch_spec, resumable=checkpointer is not None)
+        call.pad_sequences("train", feed)
         if validation is not None and has_tf_style_step(model, "test"):  # variables of validation are saved too
             call.build("test", validation.feed.batch_spec, resumable=checkpointer is not None)
         callbacks = keras_hooks.make_callback_list(

@@ -11,6 +11,7 @@ import jax
 
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
+from unisono._src.data.feed import Feed
 from unisono._src.devices import Placement
 from unisono._src.parameter_servers import ParameterServerStrategy, PerWorkerDataset
 from unisono._src.replicas import context
@@ -71,6 +72,10 @@ class MethodCall:
             keras_hooks.build_for_prediction(self.model, keras_hooks.unpack(batch_spec)[0])
         else:
             keras_hooks.build_for_training(self.model, batch_spec)
+
+    def pad_sequences(self, kind: Kind, feed: Feed) -> None:
+        """Makes the feed pad batches of many lengths if the model, which is built, gives the same results then."""
+        feed.use_padding(keras_hooks.find_exact_padding(self.model, trains=kind == "train"))
 
     def place_variables(self, kind: Kind) -> StepVariables:
         """The variables that steps of this kind use, all on the strategy's devices."""

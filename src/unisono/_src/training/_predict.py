@@ -31,6 +31,7 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
         with keras_hooks.close_on_error(callbacks):
             try:
                 call.build("predict", feed.batch_spec)
+                call.pad_sequences("predict", feed)
                 outputs = _run(call, cursor, callbacks)
             finally:
                 cursor.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 from unisono._src.data.feed._readers import Reader
 from unisono._src.data.plans import State
+from unisono._src.keras_hooks import ExactPadding
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,9 @@ class Feed(abc.ABC):
     @abc.abstractmethod
     def resident_bytes(self) -> int:
         """Bytes of data held on the devices for all passes; 0 if each pass sends its batches."""
+
+    def use_padding(self, padding: ExactPadding | str) -> None:  # noqa: B027 (the sequences of arrays have one length)
+        """The model is built: how its sequences may be padded, or why they may not."""
 
     @abc.abstractmethod
     def open(self) -> DataPass:

@@ -11,12 +11,14 @@ from typing import Any, Final
 import jax
 import numpy as np
 
+from unisono._src.data.feed._batch_shapes import BatchShapes
 from unisono._src.data.feed._batches import TOO_SHORT, HostBatches
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._readers import StackReader, batches_per_stack
 from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
 from unisono._src.data.plans import State
-from unisono._src.devices import Placement
+from unisono._src.devices import Placement, sequence_padding
+from unisono._src.keras_hooks import ExactPadding
 from unisono._src.processes import all_gather_host, processes
 
 DIFFERENT_INPUT = """The workers have different input: {found}, or batches of different shapes.
@@ -63,6 +65,8 @@ class StreamFeed(Feed):
         self._is_endless = is_endless
         self._transform = transform
         self._placement = placement
+        self._shapes: BatchShapes | None = None
+        self._saved_lengths = None if position is None else position.get("lengths")
         # The first batch says what all of them look like, so the first pass begins now.
         self._origin, self._resume_caveat, self._differs_by_process = origin, resume_caveat, differs_by_process
         self._first_pass: _StreamPass | None = self._new_pass(position)
@@ -104,6 +108,10 @@ class StreamFeed(Feed):
     def resident_bytes(self) -> int:
         return 0
 
+    def use_padding(self, padding: ExactPadding | str) -> None:
+        if self._shapes is None:
+            self._shapes = BatchShapes(padding, sequence_padding(), self._saved_lengths)
+
     def open(self) -> DataPass:
         first, self._first_pass = self._first_pass, None
         return first or self._new_pass()
@@ -117,7 +125,8 @@ class StreamFeed(Feed):
         self.close()
 
     def _new_pass(self, position: State = None) -> _StreamPass:
-        return _StreamPass(self._batches, position, self._origin, StackReader(self._transform), self._placement)
+        reader = StackReader(self._transform)
+        return _StreamPass(self._batches, position, self._origin, reader, self._placement, lambda: self._shapes)
 
 
 class _StreamPass(DataPass):
@@ -128,7 +137,11 @@ class _StreamPass(DataPass):
         origin: State,
         reader: StackReader,
         placement: Placement,
+        shapes: Callable[[], BatchShapes | None],
     ):
+        self._shapes = (
+            shapes  # the model decides on the padding, after the first batch was read and the model was built
+        )
         self._batches = batches(None if position is None else position["base"])
         self._origin, self._reader, self._placement = origin, reader, placement
         self._regular_spec = None if position is None else spec_from_json(position["ordinary"])
@@ -138,6 +151,7 @@ class _StreamPass(DataPass):
         # A position is the state before the current stack, and the number of batches to skip after it.
         self._base, self._num_after_base = self._batches.get_state(), 0
         self._ahead: Any = None
+        self._ahead_is_padded = False
         self._stack: Any = None
         self._used = self._held = self._capacity = 0
         self._is_regular = False
@@ -155,6 +169,13 @@ class _StreamPass(DataPass):
             self._ahead = next(self._batches, None)
         return self._ahead
 
+    def _peek_padded(self) -> Any:
+        """The next batch, padded, without consuming it; None at the end."""
+        shapes = self._shapes()
+        if self.peek() is not None and shapes is not None and not self._ahead_is_padded:
+            self._ahead, self._ahead_is_padded = shapes.pad(self._ahead), True
+        return self._ahead
+
     def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
         if self._used == self._held and not self._fill(ahead):
             return None
@@ -164,7 +185,10 @@ class _StreamPass(DataPass):
 
     def position(self) -> State:
         skip = self._num_after_base + self._used
-        return {"origin": self._origin, "base": self._base, "skip": skip, "ordinary": spec_to_json(self.regular_spec)}
+        position = {"origin": self._origin, "base": self._base, "skip": skip}
+        position["ordinary"] = spec_to_json(self.regular_spec)
+        shapes = self._shapes()
+        return position | ({} if shapes is None else {"lengths": shapes.get_state()})
 
     def close(self) -> None:
         self._stack = self._ahead = None
@@ -176,12 +200,14 @@ class _StreamPass(DataPass):
         self._used = self._held = 0
         if self._ahead is None:
             self._base, self._num_after_base = self._batches.get_state(), 0
-        first = self.peek()
+        first = self._peek_padded()
         if first is None:
             if self._placement.spans_processes:
                 _check_same_input(0, None)
             return False
         spec = jax.tree.map(_spec_of, first)
+        if (shapes := self._shapes()) is not None:
+            shapes.record(spec)
         self._is_regular = jax.tree.leaves(spec) == jax.tree.leaves(self.regular_spec)
         self._capacity = batches_per_stack(spec) if self._is_regular else 1
         stack = jax.tree.map(lambda leaf: np.empty((self._capacity, *leaf.shape), leaf.dtype), spec)
@@ -190,12 +216,12 @@ class _StreamPass(DataPass):
         held, deadline = 0, math.inf if spans_processes else time.monotonic() + _PATIENCE_SECONDS
         most = self._capacity if ahead is None else min(ahead, self._capacity)
         while held < most and (held == 0 or time.monotonic() < deadline):
-            batch = self.peek()
+            batch = self._peek_padded()
             if batch is None or jax.tree.map(_spec_of, batch) != spec:
                 break
             for line, leaf in zip(jax.tree.leaves(stack), jax.tree.leaves(batch), strict=True):
                 line[held] = leaf
-            held, self._ahead = held + 1, None
+            held, self._ahead, self._ahead_is_padded = held + 1, None, False
         if spans_processes:
             _check_same_input(held, spec)
         self._stack = self._placement.place_rows(stack, row_dim=1)
