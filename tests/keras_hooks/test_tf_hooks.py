@@ -514,3 +514,11 @@ def test_keras_datasets_read_local_files(tmp_path: Path, monkeypatch: pytest.Mon
         np.savez(tmp_path / f"{name}.npz", x_train=[0], y_train=[1], x_test=[2], y_test=[3])
         (_, labels), _ = getattr(keras.datasets, name).load_data()
         assert labels.tolist() == [1]
+
+
+def test_flat_targets_are_compared_with_each_output() -> None:
+    with mirrored(1).scope():
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Identity()])
+        model.compile(loss="mse")
+    batches = tf.data.Dataset.from_tensors((np.float32([[1, 2, 3], [1, 2, 3]]), np.float32([1, 2])))
+    assert model.evaluate(batches, verbose=0) == pytest.approx(7 / 6)

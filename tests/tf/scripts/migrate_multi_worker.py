@@ -34,9 +34,9 @@ resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
 cluster_spec = resolver.cluster_spec()
 assert (resolver.task_type, cluster_spec.num_tasks("worker")) == ("chief", 1)
 refused(lambda: tf1.estimator.TrainSpec(input_fn=None), "fit")
-refused(lambda: tf1.train.AdagradOptimizer(0.05), "tf.keras.optimizers.Adagrad")
-refused(lambda: tf.compat.v1.ConfigProto(), "tf.config")
-server = tf.distribute.Server(cluster_spec, job_name="worker", task_index=0, config=None, protocol="grpc", start=False)
+server = tf.distribute.Server(
+    cluster_spec, job_name="worker", task_index=0, config=tf.compat.v1.ConfigProto(), protocol="grpc", start=False
+)
 assert server.target.endswith(cluster_spec.task_address("worker", 0))
 resolver.task_type = "ps"
 refused(lambda: tf.distribute.experimental.ParameterServerStrategy(resolver, variable_partitioner=None), "'ps'")

@@ -19,6 +19,7 @@ def install_hooks() -> None:
     """Called once, when `unisono.tf.keras` is imported."""
     tf_keras.install_tensor_shapes(TensorShape)
     tf_keras.accept_auto_reduction()
+    tf_keras.accept_flat_targets()
     tf_keras.accept_keras2_compile_arguments()
     tf_keras.accept_named_sample_weights()
     tf_keras.cast_without_warnings()

@@ -3,7 +3,8 @@
 from unisono._src.keras_hooks.tf_keras._building import build_by_calling
 from unisono._src.keras_hooks.tf_keras._callbacks import install_callback_names
 from unisono._src.keras_hooks.tf_keras._compile import (
-    accept_auto_reduction, accept_keras2_compile_arguments, accept_named_sample_weights, cast_without_warnings,
+    accept_auto_reduction, accept_flat_targets, accept_keras2_compile_arguments, accept_named_sample_weights,
+    cast_without_warnings,
 )
 from unisono._src.keras_hooks.tf_keras._datasets import prefer_local_datasets
 from unisono._src.keras_hooks.tf_keras._files import export_without_tensorflow, install_file_formats, save_model

@@ -41,6 +41,16 @@ def accept_auto_reduction() -> None:
     hooks.require(loss_module.Loss, "__init__", expects="calls standardize_reduction", why=why)
 
 
+def accept_flat_targets() -> None:
+    """Installs the hook by which targets of shape (batch,) are compared with each of several outputs.
+
+    Keras 2 gave all targets a last dimension. Keras 3 gives it to arrays, and not to the batches of a dataset.
+    """
+    why = "targets of shape (batch,) fit outputs of shape (batch, 10), as in Keras 2"
+    hooks.wrap(CompileLoss, "call", _expand_flat_targets, expects="(self, y_true, y_pred, sample_weight=None)", why=why)
+    hooks.require(CompileLoss, "_user_loss", expects="instance attribute", why=why)
+
+
 def accept_keras2_compile_arguments() -> None:
     """Installs the hook by which `compile` takes metrics as the third argument by position, as Keras 2 did, and drops
     arguments that mean nothing any more."""
@@ -108,3 +118,22 @@ def _dtype_on_devices(dtype: Any) -> Any:
     """What a dtype becomes on devices: 32 bits for 64, unless JAX is configured otherwise."""
     name = keras.backend.standardize_dtype(dtype)
     return str(jax.dtypes.canonicalize_dtype(name)) if name.endswith("64") else name
+
+
+# Losses that subtract. Of the others some take targets without a last dimension as they are: class numbers.
+_DIFFERENCES: Final = ("mse", "MSE", "mean_squared_error", "mae", "MAE", "mean_absolute_error")
+_DIFFERENCE_CLASSES: Final = (keras.losses.MeanSquaredError, keras.losses.MeanAbsoluteError)
+
+
+def _expand_flat_targets(original: Any) -> Any:
+    def call(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        loss = self._user_loss
+        name = loss if isinstance(loss, str) else getattr(loss, "__name__", "")
+        if name in _DIFFERENCES or isinstance(loss, _DIFFERENCE_CLASSES):
+            shape: Any = getattr(y_true, "shape", ())
+            outputs: Any = getattr(y_pred, "shape", ())
+            if len(shape) == 1 and len(outputs) == 2 and outputs[1] != 1:
+                y_true = keras.ops.expand_dims(y_true, -1)
+        return original(self, y_true, y_pred, sample_weight)
+
+    return call
