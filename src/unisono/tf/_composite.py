@@ -31,7 +31,7 @@ def register_handlers(kind: type, handlers: dict[str, Callable[..., Any]]) -> No
 
 def handler_for(composite: CompositeTensor, name: str) -> Callable[..., Any]:
     """The function to call instead of ``name`` for such an argument."""
-    found = _handlers.get(type(composite), {}).get(name)
+    found = next((_handlers[base][name] for base in type(composite).__mro__ if name in _handlers.get(base, {})), None)
     if found is None:
         kind = type(composite).__name__
         raise TypeError(NOT_ACCEPTED.format(name=name, kind=kind, advice=composite.advice.format(name=name)))

@@ -58,9 +58,6 @@ _FILES: Final = "read the files with tf.data.Dataset.list_files, tf.data.Dataset
 _FLAGS: Final = "TensorFlow 2 removed it; use argparse, or the package absl (`from absl import app, flags`)."
 _LOGGING: Final = "use tf.get_logger(), or Python's logging."
 _LITE: Final = "only TensorFlow creates models for phones; save with model.save('model.keras') and convert it there."
-_TYPES: Final = (
-    "functions do not accept custom types; pass dicts, tuples or dataclasses that are registered with JAX as pytrees."
-)
 _COLLECTIVE_V1: Final = (
     "use tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value) inside strategy.run."
 )
@@ -327,8 +324,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.distribute.Strategy.make_experimental_numpy_dataset": "use tf.data.Dataset.from_tensor_slices.",
     "tf.distribute.cluster_resolver.TPUClusterResolver.set_tpu_topology": _TPU_TOPOLOGY,
     "tf.distribute.cluster_resolver.TPUClusterResolver.tpu_hardware_feature": _TPU_TOPOLOGY,
-    "tf.experimental.BatchableExtensionType": _TYPES,
-    "tf.experimental.ExtensionType": _TYPES,
     "tf.experimental.RowPartition": _RAGGED_PARTS,
     "tf.experimental.StructuredTensor": "use dicts of tensors; a value of a dict may be a tf.RaggedTensor.",
     "tf.io.SparseFeature": "use tf.io.VarLenFeature for the indices and for the values.",
@@ -396,9 +391,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.sysconfig.CXX11_ABI_FLAG": _NO_CPP,
     "tf.sysconfig.CXX_VERSION": _NO_CPP,
     "tf.sysconfig.MONOLITHIC_BUILD": _NO_CPP,
-    "tf.test.Benchmark": "use Python's timeit.",
     "tf.test.assert_equal_graph_def": "there are no graphs to compare.",
-    "tf.test.benchmark_config": "time calls with Python's timeit.",
     "tf.test.compute_gradient": "use jax.test_util.check_grads.",
     "tf.test.create_local_cluster": "`unisono run -n 2 script.py` starts workers on this machine.",
     "tf.test.disable_with_predicate": "use unittest.skipIf.",

@@ -12,6 +12,7 @@ The datasets are `tf.data.Dataset`. docs/datasets.md says where the files are lo
 """
 
 from unisono.tfds._builder import DatasetBuilder
+from unisono.tfds._dataframe import as_dataframe
 from unisono.tfds._load import (
     DatasetNotFoundError, __getattr__, builder, disable_progress_bar, enable_progress_bar, list_builders, load,
 )
@@ -21,6 +22,6 @@ from unisono.tfds._splits import Split
 __version__ = "4.9.9"  # of the TensorFlow Datasets whose names these are
 
 __all__ = [
-    "DatasetBuilder", "DatasetNotFoundError", "Split", "as_numpy", "builder", "disable_progress_bar",
+    "DatasetBuilder", "DatasetNotFoundError", "Split", "as_dataframe", "as_numpy", "builder", "disable_progress_bar",
     "enable_progress_bar", "list_builders", "load",
 ]

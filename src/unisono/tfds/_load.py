@@ -11,7 +11,7 @@ from unisono.tfds._builder import DatasetBuilder
 from unisono.tfds._catalog import CATALOG
 
 _MISSING: Final = """tensorflow_datasets.{name} is not available: this is Unisono's own tensorflow_datasets, which has \
-`load`, `builder`, `list_builders`, `as_numpy` and `Split`.
+`load`, `builder`, `list_builders`, `as_numpy`, `as_dataframe` and `Split`.
 Install tensorflow_datasets itself, or read the data with tf.data. See docs/datasets.md."""
 
 

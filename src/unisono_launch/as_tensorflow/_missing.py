@@ -12,7 +12,7 @@ _NO_TENSORFLOW: Final = (
 )
 
 _DATASETS: Final = """{name} is not available: this tensorflow_datasets is Unisono's, which has `load`, `builder`, \
-`as_numpy` and little else.
+`as_numpy`, `as_dataframe` and little else.
 Install tensorflow_datasets itself, or read the data with tf.data. See docs/datasets.md."""
 
 

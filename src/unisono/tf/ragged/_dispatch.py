@@ -19,24 +19,133 @@ from unisono.tf.ragged._base import is_ragged, with_flat_values_of
 from unisono.tf.ragged._ragged_tensor import RaggedTensor
 
 # Functions of one tensor: of each value, or of the dims inside of the flat values.
-_UNARY: Final = """bitcast bitwise.invert cast identity one_hot ones_like saturate_cast stop_gradient zeros_like
-math.abs math.acos math.acosh math.angle math.asin math.asinh math.atan math.atanh math.bessel_i0 math.bessel_i0e
-math.bessel_i1 math.bessel_i1e math.ceil math.conj math.cos math.cosh math.digamma math.erf math.erfc math.erfcinv
-math.erfinv math.exp math.expm1 math.floor math.imag math.is_finite math.is_inf math.is_nan math.lgamma math.log
-math.log1p math.log_sigmoid math.logical_not math.ndtri math.negative math.real math.reciprocal math.reciprocal_no_nan
-math.rint math.round math.rsqrt math.sigmoid math.sign math.sin math.sinh math.softplus math.softsign math.sqrt
-math.square math.tan math.tanh nn.dropout nn.elu nn.gelu nn.leaky_relu nn.relu nn.relu6 nn.selu nn.silu
-strings.as_string strings.bytes_split strings.length strings.lower strings.regex_full_match strings.regex_replace
-strings.split strings.strip strings.to_hash_bucket_fast strings.to_number strings.unicode_decode strings.unicode_split
-strings.upper image.convert_image_dtype"""
+UNARY_ELEMENTWISE: Final = [
+    "bitcast",
+    "bitwise.invert",
+    "cast",
+    "identity",
+    "one_hot",
+    "ones_like",
+    "saturate_cast",
+    "stop_gradient",
+    "zeros_like",
+    "math.abs",
+    "math.acos",
+    "math.acosh",
+    "math.angle",
+    "math.asin",
+    "math.asinh",
+    "math.atan",
+    "math.atanh",
+    "math.bessel_i0",
+    "math.bessel_i0e",
+    "math.bessel_i1",
+    "math.bessel_i1e",
+    "math.ceil",
+    "math.conj",
+    "math.cos",
+    "math.cosh",
+    "math.digamma",
+    "math.erf",
+    "math.erfc",
+    "math.erfcinv",
+    "math.erfinv",
+    "math.exp",
+    "math.expm1",
+    "math.floor",
+    "math.imag",
+    "math.is_finite",
+    "math.is_inf",
+    "math.is_nan",
+    "math.lgamma",
+    "math.log",
+    "math.log1p",
+    "math.log_sigmoid",
+    "math.logical_not",
+    "math.ndtri",
+    "math.negative",
+    "math.real",
+    "math.reciprocal",
+    "math.reciprocal_no_nan",
+    "math.rint",
+    "math.round",
+    "math.rsqrt",
+    "math.sigmoid",
+    "math.sign",
+    "math.sin",
+    "math.sinh",
+    "math.softplus",
+    "math.softsign",
+    "math.sqrt",
+    "math.square",
+    "math.tan",
+    "math.tanh",
+    "nn.dropout",
+    "nn.elu",
+    "nn.gelu",
+    "nn.leaky_relu",
+    "nn.relu",
+    "nn.relu6",
+    "nn.selu",
+    "nn.silu",
+    "strings.as_string",
+    "strings.bytes_split",
+    "strings.length",
+    "strings.lower",
+    "strings.regex_full_match",
+    "strings.regex_replace",
+    "strings.split",
+    "strings.strip",
+    "strings.to_hash_bucket_fast",
+    "strings.to_number",
+    "strings.unicode_decode",
+    "strings.unicode_split",
+    "strings.upper",
+    "image.convert_image_dtype",
+]
 
 # Functions of two tensors that are broadcast.
-_BINARY: Final = """bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift
-math.add math.atan2 math.complex math.divide math.divide_no_nan math.equal math.floordiv math.floormod math.greater
-math.greater_equal math.igamma math.igammac math.less math.less_equal math.logical_and math.logical_or math.logical_xor
-math.maximum math.minimum math.multiply math.multiply_no_nan math.nextafter math.not_equal math.pow math.scalar_mul
-math.squared_difference math.subtract math.truediv math.truncatediv math.truncatemod math.xdivy math.xlog1py math.xlogy
-math.zeta"""
+BINARY_ELEMENTWISE: Final = [
+    "bitwise.bitwise_and",
+    "bitwise.bitwise_or",
+    "bitwise.bitwise_xor",
+    "bitwise.left_shift",
+    "bitwise.right_shift",
+    "math.add",
+    "math.atan2",
+    "math.complex",
+    "math.divide",
+    "math.divide_no_nan",
+    "math.equal",
+    "math.floordiv",
+    "math.floormod",
+    "math.greater",
+    "math.greater_equal",
+    "math.igamma",
+    "math.igammac",
+    "math.less",
+    "math.less_equal",
+    "math.logical_and",
+    "math.logical_or",
+    "math.logical_xor",
+    "math.maximum",
+    "math.minimum",
+    "math.multiply",
+    "math.multiply_no_nan",
+    "math.nextafter",
+    "math.not_equal",
+    "math.pow",
+    "math.scalar_mul",
+    "math.squared_difference",
+    "math.subtract",
+    "math.truediv",
+    "math.truncatediv",
+    "math.truncatemod",
+    "math.xdivy",
+    "math.xlog1py",
+    "math.xlogy",
+    "math.zeta",
+]
 
 
 def _substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Any:
@@ -75,8 +184,8 @@ def _unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
 
 def register() -> None:
     """Called when `tf.ragged` is imported."""
-    handlers = {name: elementwise.unary_handler(name) for name in _UNARY.split()}
-    handlers |= {name: elementwise.binary_handler(name) for name in _BINARY.split()}
+    handlers = {name: elementwise.unary_handler(name) for name in UNARY_ELEMENTWISE}
+    handlers |= {name: elementwise.binary_handler(name) for name in BINARY_ELEMENTWISE}
     handlers |= {
         "argsort": gather.argsort,
         "boolean_mask": gather.boolean_mask_op,

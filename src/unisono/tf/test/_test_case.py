@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import unittest
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import numpy as np
 from unisono._src.data.plans import map_leaves
 from unisono.tf._unsupported import unsupported_function
 from unisono.tf.errors import OpError
+from unisono.tf.test._benchmark import run_benchmarks
 
 _NO_SESSION = "there are no sessions: execution is eager. Compare the values directly."
 
@@ -136,8 +138,8 @@ class TestCase(unittest.TestCase):
 
 
 def main(argv: Any = None) -> Any:
-    """Runs the tests of the main module, as `unittest.main`."""
-    return unittest.main(argv=argv)
+    """Runs the tests of the main module, as `unittest.main`; the benchmarks if there is an argument `--benchmarks=`."""
+    return None if run_benchmarks(argv or sys.argv) else unittest.main(argv=argv)
 
 
 def _to_numpy(value: Any) -> np.ndarray[Any, Any]:

@@ -17,6 +17,15 @@ class CompositeSpec:
     shape: Any
     dtype: Any
 
+    def has_rows(self) -> bool:
+        """Whether such leaves have at least one dim."""
+        return bool(self.shape)
+
+    def num_rows(self) -> int | None:
+        """How many rows such leaves have, if that is known."""
+        count: int | None = self.shape[0]
+        return count
+
     def batched(self, num_rows: int | None) -> CompositeSpec:
         """The spec of such leaves stacked."""
         raise NotImplementedError
@@ -28,6 +37,10 @@ class CompositeSpec:
     def with_shape(self, shape: Sequence[int | None]) -> CompositeSpec:
         """The same kind of leaf in another shape of equally many dims."""
         raise NotImplementedError
+
+    def with_open_dims(self, sizes: set[int]) -> CompositeSpec:
+        """The same with None for dimensions of these sizes, and for the number of rows, which may differ as well."""
+        return self.with_shape([None if not axis or dim in sizes else dim for axis, dim in enumerate(self.shape)])
 
     def merged(self, other: Any) -> CompositeSpec:
         """What leaves of either spec look like."""
@@ -55,6 +68,14 @@ class CompositeLeaf:
     def present(self) -> Any:
         """What users see of it."""
         return self
+
+    def count_rows(self) -> int:
+        """The number of rows."""
+        return int(self.shape[0])
+
+    def has_rows(self) -> bool:
+        """Whether it has at least one dim."""
+        return bool(self.shape)
 
     def take_row(self, row: int) -> Any:
         """One row, such that `stack_leaves` of rows is the leaf again."""
@@ -86,6 +107,11 @@ def concatenate_leaves(leaves: Sequence[Any]) -> Any:
     return type(first).concatenate_leaves(leaves) if isinstance(first, CompositeLeaf) else np.concatenate(leaves)
 
 
+def count_leaf_rows(leaf: Any) -> int:
+    """The number of rows of any leaf."""
+    return leaf.count_rows() if isinstance(leaf, CompositeLeaf) else int(leaf.shape[0])
+
+
 def has_rows(leaf: Any) -> bool:
     """Whether a leaf has at least one dim."""
-    return bool(leaf.shape) if isinstance(leaf, CompositeLeaf) else bool(getattr(leaf, "ndim", 0))
+    return leaf.has_rows() if isinstance(leaf, CompositeLeaf) else bool(getattr(leaf, "ndim", 0))

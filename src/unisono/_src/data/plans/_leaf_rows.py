@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from unisono._src.data.plans._composite_leaf import CompositeLeaf, take_leaf_row
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, count_leaf_rows, take_leaf_row
 from unisono._src.data.plans._identity import epoch_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves
@@ -25,13 +25,13 @@ class LeafRows(Source):
     leaves: Nest
 
     def __post_init__(self) -> None:
-        counts = {int(leaf.shape[0]) for leaf in flatten(self.leaves)}
+        counts = {count_leaf_rows(leaf) for leaf in flatten(self.leaves)}
         if len(counts) != 1:
             raise ValueError(f"from_tensor_slices: the parts have {sorted(counts)} rows. Expected equally many.")
 
     @property
     def cardinality(self) -> int:
-        return int(flatten(self.leaves)[0].shape[0])
+        return count_leaf_rows(flatten(self.leaves)[0])
 
     def elements(self, path: Path) -> Elements:
         return NumberedElements(self.cardinality, partial(partial, self._element, epoch_number(path)))

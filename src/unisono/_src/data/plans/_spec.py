@@ -110,8 +110,7 @@ def leave_open(spec: Nest, sizes: set[int]) -> Nest:
 
     def open_dims(leaf: Any) -> Any:
         if isinstance(leaf, CompositeSpec):
-            # The first dim is the number of rows, and other elements may have another number of them.
-            return leaf.with_shape([None if not axis or dim in sizes else dim for axis, dim in enumerate(leaf.shape)])
+            return leaf.with_open_dims(sizes)
         if not isinstance(leaf, TensorSpec):
             return leaf
         return TensorSpec([None if dim in sizes else dim for dim in leaf.shape], leaf.dtype)
@@ -148,11 +147,17 @@ def check_no_datasets(spec: Nest, operation: object) -> None:
         raise TypeError(f"{operation}: elements are datasets. Use flat_map(lambda window: window.batch(n)) before it.")
 
 
+def _has_rows(spec: Any) -> bool:
+    if isinstance(spec, CompositeSpec):
+        return spec.has_rows()
+    return isinstance(spec, TensorSpec) and bool(spec.shape)
+
+
 def check_has_rows(spec: Nest, operation: object) -> None:
     """Refuses elements whose leaves do not share a first dimension."""
     leaves = [leaf for leaf in flatten(spec) if leaf is not None]
-    if any(not isinstance(leaf, TensorSpec | CompositeSpec) or not leaf.shape for leaf in leaves):
+    if not all(map(_has_rows, leaves)):
         raise ValueError(f"{operation}: elements have no rows: {spec}. Put batch(...) before it.")
-    known = {leaf.shape[0] for leaf in leaves} - {None}
+    known = {leaf.num_rows() if isinstance(leaf, CompositeSpec) else leaf.shape[0] for leaf in leaves} - {None}
     if len(known) > 1:
         raise ValueError(f"{operation}: the parts of an element have different numbers of rows: {spec}.")
