@@ -27,7 +27,7 @@ from unisono._src.state.checkpoint._snapshot import take_snapshot
 from unisono._src.state.store import CheckpointError, CheckpointSeries, load
 from unisono._src.training import Resume, _run_checkpointer
 from unisono._src.training import _resume as resume_module
-from unisono.checkpoint import AnyOf, Best, EverySteps
+from unisono.checkpoint import AnyOf, Best, EveryEpoch, EverySteps, SavePolicy
 from unisono.data import Dataset
 
 ROWS, BATCH, EPOCHS = 20, 8, 3
@@ -153,14 +153,28 @@ def generator() -> dict[str, Any]:
     return {"x": batches(), "steps_per_epoch": 3}
 
 
-def interrupt_and_resume(training: Training, data: Callable[[], dict[str, Any]], folder: Path, steps: int) -> Any:
-    resume = Resume(folder, policy=EverySteps(2))
+def two_epochs_in_a_pass() -> dict[str, Any]:
+    return {"x": np.concatenate([X, X, X])[:48], "y": np.arange(48) % 2, "batch_size": BATCH, "steps_per_epoch": 3}
+
+
+def interrupt_and_resume(
+    training: Training, data: Callable[[], dict[str, Any]], folder: Path, steps: int, policy: SavePolicy
+) -> Any:
+    resume = Resume(folder, policy=policy)
     with pytest.raises(InterruptedHereError):
         training.fit(data, resume, [Interrupt(steps)])
     return training.fit(data, resume)
 
 
-INPUTS = [arrays, shuffled_within_batches, stream, rows_without_end, stream_without_end, generator]
+INPUTS = [
+    arrays,
+    shuffled_within_batches,
+    stream,
+    rows_without_end,
+    stream_without_end,
+    generator,
+    two_epochs_in_a_pass,
+]
 
 
 @pytest.mark.parametrize(
@@ -175,19 +189,34 @@ def test_it_resumes_at_every_step(
     try:
         whole = training.fit(data)
         for steps in range(1, STEPS) if (data, residency) == (arrays, "auto") else (2, 5, 7):
-            assert interrupt_and_resume(training, data, tmp_path / f"{steps}", steps) == whole, steps
+            resumed = interrupt_and_resume(training, data, tmp_path / f"{steps}", steps, EverySteps(2))
+            assert resumed == whole, steps
     finally:
         unisono.config.set_residency("auto")
 
 
+@pytest.mark.parametrize("data", [arrays, stream, two_epochs_in_a_pass], ids=lambda make: make.__name__)
+def test_it_resumes_at_the_end_of_an_epoch(
+    data: Callable[[], dict[str, Any]], training: Training, tmp_path: Path
+) -> None:
+    whole = training.fit(data)
+    for steps in (4, 8):
+        assert interrupt_and_resume(training, data, tmp_path / f"{steps}", steps, EveryEpoch()) == whole
+
+
+@pytest.mark.parametrize("validation_steps", [None, 1])
 @pytest.mark.parametrize("moment", [(0, 0), (0, 1), (2, 1)])
 def test_a_validation_that_is_interrupted_is_run_again_with_the_same_random_numbers(
-    moment: tuple[int, int], training: Training, tmp_path: Path
+    moment: tuple[int, int], validation_steps: int | None, training: Training, tmp_path: Path
 ) -> None:
-    whole = training.fit(arrays)
+    epoch, batch = moment
+    if validation_steps is not None and batch >= validation_steps:
+        moment = (epoch, 0)
+    whole = training.fit(arrays, validation_steps=validation_steps)
     with pytest.raises(Preempted):
-        training.fit(arrays, Resume(tmp_path), [Interrupt(validation=moment)])
-    assert training.fit(arrays, Resume(tmp_path)) == whole
+        training.fit(arrays, Resume(tmp_path), [Interrupt(validation=moment)], validation_steps=validation_steps)
+    assert training.model.history.epoch == list(range(epoch)), "it has left before the end of the validation"
+    assert training.fit(arrays, Resume(tmp_path), validation_steps=validation_steps) == whole
 
 
 def saves(folder: Path) -> dict[int, int]:

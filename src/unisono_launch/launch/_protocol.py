@@ -27,7 +27,7 @@ from unisono_launch.connection import is_proof
 from unisono_launch.launch._attempt import AttemptResult
 from unisono_launch.launch._diagnosis import WorkerOutcome
 
-VERSION: Final = 1
+VERSION: Final = 2
 BEAT_SECONDS: Final = 2.0
 SILENCE_SECONDS: Final = 20.0
 """A peer that sends nothing for so long is gone, even if the connection is open: its machine is off, or it hangs."""
@@ -47,7 +47,7 @@ class JoinRequirements:
 
     >>> requirements = JoinRequirements(nnodes="1:3", max_machines=3, num_local_workers=2, secret="")
     >>> requirements.find_mismatch(
-    ...     {"type": "hello", "version": 1, "node": 1, "nnodes": "1:3", "workers": 4, "nonce": "5f"}
+    ...     {"type": "hello", "version": 2, "node": 1, "nnodes": "1:3", "workers": 4, "nonce": "5f"}
     ... )
     '4 workers there and 2 here. Give the same -n on all machines.'
     """

@@ -61,9 +61,11 @@ def _read(feed: Feed, most: int, limit: int | None = None) -> tuple[list[list[in
     found: list[list[int]] = []
     data_pass = feed.open()
     while limit is None or len(found) < limit:
-        chunk = data_pass.next_chunk(most if limit is None else min(most, limit - len(found)), None)
+        asked = most if limit is None else min(most, limit - len(found))
+        chunk = data_pass.next_chunk(asked, None)
         if chunk is None:
             break
+        assert 1 <= chunk.count <= asked
         for step in range(chunk.start, chunk.start + chunk.count):
             batch = chunk.reader.read(chunk.operands, step)
             np.testing.assert_array_equal(np.asarray(batch[0])[:, 0], 2.0 * np.asarray(batch[1]))
