@@ -97,6 +97,14 @@ def test_a_position_is_json_and_the_next_feed_continues_there(kind: str, taken: 
     resumed.close()
 
 
+def test_rows_that_are_shuffled_within_batches_have_another_order_in_each_pass(placement: Placement) -> None:
+    feed = open_feed(X, Y, batch_size=BATCH, shuffle="batch", placement=placement)
+    passes = [_read(feed, 2)[0] for _ in range(5)]
+    feed.close()
+    assert all([sorted(batch) for batch in batches] == EXPECTED for batches in passes)
+    assert len({str(batches) for batches in passes}) > 1
+
+
 def test_the_position_of_other_data_is_refused(placement: Placement) -> None:
     feed = open_feed(X, Y, batch_size=BATCH, placement=placement)
     position = _read(feed, 1, limit=1)[1]
