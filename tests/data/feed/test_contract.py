@@ -105,6 +105,16 @@ def test_rows_that_are_shuffled_within_batches_have_another_order_in_each_pass(p
     assert len({str(batches) for batches in passes}) > 1
 
 
+@pytest.mark.parametrize(("before", "now"), [("device", "host"), ("host", "device")])
+def test_data_stays_where_the_run_that_is_resumed_had_it(before: Any, now: Any, placement: Placement) -> None:
+    """The programs of the two differ, and so may the last bit of a sum."""
+    unisono.config.set_residency(before)
+    position = _read(open_feed(X, Y, batch_size=BATCH, placement=placement), 1, limit=2)[1]
+    unisono.config.set_residency(now)
+    resumed = open_feed(X, Y, batch_size=BATCH, placement=placement, position=position)
+    assert (resumed.resident_bytes > 0) == (before == "device")
+
+
 def test_the_position_of_other_data_is_refused(placement: Placement) -> None:
     feed = open_feed(X, Y, batch_size=BATCH, placement=placement)
     position = _read(feed, 1, limit=1)[1]
