@@ -13,6 +13,7 @@ from keras.src.losses import loss as loss_module
 import unisono
 from tests.loops._replicas import local, mirrored, replica_id
 from tests.parameter_servers._cluster import cluster
+from unisono._src.data.plans import PaddedRows
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import get_owner, use_cpu_lowerings
 from unisono._src.parameter_servers import FixedShardsPartitioner
@@ -41,6 +42,16 @@ def test_synchronization_is_found_by_position_too() -> None:
         variable = keras.Variable("zeros", (), "float32", True, True, "sum", "on_read")
     mirrored(2).run(lambda: variable.assign(1.0))
     assert float(variable.value) == 2.0
+
+
+@covers("Embedding.compute_mask", "Model.compute_mask")
+def test_lengths_of_rows_mask_the_layers_of_a_model_and_not_its_outputs() -> None:
+    rows = PaddedRows.make(np.array([[1, 2], [3, 3]]), np.array([2, 1]))
+    embedding = keras.layers.Embedding(4, 2)
+    outputs = keras.Sequential([embedding, keras.layers.GlobalAveragePooling1D()])(rows)
+    table = np.asarray(embedding.embeddings)
+    np.testing.assert_allclose(outputs, [table[1:3].mean(0), table[3]], rtol=1e-6)
+    assert keras.src.backend.get_keras_mask(outputs) is None
 
 
 @covers("JaxVariable.value")

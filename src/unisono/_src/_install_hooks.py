@@ -32,6 +32,7 @@ def install_hooks() -> None:
     keras_hooks.dispatch_layer_calls()
     keras_hooks.accept_steps_without_state()
     keras_hooks.accept_text()
+    keras_hooks.accept_padded_rows()
     keras_hooks.route_trainer(MODEL_METHODS)
     keras_hooks.write_on_chief()
     keras_hooks.route_weights_folders(WEIGHTS_FOLDERS)

@@ -39,6 +39,7 @@ from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variable
 from unisono._src.keras_hooks._remote_variables import (
     ValueStorage, become_remote, colocate_slots, current_reference, get_storage,
 )
+from unisono._src.keras_hooks._padded_rows import accept_padded_rows, mask_padded_rows
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief, writes_files,
 )

@@ -25,7 +25,9 @@ from keras.src.layers.layer import Layer
 from keras.src.models.functional import Functional, operation_fn, unpack_singleton
 
 from unisono._src import hooks
+from unisono._src.data.plans import CompositeLeaf
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
+from unisono._src.keras_hooks._padded_rows import mask_padded_rows
 
 TEXT_ON_HOST: Final = """Text stays on the host: {why}.
 Put the layer that takes it into the dataset, dataset.map(lambda x, y: (vectorize(x), y)), or make it the first layer of
@@ -58,13 +60,16 @@ class HostPart:
         values = dict(zip(map(id, self.graph.inputs), self.graph._standardize_inputs(x), strict=True))
         _run(self.before, values, training=False)
         return {
-            _CROSSING.format(number): np.asarray(values[id(tensor)]).astype(tensor.dtype)
+            _CROSSING.format(number): _as_crossing(values[id(tensor)], tensor.dtype)
             for number, tensor in enumerate(self.crossing)
         }
 
     def continue_behind(self, crossed: dict[str, Any], **options: Any) -> Any:
         """The model's outputs."""
-        values = {id(tensor): crossed[_CROSSING.format(number)] for number, tensor in enumerate(self.crossing)}
+        values = {
+            id(tensor): mask_padded_rows(crossed[_CROSSING.format(number)])
+            for number, tensor in enumerate(self.crossing)
+        }
         _run(self.behind, values, **options)
         outputs = [values[id(tensor)] for tensor in self.graph.outputs]
         return unpack_singleton(keras.tree.pack_sequence_as(self.graph._outputs_struct, outputs))
@@ -207,6 +212,12 @@ def _cut(graph: Any) -> HostPart | None:
     taken = [tensor for node in behind for tensor in node.input_tensors] + graph.outputs
     crossing = list({id(tensor): tensor for tensor in taken if id(tensor) not in made}.values())
     return HostPart(weakref.proxy(graph), before, behind, crossing)
+
+
+def _as_crossing(value: Any, dtype: str) -> Any:
+    if isinstance(value, CompositeLeaf):
+        return keras.tree.map_structure(np.asarray, value.model_input())
+    return np.asarray(value).astype(dtype)
 
 
 def _run(nodes: list[Any], values: dict[int, Any], **options: Any) -> None:

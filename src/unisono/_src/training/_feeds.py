@@ -12,6 +12,7 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.feed import Feed, open_feed
+from unisono._src.data.plans import as_model_batch
 from unisono._src.training._method_call import MethodCall
 
 NOT_ROWS = "batches of text come from arrays or a Dataset here, not from {kind}"
@@ -29,6 +30,8 @@ def open_model_feed(
     **options: Any,
 ) -> Feed:
     """A feed of whatever `fit`, `evaluate` and `predict` accept, for this model."""
+    if not isinstance(x, Dataset):
+        x, y, sample_weight = as_model_batch((x, y, sample_weight))
     read = text_reader_for(call.model, x, trains)
     if read is not None:
         x = _map_text(read, _to_dataset(x, y, sample_weight, batch_size, shuffle))

@@ -10,6 +10,7 @@ import keras
 
 from unisono._src import keras_hooks
 from unisono._src.core import active_fit_facts, measure, read_environment
+from unisono._src.data.plans import as_model_batch
 from unisono._src.devices import sync_check
 from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy
 from unisono._src.processes import processes
@@ -58,6 +59,7 @@ def fit(
     call = MethodCall.of(model, "fit")
     epochs, steps_per_epoch = _apply_keras_limits(epochs, steps_per_epoch)
     if validation_split and validation_data is None:
+        x, y, sample_weight = as_model_batch((x, y, sample_weight))
         (x, y, sample_weight), validation_data = keras_hooks.split_for_validation(x, y, sample_weight, validation_split)
     callbacks = replace_stock_callbacks(callbacks)
     if isinstance(call.strategy, ParameterServerStrategy):

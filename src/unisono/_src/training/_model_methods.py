@@ -10,6 +10,7 @@ import numpy as np
 
 from unisono._src import keras_hooks
 from unisono._src.data.feed import Feed, single_batch_feed
+from unisono._src.data.plans import as_model_batch
 from unisono._src.training._custom_steps import has_tf_style_step
 from unisono._src.training._evaluate import evaluate
 from unisono._src.training._feeds import text_reader_for
@@ -80,6 +81,7 @@ def _read_text(model: Any, x: Any, trains: bool) -> Any:
 
 
 def _to_arrays(batch: Any) -> Any:
+    batch = as_model_batch(batch)
     return keras.tree.map_structure(lambda leaf: None if leaf is None else np.asarray(leaf), batch)
 
 

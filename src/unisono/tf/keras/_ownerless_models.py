@@ -13,6 +13,7 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.strategy import OneDeviceStrategy
 from unisono._src.training import has_tf_style_step
 from unisono._src.training.callbacks import BackupAndRestore
+from unisono.tf._composite import CompositeTensor
 
 
 def adopt_ownerless_models() -> None:
@@ -22,12 +23,14 @@ def adopt_ownerless_models() -> None:
 
 def _choose_owner(model: Any, arguments: dict[str, Any]) -> Any:
     data = (arguments.get("x"), arguments.get("validation_data"))
+    parts = keras.tree.flatten((data, arguments.get("y"), arguments.get("sample_weight")))
     callbacks = arguments.get("callbacks")
     # Keras's own fit cannot restore our backups, and with its TensorBoard it would look for TensorFlow.
     kinds = (BackupAndRestore, keras.callbacks.TensorBoard)
     needs_our_loop = (
         any(isinstance(each, Dataset) for each in data)
         or keras_hooks.runs_on_host(model)
+        or any(isinstance(each, CompositeTensor) for each in parts)
         or any(map(keras_hooks.is_text, keras.tree.flatten(data)))
         or any(has_tf_style_step(model, kind) for kind in ("train", "test", "predict"))
         or any(isinstance(each, kinds) for each in (callbacks if isinstance(callbacks, list | tuple) else [callbacks]))

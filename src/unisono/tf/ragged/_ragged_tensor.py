@@ -8,12 +8,12 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from unisono._src.data.plans import CompositeLeaf
+from unisono._src.data.plans import CompositeLeaf, PaddedRows
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._op import binary_operators, call_op
 from unisono.tf._operands import static_int, static_shape, static_value
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import to_host_tensor
+from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.ragged import _construction as construction
 from unisono.tf.ragged import _row_partition as partition
 from unisono.tf.ragged._base import (
@@ -366,6 +366,17 @@ class RaggedTensor(RaggedBase):
     def to_host(self) -> RaggedTensor:
         """The same with NumPy arrays."""
         return self.with_flat_values(np.asarray(self.flat_values)) if isinstance(self.flat_values, jax.Array) else self
+
+    def model_input(self) -> Any:
+        """Padded rows and their lengths; text as it is, for layers that run on the host."""
+        if self.dtype.name == "string":
+            return self
+        return PaddedRows.make(self.dense(), np.asarray(self.lengths(), np.int32))
+
+    def dense(self) -> Any:
+        """Padded rows."""
+        padded = self.to_tensor()
+        return np.asarray(padded) if isinstance(padded, HostTensor) else padded
 
     def take_row(self, row: int) -> Any:
         """One row; a dense one remembers that others may have other lengths."""

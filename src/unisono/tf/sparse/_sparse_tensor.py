@@ -105,6 +105,15 @@ class SparseTensor(CompositeTensor):
         """The same with NumPy arrays."""
         return SparseTensor(np.asarray(self.indices), np.asarray(self.values), self.dense_sizes)
 
+    def model_input(self) -> Any:
+        """The whole tensor."""
+        return self.dense()
+
+    def dense(self) -> Any:
+        """The whole tensor, with zeros where there is no value."""
+        found = call_op("sparse.to_dense", self)
+        return np.asarray(found) if isinstance(found, HostTensor) else found
+
     def take_row(self, row: int) -> SparseTensor:
         """One row."""
         order, splits = self._values_by_row

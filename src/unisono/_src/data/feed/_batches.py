@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._execution import add_background_thread
-from unisono._src.data.plans import State
+from unisono._src.data.plans import State, as_model_batch
 
 TOO_SHORT = """The input differs from that of the run that is being resumed: it ended after {given} of the {number}
 batches that were used before. Resume with the same data, or start a new run in another folder."""
@@ -44,7 +44,7 @@ class PlanBatches(HostBatches):
             self._elements.set_state(state["place"])
 
     def __next__(self) -> Any:
-        return next(self._elements)()
+        return as_model_batch(next(self._elements)())
 
     def get_state(self) -> State:
         return {"iteration": self._iteration, "place": self._elements.get_state()}

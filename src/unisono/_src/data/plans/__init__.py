@@ -7,7 +7,9 @@ from unisono._src.data.plans._batch import Batch, ConcatenateBatches
 from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
 from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, sample_plans
-from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
+from unisono._src.data.plans._composite_leaf import (
+    CompositeLeaf, CompositeSpec, PaddedRows, as_model_batch,
+)
 from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
 from unisono._src.data.plans._concatenate import Concatenate
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter

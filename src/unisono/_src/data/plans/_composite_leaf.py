@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from unisono._src.data.plans._nest import map_leaves
+
 
 class CompositeSpec:
     """What a composite leaf looks like. None is a dimension that may vary."""
@@ -77,6 +79,14 @@ class CompositeLeaf:
         """Whether it has at least one dim."""
         return bool(self.shape)
 
+    def model_input(self) -> Any:
+        """What a model gets of it: one array, or `PaddedRows`."""
+        raise NotImplementedError
+
+    def dense(self) -> Any:
+        """One array: padded rows, or zeros where there is no value."""
+        raise NotImplementedError
+
     def take_row(self, row: int) -> Any:
         """One row, such that `stack_leaves` of rows is the leaf again."""
         raise NotImplementedError
@@ -94,6 +104,44 @@ class CompositeLeaf:
     def concatenate_leaves(cls, leaves: Sequence[Any]) -> Any:
         """The rows of several leaves in one."""
         raise NotImplementedError
+
+
+class PaddedRows:
+    """Rows of different lengths as a dict of two arrays, which every nest of arrays can hold."""
+
+    _ROWS, _LENGTHS = "unisono_padded_rows", "unisono_row_lengths"
+
+    @classmethod
+    def make(cls, rows: Any, lengths: Any) -> dict[str, Any]:
+        """The dict of padded rows and of the lengths that they had."""
+        return {cls._ROWS: rows, cls._LENGTHS: lengths}
+
+    @classmethod
+    def is_in(cls, value: Any) -> bool:
+        """Whether a value is such a dict."""
+        return isinstance(value, dict) and cls._ROWS in value
+
+    @classmethod
+    def parts(cls, value: dict[str, Any]) -> tuple[Any, Any]:
+        """The padded rows and the lengths."""
+        return value[cls._ROWS], value[cls._LENGTHS]
+
+
+def as_model_batch(batch: Any) -> Any:
+    """A batch of a dataset as a step takes it: `(x, y, sample_weight)` or `x`, of arrays only.
+
+    Inputs keep the lengths of their rows. Labels and weights are padded: they do not count where outputs are masked.
+    """
+    if isinstance(batch, tuple) and not hasattr(batch, "_fields"):
+        return tuple(_as_arrays(part, is_input=not number) for number, part in enumerate(batch))
+    return _as_arrays(batch, is_input=True)
+
+
+def _as_arrays(nest: Any, is_input: bool) -> Any:
+    return map_leaves(
+        lambda leaf: leaf if not isinstance(leaf, CompositeLeaf) else leaf.model_input() if is_input else leaf.dense(),
+        nest,
+    )
 
 
 def take_leaf_row(leaf: Any, row: int) -> Any:

@@ -27,9 +27,6 @@ ADD_METRIC = """add_metric is not there in Keras 3. Make the metric in __init__,
     self.tracker = tf.keras.metrics.Mean(name="...")
 or pass it to compile(metrics=[...])."""
 
-NOT_DENSE = """Input({name}=True): there are no {name} tensors here. Make the rows dense in the dataset, with
-`padded_batch` or `tf.one_hot`, and leave `{name}` out."""
-
 NOT_CALLED_ONCE = (
     "The layer {name!r} has no {which}: it was not called on a tensor of a functional model, or several times."
 )
@@ -76,8 +73,8 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
     output = property(lambda self: self.output)
     expects = "source 4b913298fd26"
     hooks.patch(keras.layers.InputLayer, "input", output, expects=expects, why=why, inherited=True)
-    why = "tells what to write instead of sparse and ragged inputs"
-    hooks.wrap(keras.layers.InputLayer, "__init__", _refuse_sparse, expects=_INPUT_LAYER, why=why)
+    why = "Input(ragged=True) and Input(sparse=True), which JAX's arrays are not"
+    hooks.wrap(keras.layers.InputLayer, "__init__", _accept_composites, expects=_INPUT_LAYER, why=why)
 
 
 def accept_positional_training() -> None:
@@ -198,11 +195,10 @@ def _rename_arguments(names: dict[str, str | None], original: Callable[..., None
     return init
 
 
-def _refuse_sparse(original: Callable[..., None]) -> Callable[..., None]:
+def _accept_composites(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        for name in ("sparse", "ragged"):
-            if kwargs.get(name):
-                raise NotImplementedError(NOT_DENSE.format(name=name))
+        # Every model takes ragged and sparse tensors: it computes with the dense array, and a mask of the row lengths.
+        kwargs.update({name: False for name in ("sparse", "ragged") if kwargs.get(name)})
         original(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it

@@ -11,6 +11,7 @@ from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import check_mode, encode, encode_shape
 from unisono.tf.keras.layers._vocabulary import to_text
+from unisono.tf.ragged._base import is_ragged
 
 
 @keras.saving.register_keras_serializable(package="unisono")
@@ -54,6 +55,8 @@ class Hashing(keras.Layer):
 
     def call(self, inputs: Any) -> Any:
         """The bins of tokens, or their encoding as vectors."""
+        if is_ragged(inputs):
+            return inputs.with_flat_values(self.call(inputs.flat_values))
         tokens = np.asarray(inputs)
         bins = np.array([self._bin(token) for token in tokens.reshape(-1).tolist()], "int64").reshape(tokens.shape)
         if self.output_mode == "int":

@@ -18,6 +18,7 @@ from unisono.tf._fingerprint import fingerprint
 from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import check_mode, encode, encode_shape, to_rows
 from unisono.tf.keras.layers._vocabulary import TokenCounts, check_tokens, read_tokens, to_text
+from unisono.tf.ragged._base import is_ragged
 
 OUT_OF_VOCABULARY = """{layer}: {tokens} are not in the vocabulary, and num_oov_indices is 0."""
 
@@ -103,7 +104,8 @@ class _Lookup(keras.Layer):
         for number, batch in enumerate(data if isinstance(data, Dataset) else [data]):
             if steps is not None and number >= steps:
                 break
-            self._counts.add(to_rows(self._to_tokens(batch)).tolist())
+            tokens = batch.flat_values if is_ragged(batch) else batch
+            self._counts.add(to_rows(self._to_tokens(tokens)).tolist())
         self.finalize_state()
 
     def reset_state(self) -> None:
@@ -138,6 +140,10 @@ class _Lookup(keras.Layer):
         """Indices of tokens, tokens of indices, or vectors."""
         if not self._table.tokens:
             raise RuntimeError(NO_VOCABULARY.format(layer=type(self).__name__))
+        if is_ragged(inputs):
+            if self.output_mode != "int":
+                return to_host_tensor(np.stack([np.asarray(self.call(row[None]))[0] for row in inputs]))
+            return inputs.with_flat_values(self.call(inputs.flat_values))
         if isinstance(inputs, jax.core.Tracer):
             return self._look_up_traced(inputs)
         result = self._invert(np.asarray(inputs)) if self.invert else self._look_up(self._to_tokens(inputs))

@@ -15,6 +15,8 @@ from unisono.tf._tensors import to_host_tensor
 from unisono.tf.keras.layers._encoding import check_mode
 from unisono.tf.keras.layers._lookup import StringLookup
 from unisono.tf.keras.layers._vocabulary import TokenCounts, to_text
+from unisono.tf.ragged._base import is_ragged
+from unisono.tf.ragged._ragged_tensor import RaggedTensor
 
 _PUNCTUATION: Final = re.compile(f"[{re.escape(string.punctuation)}]")
 
@@ -39,6 +41,7 @@ class TextVectorization(keras.Layer):
         max_tokens: the maximal size of the vocabulary, the indices of padding and unknown words included.
         standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of one text, or None.
         split: "whitespace", "character", a function from a text to its words, or None for words.
+        ragged: whether rows of indices are ragged instead of padded.
         ngrams: adds n-grams of words: a number for all sizes up to it, or a tuple of sizes.
         output_mode: "int", "multi_hot", "count" or "tf_idf".
         output_sequence_length: the length that rows are padded or truncated to.
@@ -68,10 +71,11 @@ class TextVectorization(keras.Layer):
     ) -> None:
         kwargs.pop("dtype", None)
         super().__init__(**kwargs)
-        if sparse or ragged:
-            raise NotImplementedError(
-                "TextVectorization: sparse=True and ragged=True are not supported; rows are padded."
-            )
+        if sparse:
+            raise NotImplementedError("TextVectorization: sparse=True is not supported. Leave it out.")
+        if ragged and output_mode != "int":
+            raise ValueError(f"TextVectorization: ragged=True needs output_mode='int', and it is {output_mode!r}.")
+        self.ragged = bool(ragged)
         self.standardize, self.split, self.ngrams = standardize, split, ngrams
         self._standardize_text = _choose("standardize", standardize, _STANDARDIZATIONS)
         self._split_text = _choose("split", split, {"whitespace": str.split, "character": list})
@@ -121,6 +125,8 @@ class TextVectorization(keras.Layer):
     def call(self, inputs: Any) -> Any:
         """Indices of words, or vectors of texts."""
         rows = self._to_words(inputs)
+        if self.ragged:
+            return self._to_ragged(rows, not is_ragged(inputs) and np.ndim(inputs) == 0)
         length = self.output_sequence_length if self.output_mode == "int" else None
         length = max((len(row) for row in rows), default=0) if length is None else length
         padded = np.array([[*row[:length], *[""] * (length - len(row))] for row in rows], object)
@@ -128,7 +134,13 @@ class TextVectorization(keras.Layer):
             found = self._lookup(padded.reshape(len(rows), length))
         else:
             found = to_host_tensor(np.concatenate([np.asarray(self._lookup([row])) for row in rows]))
-        return found[0] if np.ndim(inputs) == 0 else found
+        return found[0] if not is_ragged(inputs) and np.ndim(inputs) == 0 else found
+
+    def _to_ragged(self, rows: list[list[str]], is_scalar: bool) -> Any:
+        rows = [row[: self.output_sequence_length] for row in rows]
+        words = np.array([word for row in rows for word in row], object)
+        indices = self._lookup(words) if len(words) else to_host_tensor(np.zeros(0, np.int64))
+        return indices if is_scalar else RaggedTensor.from_row_lengths(indices, [len(row) for row in rows])
 
     def compute_output_spec(self, inputs: Any) -> Any:
         """The result's shape and dtype."""
@@ -151,6 +163,7 @@ class TextVectorization(keras.Layer):
                 "split": self.split,
                 "ngrams": self.ngrams,
                 "output_sequence_length": self.output_sequence_length,
+                "ragged": self.ragged,
             }
         )
 
@@ -165,6 +178,10 @@ class TextVectorization(keras.Layer):
         return cls(**config | deserialized)
 
     def _to_words(self, inputs: Any) -> list[list[str]]:
+        if is_ragged(inputs):
+            if self._split_text is None:
+                return [self._with_ngrams([to_text(word) for word in row]) for row in inputs.to_list()]
+            raise ValueError("TextVectorization of a ragged tensor: pass split=None, its values are words already.")
         array = np.asarray(inputs, object)
         if self._split_text is None:
             rows = [[to_text(word) for word in row] for row in np.atleast_2d(array)]
