@@ -52,15 +52,15 @@ def parse_single_example(
     ragged = ragged_features.only(features)
     sources = ragged_features.sources(ragged)
     others = {key: feature for key, feature in features.items() if key not in ragged}
-    parsed = {f"feature {key}": value for key, value in _parse_record(record, others).items()}
-    columns = _parse_record(record, sources)
+    parsed = _parse_record(record, others) if others or not ragged else {}
+    columns = _parse_record(record, sources) if sources else {}
     found: dict[str, Any] = {}
     for key, feature in features.items():
         if key in ragged:
             found[key] = ragged_features.build(feature, key, columns)
             continue
-        value = parsed[f"feature {key}"]
-        found[key] = _row_to_sparse(value) if isinstance(feature, VarLenFeature) else to_host_tensor(value)
+        is_sparse = isinstance(feature, VarLenFeature)
+        found[key] = _row_to_sparse(parsed[key]) if is_sparse else to_host_tensor(parsed[key])
     return found
 
 
