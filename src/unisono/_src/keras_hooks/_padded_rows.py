@@ -48,7 +48,8 @@ def accept_padded_rows() -> None:
 def mask_padded_rows(nest: Any) -> Any:
     """The nest with padded arrays that have a mask, instead of ragged tensors and of dicts of rows and lengths."""
     if isinstance(nest, CompositeLeaf):
-        return mask_padded_rows(nest.model_input())
+        given = nest.model_input()
+        return given if given is nest else mask_padded_rows(given)
     if PaddedRows.is_in(nest):
         return _with_mask(*PaddedRows.parts(nest))
     if isinstance(nest, dict):

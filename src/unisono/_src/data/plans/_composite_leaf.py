@@ -80,12 +80,12 @@ class CompositeLeaf:
         return bool(self.shape)
 
     def model_input(self) -> Any:
-        """What a model gets of it: one array, or `PaddedRows`."""
-        raise NotImplementedError
+        """What a model gets of it: one array, `PaddedRows`, or the leaf itself."""
+        return self
 
     def dense(self) -> Any:
-        """One array: padded rows, or zeros where there is no value."""
-        raise NotImplementedError
+        """One array: padded rows, or zeros where there is no value. The leaf itself if there is no such array."""
+        return self
 
     def take_row(self, row: int) -> Any:
         """One row, such that `stack_leaves` of rows is the leaf again."""
