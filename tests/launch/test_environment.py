@@ -65,6 +65,16 @@ def test_one_worker_sees_that_it_is_alone(run, tmp_path):
     assert "UNISONO_JOB_SECRET" not in environ, "its script may connect it to workers of other launchers"
 
 
+@pytest.mark.slow
+def test_a_task_of_a_cluster_with_parameter_servers_keeps_its_tf_config(run, tmp_path):
+    given = json.dumps({"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "ps", "index": 0}})
+    code, _, _ = run(DUMP, "--nnodes", "1", env={"TF_CONFIG": given, "UNISONO_JOB_SECRET": "of the job"})
+    assert code == 0
+    environ = read(tmp_path, 0)
+    assert environ["TF_CONFIG"] == given
+    assert environ["UNISONO_JOB_SECRET"] == "of the job"
+
+
 def test_gpus_of_a_machine_are_divided(run, tmp_path):
     code, _, _ = run(DUMP, "-n", "2", env={"CUDA_VISIBLE_DEVICES": "3,5,7,9"})
     assert code == 0

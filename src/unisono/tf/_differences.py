@@ -34,6 +34,13 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.device": "Changes nothing in the scope of a strategy, which places variables and batches.",
     "tf.distribute.CrossDeviceOps": "XLA sums inside the compiled step; a custom algorithm is rejected.",
     "tf.distribute.ReplicaContext.devices": "All devices of the strategy: a replica's own is known only at run time.",
+    "tf.distribute.Server": "Needs UNISONO_JOB_SECRET at an address that other machines can reach.",
+    "tf.distribute.coordinator.ClusterCoordinator.create_per_worker_dataset": (
+        "Datasets run in the chief's process, which sends the batches."
+    ),
+    "tf.distribute.coordinator.ClusterCoordinator.schedule": (
+        "The function runs as a compiled program; its Python code runs once."
+    ),
     "tf.distribute.experimental.CentralStorageStrategy": "Every device has a copy of the variables.",
     "tf.experimental.ExtensionType": "Datasets may batch all of them. A tensor's spec as annotation checks its shape.",
     "tf.experimental.numpy": "The functions are those of jax.numpy, and numbers have 32 bits.",
@@ -55,7 +62,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.keras.models.load_model": "Reads `.keras` and `.h5` files and folders of `model.save`, no SavedModel.",
     "tf.keras.optimizers.experimental": "The same classes as in tf.keras.optimizers.",
     "tf.keras.optimizers.legacy": "The same classes as in tf.keras.optimizers.",
-    "tf.keras.utils.experimental.DatasetCreator": "Its function is called once in every process when `fit` starts.",
+    "tf.keras.utils.experimental.DatasetCreator": "Its function runs when `fit` starts, once for each worker.",
     "tf.lookup.StaticHashTable": "Text is looked up on the host only: in dataset maps, outside compiled functions.",
     "tf.lookup.experimental.DenseHashTable": "Is stored on the host; checkpoints do not include it.",
     "tf.lookup.experimental.MutableHashTable": "Is stored on the host; checkpoints do not include it.",

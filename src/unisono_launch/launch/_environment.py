@@ -3,7 +3,8 @@
 | variable | what it says |
 |---|---|
 | `UNISONO_CLUSTER` | the whole job and which worker of it this is, as JSON; what Unisono reads |
-| `TF_CONFIG` | the same as TensorFlow's tutorials write it, with several workers whose machines are all known |
+| `TF_CONFIG` | the same as TensorFlow's tutorials write it, with several workers whose machines are all known; of a
+    cluster with parameter servers, one task of which is started here, as it was |
 | `RANK` `WORLD_SIZE` `LOCAL_RANK` `LOCAL_WORLD_SIZE` `MASTER_ADDR` `MASTER_PORT` | the same as torchrun says it |
 | `UNISONO_RUN_DIR` | the folder of this run, an absolute path |
 | `UNISONO_ATTEMPT` | 0, and one more after each restart |
@@ -42,7 +43,7 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
     inherited = {name: value for name, value in environ.items() if name != "TF_CONFIG"}
     return {
         **inherited,
-        **_tf_config(plan, rank),
+        **_tf_config(plan, rank, environ),
         **_python_path(plan, environ),
         **({SECRET_VARIABLE: plan.secret} if plan.secret else {}),
         **plan.devices.variables(local_rank, plan.num_local_workers, environ),
@@ -60,13 +61,23 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
     }
 
 
-def _tf_config(plan: AttemptPlan, rank: int) -> dict[str, str]:
+def _tf_config(plan: AttemptPlan, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
     machines = plan.machines
+    if plan.num_workers == 1 and _has_parameter_servers(environ):
+        return {"TF_CONFIG": environ["TF_CONFIG"]}
     if plan.num_workers == 1 or not machines.hosts_agreed:
         return {}
     hosts = (machines.master_address, *machines.hosts[1:])
     workers = [join_address(host, port) for host in hosts for port in plan.ports]
     return {"TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})}
+
+
+def _has_parameter_servers(environ: Mapping[str, str]) -> bool:
+    """Whether `TF_CONFIG` has a cluster whose tasks do not train together: each is started by itself."""
+    try:
+        return "ps" in json.loads(environ.get("TF_CONFIG", ""))["cluster"]
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def _python_path(plan: AttemptPlan, environ: Mapping[str, str]) -> dict[str, str]:

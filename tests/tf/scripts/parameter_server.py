@@ -155,6 +155,7 @@ for epoch in range(4):
     print("Finished epoch %d, accuracy is %f." % (epoch, accuracy.result().numpy()))
 loss = coordinator.schedule(step_fn, args=(per_worker_iterator,))
 print("Final loss is %f" % loss.fetch())
+assert loss.get() == loss.fetch() and coordinator.strategy is strategy
 assert coordinator.done() and optimizer.iterations.numpy() == 21
 assert accuracy.result().numpy() > 0.9, accuracy.result()
 

@@ -16,7 +16,7 @@ from unisono._src.devices import Placement, default_devices
 from unisono._src.parameter_servers._servers import ParameterServers
 from unisono._src.parameter_servers._stored_variable import store_remotely
 from unisono._src.strategy import Strategy
-from unisono_launch.cluster import ClusterResolver, detect
+from unisono_launch.cluster import ClusterResolver, TFConfigClusterResolver, detect
 
 NO_TASKS = """ParameterServerStrategy: the cluster has {found}. Expected are tasks "worker" and "ps":
     {{"cluster": {{"chief": ["host0:2222"], "worker": ["host1:2222"], "ps": ["host2:2222"]}}, "task": ...}}"""
@@ -68,7 +68,8 @@ class ParameterServerStrategy(Strategy):
     """
 
     def __init__(self, cluster_resolver: ClusterResolver | None = None, variable_partitioner: Any = None) -> None:
-        resolver = cluster_resolver or detect(os.environ)
+        in_tf_config = TFConfigClusterResolver.look(os.environ)[0]  # before the launcher's own cluster
+        resolver = cluster_resolver or (TFConfigClusterResolver() if in_tf_config else detect(os.environ))
         spec = None if resolver is None else resolver.cluster_spec()
         jobs = [] if spec is None else spec.jobs
         if resolver is None or spec is None or not {"worker", "ps"} <= set(jobs):
