@@ -144,3 +144,26 @@ def test_tensor_array_errors():
         tf.TensorArray(tf.float32, size=2).write(5, 1.0)
     with pytest.raises(ValueError, match="row 0 was read"):
         tf.TensorArray(tf.float32, size=2).read(0)
+
+
+def test_functions_take_and_return_text_on_the_host():
+    @tf.function
+    def double(a):
+        return a + a
+
+    @tf.function
+    def label(x):
+        return tf.strings.join(["score ", tf.strings.as_string(x)])
+
+    @tf.function
+    def constant(x):
+        return x * 2, tf.constant("done")
+
+    assert double(tf.constant("a")).numpy() == b"aa"
+    assert double(tf.constant(1)).numpy() == 2
+    with pytest.warns(UserWarning, match="label is not compiled"):
+        assert label(tf.constant(3)).numpy() == b"score 3"
+    number, text = constant(tf.constant(2))
+    assert (int(number), text.numpy()) == (4, b"done")
+    concrete = double.get_concrete_function(tf.TensorSpec(shape=None, dtype=tf.string))
+    assert concrete(tf.constant("b")).numpy() == b"bb"

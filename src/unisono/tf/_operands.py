@@ -78,6 +78,8 @@ def static_axes(axis: Any) -> int | tuple[int, ...] | None:
 
 def as_bytes_array(value: Any) -> np.ndarray[Any, Any]:
     """Text as an array of bytes objects."""
+    if isinstance(value, jax.core.Tracer):
+        keras_hooks.run_on_host_if_possible("it processes text")
     plain = np.asarray(value)
     if plain.dtype.kind not in "OSUT":
         raise TypeError(f"Expected text, got {plain.dtype} of shape {plain.shape}.")

@@ -71,3 +71,10 @@ def test_an_unknown_positional_argument_is_still_an_error() -> None:
 
     with pytest.raises(ValueError, match="Only input tensors may be passed as positional"):
         Rest()(X, True)
+
+
+def test_layers_take_lists_of_numbers() -> None:
+    assert tf.keras.layers.Dense(2)([[1.0, 2.0]]).shape == (1, 2)
+    assert tf.keras.layers.Embedding(3, 2)([[0, 1, 2]]).shape == (1, 3, 2)
+    assert tf.keras.Sequential([tf.keras.layers.Dense(1)])([[1, 2], [3, 4]]).shape == (2, 1)
+    assert tf.keras.layers.Add()([np.ones(2), np.ones(2)]).numpy().tolist() == [2.0, 2.0]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import keras
+import numpy as np
 
 from unisono._src import hooks
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
@@ -98,10 +99,24 @@ def _ignore_update(self: Any, updates: Any) -> None:
 def _name_arguments(
     layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if args and type(args[0]) in (list, tuple) and _is_numbers(args[0]):
+        args = (_to_array(args[0]), *args[1:])
     if len(args) > 1 and hasattr(layer, "_call_signature"):  # else Keras says that `super().__init__()` is missing
         args, named = _divide(args, layer._call_signature)
         kwargs = {**named, **kwargs}
     return args, kwargs
+
+
+def _is_numbers(value: Any) -> bool:
+    """Whether it is a list of lists of numbers, as in `layer([[1.0, 2.0]])`; several inputs are a list of arrays."""
+    if type(value) in (list, tuple):
+        return bool(value) and all(map(_is_numbers, value))
+    return isinstance(value, int | float | np.number)
+
+
+def _to_array(numbers: Any) -> Any:
+    array = np.asarray(numbers)
+    return array.astype({"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype))
 
 
 def _divide(args: tuple[Any, ...], signature: inspect.Signature) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -49,6 +49,12 @@ class Arguments:
     _slots: list[Any]
 
     @property
+    def has_text(self) -> bool:
+        """Whether there is an array of text among them, which no program takes."""
+        values = (slot.value for slot in self._slots if isinstance(slot, Constant))
+        return any(isinstance(value, np.ndarray) and is_host_only(value.dtype) for value in values)
+
+    @property
     def objects(self) -> list[Any]:
         """Those that the key identifies by `id` only."""
         constants = [slot.value for slot in self._slots if isinstance(slot, Constant)]

@@ -69,6 +69,7 @@ class Function:
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
         self._specializations: dict[Hashable, SpecializedFunction] = {}
         self._kept_alive: list[Any] = []
+        self._compiled_for_text: dict[Any, Any] = {}
         self._last_key: Any = None
         self._derived: dict[int, tuple[Any, Function]] = {}
 
@@ -95,6 +96,9 @@ class Function:
         if functions_run_eagerly() or keras_hooks.in_stateless_scope() or not jax_hooks.is_evaluating():
             return self._python_function(*args, **kwargs)  # inside another compiled function it is part of that one
         arguments = self._arguments(args, kwargs)
+        if arguments.has_text:
+            with running_on_host(self._compiled_for_text):
+                return self._python_function(*args, **kwargs)
         key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
         program = self._programs.get(key)
         if program is None:

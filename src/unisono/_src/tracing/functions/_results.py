@@ -12,7 +12,7 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from unisono._src.devices import Placement
-from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit, flatten_with_none
+from unisono._src.replicas.values import PerReplica, Separate, Sharded, Unsplit, flatten_with_none, is_host_only
 from unisono._src.tracing.functions._slots import ARRAY, Constant, fill_slot, remove_array
 
 
@@ -75,7 +75,7 @@ def _make_slot(leaf: Any, arrays: list[Any]) -> Any:
         leaf = leaf.value
     elif hasattr(leaf, "as_result"):
         leaf = leaf.as_result()
-    if isinstance(leaf, jax.Array | np.ndarray | np.generic):
+    if isinstance(leaf, jax.Array | np.ndarray | np.generic) and not is_host_only(leaf.dtype):
         arrays.append(jnp.asarray(leaf))
         return ARRAY
     return Constant(leaf)

@@ -6,8 +6,13 @@ nothing reads afterwards.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import operator
+import sys
+import sysconfig
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import jax
@@ -22,6 +27,8 @@ Return it from the function, or keep it in a variable:
     {path}.assign(...)                                         # in the function"""
 
 _MAX_DEPTH = 4
+_MAX_SEARCHED = 1000  # entries of a list: longer ones are data, and are not searched at every trace
+_PACKAGE = str(Path(__file__).parents[3])
 
 
 class StoredValue:
@@ -58,10 +65,28 @@ for _name in _METHODS:
 
 
 def replace_stored_values(function: Callable[..., Any]) -> None:
-    """Replaces traced values in the attributes of a method's object, after the method was traced."""
+    """Replaces traced values that a function stored, after it was traced: in the attributes of a method's object, and
+    in the names of the enclosing functions and of its module that it uses."""
+    name, seen = getattr(function, "__qualname__", repr(function)), set[int]()
     holder = getattr(function, "__self__", None)
     if holder is not None:
-        _replace_attributes(holder, "self", getattr(function, "__qualname__", repr(function)), set(), 0)
+        _replace_attributes(holder, "self", name, seen, 0)
+    code_owner = getattr(function, "__func__", function)
+    code = getattr(code_owner, "__code__", None)
+    if code is None:
+        return
+    for variable, cell in zip(code.co_freevars, code_owner.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):  # not assigned yet
+            if isinstance(cell.cell_contents, jax.core.Tracer):
+                cell.cell_contents = StoredValue(variable, name, cell.cell_contents)
+            else:
+                _replace_inside(cell.cell_contents, variable, name, seen, 0)
+    names = code_owner.__globals__
+    for variable in code.co_names:
+        if isinstance(names.get(variable), jax.core.Tracer):
+            names[variable] = StoredValue(variable, name, names[variable])
+        else:
+            _replace_inside(names.get(variable), variable, name, seen, 0)
 
 
 def _replace_attributes(holder: Any, path: str, function: str, seen: set[int], depth: int) -> None:
@@ -77,7 +102,9 @@ def _replace_attributes(holder: Any, path: str, function: str, seen: set[int], d
 
 
 def _replace_inside(value: Any, path: str, function: str, seen: set[int], depth: int) -> None:
-    if isinstance(value, list | dict) and depth <= _MAX_DEPTH and id(value) not in seen:
+    if isinstance(value, list | dict):
+        if depth > _MAX_DEPTH or id(value) in seen or len(value) > _MAX_SEARCHED:
+            return
         seen.add(id(value))
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             each, inner = value[key], f"{path}[{key!r}]"
@@ -85,5 +112,18 @@ def _replace_inside(value: Any, path: str, function: str, seen: set[int], depth:
                 operator.setitem(value, key, StoredValue(inner, function, each))
             else:
                 _replace_inside(each, inner, function, seen, depth + 1)
-    elif isinstance(value, keras.Layer) or hasattr(type(value), "with_name_scope"):  # a tf.Module
+    elif isinstance(value, keras.Layer) or hasattr(type(value), "with_name_scope") or _is_user_object(value):
         _replace_attributes(value, path, function, seen, depth)
+
+
+def _is_user_object(value: Any) -> bool:
+    """Whether it is an object of a class of the user's own, not of an installed package or of Python's library."""
+    module = sys.modules.get(type(value).__module__)
+    file = getattr(module, "__file__", None)
+    return file is not None and not isinstance(value, type) and not _is_installed(file)
+
+
+@functools.cache
+def _is_installed(file: str) -> bool:
+    library = sysconfig.get_paths()["stdlib"]
+    return "site-packages" in file or "dist-packages" in file or file.startswith((library, _PACKAGE))
