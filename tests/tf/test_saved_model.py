@@ -486,3 +486,38 @@ def test_export_of_a_model_is_a_folder_to_load(tmp_path: Path) -> None:
     np.testing.assert_allclose(loaded.serve(x), model(x), rtol=1e-6)
     with pytest.raises(TypeError, match="unexpected"):
         model.export(tmp_path / "other", colour="red")
+
+
+def test_unknown_sizes_that_a_model_depends_on_are_those_of_the_last_call(tmp_path: Path) -> None:
+    class Export(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = None
+
+        @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float32)])
+        def __call__(self, x: Any) -> Any:
+            if self.w is None:
+                self.w = tf.Variable(tf.ones([3, 2]) * 2.0)
+            return tf.matmul(x, self.w)
+
+        @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+        def double(self, x: Any) -> Any:
+            return x * 2.0
+
+    module = Export()
+    expected = module(tf.ones([4, 3]))
+    with pytest.raises(ValueError, match=r"unknown rank.*\n?.*Call it once before"):
+        tf.saved_model.save(module, str(tmp_path / "before"))
+    module.double(tf.ones([2]))
+    tf.saved_model.save(module, str(tmp_path / "module"))
+    loaded = tf.saved_model.load(str(tmp_path / "module"))
+    np.testing.assert_allclose(loaded(tf.ones([4, 3])), expected)
+    assert loaded(tf.ones([7, 3])).shape == (7, 2)
+    assert loaded.double(tf.ones([2])).tolist() == [2.0, 2.0]
+
+
+def test_a_function_that_needs_the_host_cannot_be_saved(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.f = tf.function(lambda x: tf.unique(x)[0], input_signature=[tf.TensorSpec([3], tf.float32)])
+    with pytest.raises(ValueError, match=r"tf.unique inside a compiled function"):
+        tf.saved_model.save(module, str(tmp_path / "module"))

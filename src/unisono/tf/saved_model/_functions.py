@@ -9,8 +9,12 @@ from typing import Any, Final
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.state.store import JSON
 from unisono._src.tracing import functions
-from unisono.tf.saved_model._nests import flatten_nest
+from unisono.tf._shape import TensorShape
+from unisono.tf.saved_model._nests import flatten_nest, unflatten_nest
 from unisono.tf.saved_model._programs import ExportedProgram, export_program
+
+UNKNOWN_RANK = """{name} cannot be saved for inputs of unknown rank {spec}. Call it once before, so that the shape is
+known, or give it an input_signature with one: tf.TensorSpec([None, 28, 28])."""
 
 _Parameter = inspect.Parameter
 _PARAMETER_KINDS: Final = {
@@ -51,7 +55,54 @@ def export_specialization(specialization: functions.SpecializedFunction, name: s
         bound = inspect.BoundArguments(signature, arguments)
         return specialization.function(*bound.args, **bound.kwargs)
 
-    return export_program(call, bind_arguments(signature, specialization.args, specialization.kwargs), name)
+    arguments = bind_arguments(signature, specialization.args, specialization.kwargs)
+    called = _find_called(specialization, signature)
+    try:
+        _check_ranks(arguments, name)
+        return export_program(call, arguments, name)
+    except (TypeError, ValueError):
+        narrowed = None if called is None else _narrow(arguments, called)
+        if narrowed is None:
+            raise
+    return export_program(call, narrowed, name)
+
+
+def _check_ranks(arguments: Any, name: str) -> None:
+    for spec in _specs_in(arguments):
+        if TensorShape(spec.shape).rank is None:
+            raise ValueError(UNKNOWN_RANK.format(name=name, spec=spec))
+
+
+def _find_called(specialization: functions.SpecializedFunction, signature: inspect.Signature) -> Any:
+    """The arguments of the last call, as specs with their sizes; None if there was no call with such arguments."""
+    function = specialization.function
+    for each in reversed(function.specializations if isinstance(function, functions.Function) else []):
+        arguments = bind_arguments(signature, each.args, each.kwargs)
+        if _is_saveable(each) and all(TensorShape(spec.shape).is_fully_defined() for spec in _specs_in(arguments)):
+            return arguments
+    return None
+
+
+def _narrow(arguments: Any, called: Any) -> Any:
+    """``arguments`` with the sizes of a call, except for the size of the batch; None if the structures differ.
+
+    A model that was built for 784 features has no program for any number of them, as TensorFlow's graphs have.
+    """
+    structure, specs = flatten_nest(arguments, _is_spec)
+    other, found = flatten_nest(called, _is_spec)
+    if structure != other or all(None not in spec.shape[1:] and TensorShape(spec.shape).rank for spec in specs):
+        return None
+    return unflatten_nest(structure, [_narrow_spec(*pair) for pair in zip(specs, found, strict=True)])
+
+
+def _narrow_spec(spec: TensorSpec, found: TensorSpec) -> TensorSpec:
+    batch = [None] if spec.shape and spec.shape[0] is None else found.shape[:1]
+    return TensorSpec([*batch, *found.shape[1:]], spec.dtype, spec.name)
+
+
+def _specs_in(arguments: Any) -> list[TensorSpec]:
+    specs: list[TensorSpec] = flatten_nest(arguments, _is_spec)[1]
+    return specs
 
 
 def bind_arguments(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class SavingScope(functions.CaptureScope):
     def stored_value(self, variable: Any) -> Any:
         key = id(variable)
         if key not in self._state:
+            self._variables[key] = variable
             # The stored dtype; inside a layer with mixed precision `variable.dtype` is the compute dtype.
             like = jax.ShapeDtypeStruct(tuple(variable.shape), keras_hooks.get_stored_value(variable).dtype)
             self._state[key] = jax_hooks.make_placeholder(self._trace, key, like)
@@ -34,6 +35,9 @@ class SavingScope(functions.CaptureScope):
         variable, value = update
         self.stored_value(variable)
         self.set_stored_value(variable, value)
+
+    def leave_program(self, reason: str) -> None:
+        pass  # what runs on the host cannot be saved: the error that follows says why
 
     def data_pulled(self) -> None:
         raise ValueError(READS_DATASET)
