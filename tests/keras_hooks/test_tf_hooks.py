@@ -474,7 +474,27 @@ def test_models_have_the_names_of_keras_2() -> None:
             getattr(model, name)
 
 
+@covers("Sequential.build")
+def test_a_sequential_that_was_called_may_be_built_with_another_batch_size() -> None:
+    model, x = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)]), np.ones((5, 4), "float32")
+    model(x[:2])
+    weights = model.get_weights()
+    for shape in ((None, 4), [32, 4], tf.TensorShape([7, 4])):
+        model.build(shape)
+    assert model.input_shape == (None, 4)
+    np.testing.assert_equal(model.get_weights(), weights)
+    model.add(tf.keras.layers.Dense(2))
+    assert model(x).shape == (5, 2)
+    assert tf.keras.Model(model.inputs, model.layers[0].output).predict(x, verbose=0).shape == (5, 3)
+    with pytest.raises(ValueError, match="already been configured"):
+        model.build((None, 5))
+    stateful = tf.keras.Sequential([tf.keras.layers.LSTM(2, stateful=True)])
+    stateful.build((3, 6, 4))
+    assert stateful.input_shape == (3, 6, 4)
+
+
 @covers(*(f"Optimizer.{name}" for name in ("__init__", "variables", "lr", "weights", "get_weights", "minimize")))
+@covers("BaseOptimizer._backend_update_step", "BaseOptimizer.get_config")
 @covers("Optimizer.compute_gradients", "Optimizer.get_gradients", "Optimizer._decayed_lr")
 @covers(*(f"LossScaleOptimizer.{name}" for name in ("get_scaled_loss", "get_unscaled_gradients", "loss_scale")))
 def test_optimizers_have_the_names_of_keras_2() -> None:
@@ -485,6 +505,11 @@ def test_optimizers_have_the_names_of_keras_2() -> None:
     assert float(gradient) == 3.0
     assert len(optimizer.variables()) == len(optimizer.weights) == len(optimizer.get_weights())
     assert float(optimizer.lr) == float(optimizer._decayed_lr()) == 0.5
+    decaying, slow = keras.optimizers.SGD(lr=1.0, decay=1.0), tf.Variable(0.0)
+    for _ in range(2):
+        decaying.apply_gradients([(keras.ops.ones(()), slow)])
+    assert float(slow.value) == -1.5
+    assert decaying.get_config()["decay"] == 1.0
     with pytest.raises(RuntimeError, match="GradientTape"):
         optimizer.get_gradients(1.0, [variable])
     scaling = keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=8.0)

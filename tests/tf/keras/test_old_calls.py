@@ -64,6 +64,49 @@ def test_tensors_stay_where_they_are() -> None:
     assert float(Both()(X, 3 * X).numpy()[0, 0]) == 2.0
 
 
+def test_call_may_have_training_and_mask_without_defaults() -> None:
+    class Block(tf.keras.layers.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.drop = tf.keras.layers.Dropout(0.5)
+
+        def call(self, inputs: Any, training: Any) -> Any:
+            self.seen = training
+            return self.drop(inputs, training=training)
+
+    class Masked(tf.keras.layers.Layer):
+        def call(self, inputs: Any, mask: Any, *, training: Any) -> Any:
+            return inputs if mask is None else inputs * 0
+
+    block, x = Block(), np.ones((8, 4), "float32")
+    inputs = tf.keras.layers.Input((4,))
+    model = tf.keras.Model(inputs, Masked()(block(inputs)))
+    model.compile("sgd", "mse")
+    np.testing.assert_array_equal(model.predict(x, verbose=0), x)
+    assert (np.asarray(model(x, training=True)) == 0).any()
+    assert model.fit(x, x, verbose=0).history["loss"][0] > 0, "dropout is on"
+    np.testing.assert_array_equal(block(x), x)
+    assert block.seen is None
+    block(x, True)
+    assert block.seen is True
+
+
+def test_a_model_may_have_training_without_a_default() -> None:
+    class Own(tf.keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.drop = tf.keras.layers.Dropout(0.5)
+
+        def call(self, x: Any, training: Any) -> Any:
+            return self.drop(x, training=training)
+
+    model, x = Own(), np.ones((8, 4), "float32")
+    model.compile("sgd", "mse")
+    assert model.fit(x, x, verbose=0).history["loss"][0] > 0
+    assert model.evaluate(x, x, verbose=0) == 0.0
+    np.testing.assert_array_equal(model(x), x)
+
+
 def test_an_unknown_positional_argument_is_still_an_error() -> None:
     class Rest(tf.keras.layers.Layer):
         def call(self, x: Any, *rest: Any) -> Any:

@@ -29,8 +29,15 @@ def test_lr_of_a_schedule_is_that_of_the_step() -> None:
 
 def test_decay_is_inverse_in_time() -> None:
     optimizer = tf.keras.optimizers.SGD(lr=1.0, decay=0.5)
-    optimizer.iterations.assign(2)
-    assert float(optimizer.lr) == pytest.approx(0.5)
+    variable, rates = tf.Variable(0.0), []
+    for _ in range(3):
+        before = float(variable)
+        optimizer.apply_gradients([(tf.constant(1.0), variable)])
+        rates.append(before - float(variable))
+    assert rates == pytest.approx([1.0, 1 / 1.5, 1 / 2.0])
+    assert float(optimizer.lr) == 1.0, "as in Keras 2, it is the rate that was set"
+    assert float(optimizer._decayed_lr(tf.float32)) == pytest.approx(1 / 2.5)
+    assert tf.keras.optimizers.SGD.from_config(optimizer.get_config()).decay == 0.5
     with pytest.raises(ValueError, match="Leave decay out"):
         tf.keras.optimizers.SGD(tf.keras.optimizers.schedules.CosineDecay(1.0, 10), decay=0.5)
 
@@ -98,9 +105,19 @@ def test_graphs_have_no_gradients() -> None:
         tf.keras.optimizers.SGD().get_gradients(None, [])
 
 
-def test_a_rate_that_decays_cannot_be_set() -> None:
-    optimizer = tf.keras.optimizers.SGD(lr=0.1, decay=0.01)
-    with pytest.raises(TypeError, match=r"optimizer.lr = 0.5: this optimizer was made with `decay` or with a schedule"):
+def test_a_rate_that_decays_can_be_set_beside_callbacks_that_change_it() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")])
+    model.compile(tf.keras.optimizers.legacy.Adam(learning_rate=1e-2, decay=1e-4), "mse")
+    plateau = tf.keras.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, min_delta=10.0)
+    x = np.ones((8, 4), "float32")
+    history = model.fit(x, x[:, :1], epochs=3, verbose=0, callbacks=[plateau]).history
+    assert history["learning_rate"] == pytest.approx([0.01, 0.01, 0.005])
+    assert float(model.optimizer.lr) == pytest.approx(0.0025)
+
+
+def test_the_rate_of_a_schedule_cannot_be_set() -> None:
+    optimizer = tf.keras.optimizers.SGD(tf.keras.optimizers.schedules.CosineDecay(0.1, 10))
+    with pytest.raises(TypeError, match=r"optimizer.lr = 0.5: this optimizer was made with a schedule"):
         optimizer.lr = 0.5
     plain = tf.keras.optimizers.SGD(lr=0.1)
     plain.lr = 0.5

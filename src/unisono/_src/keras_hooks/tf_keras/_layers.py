@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
 
 
 def accept_positional_training() -> None:
-    """Installs the handler by which `self.dropout(x, training)` works."""
+    """Installs the handler for `self.dropout(x, training)`, and for `call(self, x, training)` without a default."""
     why = "names for the arguments that Keras 3 does not take by position"
     hooks.require(keras.Layer, "_call_signature", expects="instance attribute", why=why)
     handle_layer_calls(CallHandler(name="keras2 positions", adapt=_name_arguments))
@@ -101,10 +102,39 @@ def _name_arguments(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if args and type(args[0]) in (list, tuple) and _is_numbers(args[0]):
         args = (_to_array(args[0]), *args[1:])
-    if len(args) > 1 and hasattr(layer, "_call_signature"):  # else Keras says that `super().__init__()` is missing
-        args, named = _divide(args, layer._call_signature)
-        kwargs = {**named, **kwargs}
+    signature = getattr(layer, "_call_signature", None)  # without it, Keras says that `super().__init__()` is missing
+    if signature is not None:
+        if any(_is_required(signature.parameters.get(name)) for name in _BY_NAME):
+            signature = _add_defaults(layer)
+        if len(args) > 1:
+            args, named = _divide(args, signature)
+            kwargs = {**named, **kwargs}
     return args, kwargs
+
+
+def _is_required(parameter: inspect.Parameter | None) -> bool:
+    return (
+        parameter is not None and parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+    )
+
+
+def _add_defaults(layer: Any) -> inspect.Signature:
+    """Keras 2 called `call(self, inputs, training)` without a value too, and with None for a mask.
+
+    Keras 3 needs the default in the signature: the function of the class gets it, as if it were written there.
+    """
+    function = inspect.unwrap(type(layer).call)
+    parameters = list(inspect.signature(function).parameters.values())
+    by_position = [each for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    last = [each for each in reversed(by_position) if each.name in _BY_NAME or each.default is not each.empty]
+    if isinstance(function, types.FunctionType):
+        if by_position[-len(last) :] == last[::-1]:
+            function.__defaults__ = tuple(None if each.default is each.empty else each.default for each in last[::-1])
+        only_named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in _BY_NAME]
+        function.__kwdefaults__ = {**dict.fromkeys(only_named), **(function.__kwdefaults__ or {})} or None
+    signature = inspect.signature(layer.call)
+    layer._call_signature = signature
+    return signature
 
 
 def _is_numbers(value: Any) -> bool:

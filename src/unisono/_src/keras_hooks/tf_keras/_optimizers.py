@@ -11,14 +11,15 @@ from typing import Any
 
 import keras
 import numpy as np
+from keras.src.optimizers.base_optimizer import BaseOptimizer
 
 from unisono._src import hooks
 
 NEEDS_TAPE = """minimize() was given a loss that is computed already, and no tape. Pass the tape that recorded it, as
 tape=tape, or a function without arguments that computes it."""
 
-FOLLOWS_SCHEDULE = """optimizer.lr = {value}: this optimizer was made with `decay` or with a schedule, which decides
-its rate. Make it with a number alone, SGD(learning_rate=0.1), to set the rate later."""
+FOLLOWS_SCHEDULE = """optimizer.lr = {value}: this optimizer was made with a schedule, which decides its rate. Make it
+with a number, SGD(learning_rate=0.1), to set the rate later."""
 
 
 _INIT = (
@@ -43,6 +44,14 @@ def install_optimizer_names(make_tape: Callable[[], Any]) -> None:
         why="optimizer.variables() was a method in Keras 2",
         inherited=True,
     )
+    hooks.wrap(
+        BaseOptimizer,
+        "_backend_update_step",
+        _decay_learning_rate,
+        expects="(self, grads, trainable_variables, learning_rate)",
+        why="SGD(decay=...) of Keras 2: the rate can be set, and the rate of a step is lower",
+    )
+    hooks.wrap(BaseOptimizer, "get_config", _add_decay, expects="(self)", why="SGD(decay=...) of Keras 2 is saved")
     added = {
         "lr": property(lambda self: self.learning_rate, _set_learning_rate),
         "weights": property(lambda self: self.variables),
@@ -61,7 +70,8 @@ def install_optimizer_names(make_tape: Callable[[], Any]) -> None:
 
 
 def _decayed_lr(self: Any, var_dtype: Any = "float32") -> Any:
-    return keras.ops.cast(self.learning_rate, keras.backend.standardize_dtype(var_dtype))
+    rate = _decayed(self, keras.ops.convert_to_tensor(self.learning_rate))
+    return keras.ops.cast(rate, keras.backend.standardize_dtype(var_dtype))
 
 
 class _CallableList(list[Any]):
@@ -75,16 +85,37 @@ def _accept_keras2_arguments(original: Callable[..., None]) -> Callable[..., Non
     def init(self: Any, learning_rate: Any = 0.001, *args: Any, **kwargs: Any) -> None:
         learning_rate = kwargs.pop("lr", learning_rate)
         decay = kwargs.pop("decay", None)
-        if decay:
-            if isinstance(learning_rate, keras.optimizers.schedules.LearningRateSchedule):
-                raise ValueError(
-                    f"decay={decay} and a schedule as learning rate: the schedule decides. Leave decay out."
-                )
-            # As Keras 2 had it: lr / (1 + decay * steps).
-            learning_rate = keras.optimizers.schedules.InverseTimeDecay(learning_rate, 1, decay)
+        if decay and isinstance(learning_rate, keras.optimizers.schedules.LearningRateSchedule):
+            raise ValueError(f"decay={decay} and a schedule as learning rate: the schedule decides. Leave decay out.")
         original(self, learning_rate, *args, **kwargs)
+        if decay:
+            self.decay = float(decay)
 
     return init
+
+
+def _decay_learning_rate(original: Callable[..., None]) -> Callable[..., None]:
+    def update_step(self: Any, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
+        original(self, grads, trainable_variables, _decayed(self, learning_rate))
+
+    return update_step
+
+
+def _decayed(optimizer: Any, learning_rate: Any) -> Any:
+    """The rate of this step: with `decay`, Keras 2 divides it by 1 + decay * steps. `optimizer.lr` stays as it was set,
+    so that callbacks such as ReduceLROnPlateau can change it."""
+    decay = getattr(optimizer, "decay", None)
+    if not decay:
+        return learning_rate
+    return learning_rate / (1.0 + decay * keras.ops.cast(optimizer.iterations, "float32"))
+
+
+def _add_decay(original: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    def get_config(self: Any) -> dict[str, Any]:
+        decay = getattr(self, "decay", None)
+        return original(self) | ({"decay": decay} if decay else {})
+
+    return get_config
 
 
 def _set_learning_rate(self: Any, value: Any) -> None:

@@ -31,6 +31,8 @@ def accept_input_shapes() -> None:
     init = "(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs)"
     hooks.wrap(keras.Layer, "__init__", _accept_shapes, expects=init, why=why)
     hooks.wrap(keras.Sequential, "add", _keep_batch_size, expects="(self, layer, rebuild=True)", why=why)
+    why = "a Sequential that was called on a batch may be built with another batch size, as in Keras 2"
+    hooks.wrap(keras.Sequential, "build", _accept_other_batch_sizes, expects="(self, input_shape=None)", why=why)
 
 
 def install_tensor_shapes(shape: type[tuple[Any, ...]]) -> None:
@@ -108,6 +110,31 @@ def _batch_shape(
     if input_shape is not None:
         return (batch_size, *((input_shape,) if np.ndim(input_shape) == 0 else input_shape))
     return (batch_size, input_dim) if input_length is None else (batch_size, input_length, input_dim)
+
+
+def _accept_other_batch_sizes(original: Callable[..., None]) -> Callable[..., None]:
+    """`model(x[:1])` builds for any batch size, except if a layer keeps a state from batch to batch; `model.build` of a
+    model that is built does nothing if the shapes agree."""
+
+    def build(self: Any, input_shape: Any = None) -> None:
+        first = self._layers[0] if self._layers else None
+        if not isinstance(input_shape, list | tuple) or not all(isinstance(size, int | None) for size in input_shape):
+            original(self, input_shape)
+        elif not isinstance(first, keras.layers.InputLayer):
+            keeps_state = any(getattr(layer, "stateful", False) for layer in self._layers)
+            original(self, input_shape if keeps_state else (None, *input_shape[1:]))
+        elif not _agree(first.batch_shape, input_shape):
+            original(self, input_shape)
+        elif self._functional is None:
+            original(self, first.batch_shape)
+
+    return build
+
+
+def _agree(shape: Any, other: Any) -> bool:
+    """Whether both are shapes of the same rows, in batches of any size."""
+    sizes = list(zip(shape, other, strict=False))[1:]
+    return len(shape) == len(other) and all(None in pair or pair[0] == pair[1] for pair in sizes)
 
 
 def _keep_batch_size(original: Callable[..., None]) -> Callable[..., None]:
