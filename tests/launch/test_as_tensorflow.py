@@ -34,6 +34,7 @@ PACKAGES = {
     "unisono/tf/_missing.py": "def describe_missing_name(name): return f'{name} is missing, use tf.math'\n",
     "unisono/tf/math.py": "from unisono.tf import _private\ndef add(a, b): return a + b\n",
     "unisono/tf/_private.py": "",
+    "unisono/tf/_api.py": "import unisono.tf as v2\n",
     "unisono/tf/python/__init__.py": "",
     "unisono/tf/python/ops.py": "def add(a, b): return a + b\n",
     "unisono/tf/data.py": "class Dataset: pass\n",
@@ -93,6 +94,7 @@ IMPORTS = [
     ("import tensorflow.compat.v1.keras.layers as L", "L", "keras.layers"),
     ("import importlib; m = importlib.import_module('tensorflow.keras')", "m", "unisono.tf.keras"),
     ("import tensorflow_datasets as tfds", "tfds", "unisono.tfds"),
+    ("from tensorflow._api.v2 import math", "math", "unisono.tf.math"),
     ("from tensorflow.python import ops", "ops", "unisono.tf.python.ops"),
     ("import tensorflow.python.ops as ops", "ops", "unisono.tf.python.ops"),
 ]

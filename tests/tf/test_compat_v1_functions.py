@@ -55,6 +55,23 @@ def test_functions_that_tensorflow_2_renamed_or_removed() -> None:
         _ = v1.metrics
 
 
+def test_more_functions_of_tensorflow_1() -> None:
+    assert v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).tolist() == [[2], [3]]
+    assert v1.sparse_to_dense([[0, 1], [1, 0]], [2, 2], [5, 6], -1).tolist() == [[-1, 5], [6, -1]]
+    assert v1.sparse_to_dense([1], [3], [7]).tolist() == [0, 7, 0]
+    assert v1.string_split(["a b", "c"]).dense_shape.numpy().tolist() == [2, 2]
+    assert v1.string_split(["a,b"], ",", result_type="RaggedTensor").to_list() == [[b"a", b"b"]]
+    assert v1.to_bfloat16([1.0]).dtype == tf.bfloat16
+    assert v1.to_complex64([1.0]).dtype == tf.complex64
+    assert v1.floor_div([7], [2]).tolist() == [3]
+    assert v1.initialize_all_tables() is v1.initialize_local_variables() is None
+    assert tf.__version__ == v1.VERSION
+    assert v1.saved_model.tag_constants.SERVING == "serve"
+    assert v1.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY == "serving_default"
+    with pytest.raises(AttributeError, match=r"use tf\.saved_model\.save"):
+        _ = v1.saved_model.simple_save
+
+
 def test_print_returns_its_input(capfd: pytest.CaptureFixture[str]) -> None:
     assert v1.Print(X, [tf.constant(3)], "value:").shape == (2, 3)
     assert "value:" in capfd.readouterr().err

@@ -86,6 +86,11 @@ SAME = [
     ("python.util.compat.as_bytes", tf.compat.as_bytes),
     ("python.summary.summary_iterator.summary_iterator", tf.compat.v1.train.summary_iterator),
     ("python.module.module.Module", tf.Module),
+    ("python.ops.gen_audio_ops.decode_wav", tf.audio.decode_wav),
+    ("python.ops.ragged.ragged_tensor.RaggedTensor", tf.RaggedTensor),
+    ("python.keras.api._v2.keras", tf.keras),
+    ("_api.v2.image", tf.image),
+    ("_api.v2.v2.constant", tf.constant),
     ("core.example.example_pb2.Example", tf.train.Example),
     ("core.example.feature_pb2.Int64List", tf.train.Int64List),
     ("core.protobuf.config_pb2.ConfigProto", tf.compat.v1.ConfigProto),
@@ -155,6 +160,9 @@ def test_decorators_of_private_modules_leave_functions_as_they_are() -> None:
     assert deprecation.deprecated_args("2030-01-01", "Use another.", "x")(function) is function
     assert tf_export("tf.function")(function) is function
     assert keras_export("keras.function")(function) is function
+    assert tf.python.framework.test_util.run_in_graph_and_eager_modes(function) is function
+    assert tf.python.framework.test_util.run_v2_only()(function) is function
+    assert tf.python.tf2.enabled()
     assert deprecation.deprecated_argument_lookup("axis", None, "dim", 2) == 2
     with pytest.raises(ValueError, match="Pass only 'axis'"):
         deprecation.deprecated_argument_lookup("axis", 1, "dim", 2)

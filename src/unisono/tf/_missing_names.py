@@ -225,6 +225,11 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.wrap_function": "use tf.function.",
     # tf.compat.v1's submodules.
     "tf.compat.v1.metrics": "use tf.keras.metrics.",
+    "tf.compat.v1.saved_model.builder": "use tf.saved_model.save.",
+    "tf.compat.v1.saved_model.load": "use tf.saved_model.load, without a session.",
+    "tf.compat.v1.saved_model.loader": "use tf.saved_model.load.",
+    "tf.compat.v1.saved_model.save": "use tf.saved_model.save.",
+    "tf.compat.v1.saved_model.simple_save": "use tf.saved_model.save.",
     "tf.data.get_output_classes": "use dataset.element_spec.",
     "tf.data.get_output_shapes": "use dataset.element_spec.",
     "tf.data.get_output_types": "use dataset.element_spec.",

@@ -18,6 +18,7 @@ FOLDER: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_pat
 """The first folder on PYTHONPATH of a worker. It has one file only: everything in it can be imported by its name."""
 
 _DATASETS: Final = "unisono.tfds"
+_EDITORS_IMPORT: Final = ("_api", "_v2")  # `from tensorflow._api.v2 import image`, added by an editor
 _PORTPICKER: Final = "unisono_launch.as_tensorflow._portpicker"
 
 _TF_KERAS: Final = """tf_keras is Keras 2, which needs TensorFlow itself. Unisono runs Keras 3.
@@ -101,7 +102,7 @@ def _alias(name: str, find: Callable[[], ModuleType]) -> ModuleSpec:
 def _import_member(fullname: str) -> ModuleType:
     """The module that `fullname` names in its package: a module among the package's names, or one of its files."""
     package, _, name = fullname.rpartition(".")
-    if name.startswith("_"):
+    if name.startswith("_") and name not in _EDITORS_IMPORT:
         raise_missing(fullname)
     holder = sys.modules[package]
     found = getattr(holder, name, None)

@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.deprecation` and `tf_export`: decorators that leave a function as it is."""
+"""Decorators of `tensorflow.python.util.deprecation`, `tf_export` and `test_util` that leave a function as it is."""
 
 from __future__ import annotations
 
@@ -53,6 +53,14 @@ def tf_export(*names: str, **named: Any) -> Callable[[_T], _T]:
 def keras_export(*names: str, **named: Any) -> Callable[[_T], _T]:
     """A decorator without effect: the function gets no name in `tf.keras`."""
     return _keep
+
+
+def run_in_graph_and_eager_modes(func: Any = None, **options: Any) -> Any:
+    """A decorator of tests, with or without arguments, without effect: they run eagerly."""
+    return _keep if func is None else func
+
+
+run_all_in_graph_and_eager_modes = run_v2_only = run_in_graph_and_eager_modes
 
 
 def _keep(value: _T) -> _T:

@@ -19,6 +19,7 @@ KERAS_MODULES: Final[dict[str, str]] = {
     "keras": "tf.keras",
     **{f"keras.{name}": f"tf.keras.{name}" for name in _SAME.split()},
     "keras.api": "tf.keras",
+    "keras.api._v2": "tf",
     "keras.applications": "tf.keras.applications",
     **{f"keras.applications.{name}": f"tf.keras.applications.{name}" for name in _APPLICATIONS.split()},
     "keras.backend": "tf.keras.backend",

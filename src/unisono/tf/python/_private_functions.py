@@ -49,6 +49,11 @@ def no_dependency(value: Any) -> Any:
     return value
 
 
+def enabled() -> bool:
+    """Returns True: `tensorflow.python.tf2` says that the behavior is TensorFlow 2's."""
+    return True
+
+
 def eager_mode() -> contextlib.AbstractContextManager[None]:
     """Code inside runs eagerly, as in `tf.init_scope`."""
     return contextlib.nullcontext() if executing_eagerly() else init_scope()

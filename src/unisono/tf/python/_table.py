@@ -10,17 +10,18 @@ from typing import Final
 _OPERATIONS: Final = """array_ops bincount_ops bitwise_ops:tf.bitwise candidate_sampling_ops:tf.random,tf.nn
 check_ops:tf.debugging clip_ops cond confusion_matrix:tf.math control_flow_assert control_flow_case control_flow_ops
 control_flow_switch_case ctc_ops:tf.nn custom_gradient data_flow_ops embedding_ops:tf.nn functional_ops
-gen_array_ops gen_image_ops:tf.image gen_io_ops:tf.io gen_linalg_ops:tf.linalg gen_math_ops:tf.math gen_nn_ops:tf.nn
-gen_random_ops:tf.random gen_string_ops:tf.strings gradient_checker_v2:tf.test gradients gradients_impl
-gradients_util histogram_ops image_ops:tf.image image_ops_impl:tf.image init_ops init_ops_v2:tf.keras.initializers
-io_ops:tf.io linalg_ops:tf.linalg linalg_ops_impl:tf.linalg linalg.linalg:tf.linalg linalg.linalg_impl:tf.linalg
-list_ops logging_ops lookup_ops:tf.lookup losses.losses:tf.compat.v1.losses losses.losses_impl:tf.compat.v1.losses
-manip_ops map_fn math_ops:tf.math math_ops_impl:tf.math nn:tf.nn nn_impl:tf.nn nn_ops:tf.nn numerics
-parallel_for.control_flow_ops parsing_ops:tf.io partitioned_variables random_ops:tf.random random_ops_util:tf.random
-ref_variable rnn:tf.nn script_ops signal.fft_ops:tf.signal signal.mel_ops:tf.signal signal.signal:tf.signal
-signal.spectral_ops:tf.signal signal.window_ops:tf.signal sort_ops sparse_ops:tf.sparse special_math_ops:tf.math
-standard_ops state_ops stateful_random_ops:tf.random stateless_random_ops:tf.random string_ops:tf.strings template
-tensor_array_ops tensor_array_grad variable_scope variables while_loop"""
+gen_array_ops gen_audio_ops:tf.audio gen_image_ops:tf.image gen_io_ops:tf.io gen_linalg_ops:tf.linalg
+gen_math_ops:tf.math gen_nn_ops:tf.nn gen_random_ops:tf.random gen_string_ops:tf.strings gradient_checker_v2:tf.test
+gradients gradients_impl gradients_util histogram_ops image_ops:tf.image image_ops_impl:tf.image init_ops
+init_ops_v2:tf.keras.initializers io_ops:tf.io linalg_ops:tf.linalg linalg_ops_impl:tf.linalg
+linalg.linalg:tf.linalg linalg.linalg_impl:tf.linalg list_ops logging_ops lookup_ops:tf.lookup
+losses.losses:tf.compat.v1.losses losses.losses_impl:tf.compat.v1.losses manip_ops map_fn math_ops:tf.math
+math_ops_impl:tf.math nn:tf.nn nn_impl:tf.nn nn_ops:tf.nn numerics parallel_for.control_flow_ops parsing_ops:tf.io
+partitioned_variables random_ops:tf.random random_ops_util:tf.random ref_variable rnn:tf.nn script_ops
+signal.fft_ops:tf.signal signal.mel_ops:tf.signal signal.signal:tf.signal signal.spectral_ops:tf.signal
+signal.window_ops:tf.signal sort_ops sparse_ops:tf.sparse special_math_ops:tf.math standard_ops state_ops
+stateful_random_ops:tf.random stateless_random_ops:tf.random string_ops:tf.strings template tensor_array_ops
+tensor_array_grad variable_scope variables while_loop"""
 _RAGGED: Final = """ragged_array_ops ragged_concat_ops ragged_factory_ops ragged_functional_ops ragged_gather_ops
 ragged_math_ops ragged_string_ops ragged_tensor ragged_tensor_shape ragged_util row_partition"""
 _STRATEGIES: Final = """central_storage_strategy collective_all_reduce_strategy cross_device_ops device_util
@@ -97,7 +98,7 @@ MODULES: Final[dict[str, str]] = {
     "framework.tensor_spec": "tf",
     "framework.tensor_util": "tf ._private_functions constant_value=tf.get_static_value is_tensor=tf.is_tensor "
     "is_tf_type=tf.is_tensor MakeNdarray=tf.make_ndarray",
-    "framework.test_util": "tf.test TensorFlowTestCase=tf.test.TestCase",
+    "framework.test_util": "._decorators tf.test TensorFlowTestCase=tf.test.TestCase",
     "framework.type_spec": "tf",
     "framework.versions": "tf.version",
     "keras.engine.compile_utils": "tf.keras.metrics tf.keras.losses",
@@ -112,7 +113,7 @@ MODULES: Final[dict[str, str]] = {
     "ops.numpy_ops": "tf.experimental.numpy",
     "ops.numpy_ops.np_config": "tf.experimental.numpy "
     "enable_numpy_behavior=tf.experimental.numpy.experimental_enable_numpy_behavior",
-    **{f"ops.ragged.{name}": "tf tf.strings" for name in _RAGGED.split()},
+    **{f"ops.ragged.{name}": "tf.ragged tf tf.strings" for name in _RAGGED.split()},
     "ops.resource_variable_ops": "tf tf.compat.v1 BaseResourceVariable=tf.Variable ResourceVariable=tf.Variable",
     "ops.summary_ops_v2": "tf.summary tf.summary.experimental",
     "ops.variables": "tf tf.compat.v1 RefVariable=tf.Variable VariableV1=tf.Variable VariableV2=tf.Variable",
@@ -129,12 +130,13 @@ MODULES: Final[dict[str, str]] = {
     "saved_model.load": "tf.saved_model",
     "saved_model.save": "tf.saved_model",
     "saved_model.save_options": "tf.saved_model",
-    "saved_model.signature_constants": "tf.saved_model",
-    "saved_model.tag_constants": "tf.saved_model",
+    "saved_model.signature_constants": "tf.compat.v1.saved_model.signature_constants",
+    "saved_model.tag_constants": "tf.compat.v1.saved_model.tag_constants",
     "summary": "tf.summary",
     "summary.summary": "tf.compat.v1.summary",
     "summary.summary_iterator": "tf.compat.v1.train",
     "summary.writer.writer": "tf.compat.v1.summary",
+    "tf2": "._private_functions",
     "tpu.device_assignment": "tf.tpu.experimental",
     "tpu.topology": "tf.tpu.experimental",
     "tpu.tpu_strategy_util": "tf.tpu.experimental",

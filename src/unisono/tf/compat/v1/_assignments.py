@@ -55,4 +55,5 @@ def variables_initializer(var_list: Any, name: str = "init") -> None:
     """Does nothing, as in TensorFlow's eager execution: variables have a value as soon as they exist."""
 
 
+initialize_all_tables = initialize_local_variables = global_variables_initializer
 initialize_all_variables = local_variables_initializer = tables_initializer = global_variables_initializer

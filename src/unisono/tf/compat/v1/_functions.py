@@ -8,10 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from unisono.tf import _array_ops, _control_flow, _creation_ops, _indexing, debugging, linalg, math, strings
+from unisono.tf import _array_ops, _control_flow, _creation_ops, _indexing, debugging, linalg, math, nn, strings
 from unisono.tf import io as tf_io
 from unisono.tf._host_calls import numpy_function
-from unisono.tf._operands import convert_operands
+from unisono.tf._operands import convert_operands, static_shape
 from unisono.tf._print import print as tf_print
 from unisono.tf._tensors import as_array
 from unisono.tf.compat.v1._old_arguments import reduction, with_old_names
@@ -52,6 +52,16 @@ assert_none_equal = with_old_names(debugging.assert_none_equal, "data")
 assert_positive = with_old_names(debugging.assert_positive, "data")
 assert_rank = with_old_names(debugging.assert_rank, "data")
 assert_rank_at_least = with_old_names(debugging.assert_rank_at_least, "data")
+assert_integer = debugging.assert_integer
+assert_negative = with_old_names(debugging.assert_negative, "data")
+assert_non_positive = with_old_names(debugging.assert_non_positive, "data")
+assert_rank_in = with_old_names(debugging.assert_rank_in, "data")
+assert_scalar = debugging.assert_scalar
+assert_type = debugging.assert_type
+bincount = math.bincount
+depth_to_space = nn.depth_to_space
+floor_div = math.floordiv
+space_to_depth = nn.space_to_depth
 
 
 def argmax(input: Any, axis: Any = None, name: Any = None, dimension: Any = None, output_type: Any = "int64") -> Any:
@@ -114,6 +124,51 @@ def to_int32(x: Any, name: Any = None) -> Any:
 def to_int64(x: Any, name: Any = None) -> Any:
     """Casts to int64."""
     return _array_ops.cast(x, "int64")
+
+
+def to_bfloat16(x: Any, name: Any = None) -> Any:
+    """Casts to bfloat16."""
+    return _array_ops.cast(x, "bfloat16")
+
+
+def to_complex64(x: Any, name: Any = None) -> Any:
+    """Casts to complex64."""
+    return _array_ops.cast(x, "complex64")
+
+
+def batch_gather(params: Any, indices: Any, name: Any = None) -> Any:
+    """The elements at these indices in each row of a batch."""
+    return _indexing.gather(params, indices, batch_dims=max(as_array(indices).ndim - 1, 0))
+
+
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: Any = None,
+) -> Any:
+    """An array with these values at these indices, and ``default_value`` elsewhere."""
+    values = as_array(sparse_values)
+    indices = as_array(sparse_indices)
+    where = indices.reshape(-1, 1) if indices.ndim < 2 else indices
+    filled = jnp.full(static_shape(output_shape), default_value, values.dtype)
+    return filled.at[tuple(where.T)].set(values)
+
+
+def string_split(
+    source: Any = None,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    input: Any = None,
+    result_type: str = "SparseTensor",
+    name: Any = None,
+) -> Any:
+    """Splits strings: a sparse tensor of the parts, or a ragged one."""
+    found = strings.split(source if input is None else input, sep if delimiter is None else delimiter)
+    return found.to_sparse() if result_type == "SparseTensor" else found
 
 
 def Print(  # noqa: N802  (TensorFlow's name)
