@@ -11,7 +11,7 @@ import pytest
 from tests.attacks._attacks import ATTACKS, everything
 from tests.attacks._jobs import Ending, result_of, run, said
 
-CONNECTIONS = {"everything": 2000}
+CONNECTIONS = {"everything": 600}
 CONNECTIONS_OF_ONE_KIND = 250
 
 CELLS = [

@@ -140,11 +140,15 @@ def test_training_data_is_given_back_after_fit(make_model: Make) -> None:
     assert not any(array.shape[:1] == (1003,) for array in jax.live_arrays())
 
 
-def test_a_bad_loss_is_reported_with_the_step_it_began_at(make_model: Make, xy: XY) -> None:
+@pytest.mark.parametrize(("row", "step"), [(9, 3), (21, 6)])  # of 22 rows, in steps of 4
+@pytest.mark.parametrize("run_eagerly", [False, True])  # compiled, the loss is read out of the metrics
+def test_a_bad_loss_is_reported_with_the_step_it_began_at(
+    make_model: Make, xy: XY, run_eagerly: bool, row: int, step: int
+) -> None:
     x, y = xy[0].copy(), xy[1]
-    x[9] = np.inf  # rows 8 to 11 are step 3
-    with pytest.warns(RuntimeWarning, match="The loss is nan since epoch 1, step 3"):
-        make_model().fit(x, y, batch_size=4, shuffle=False, verbose=0)
+    x[row] = np.inf
+    with pytest.warns(RuntimeWarning, match=f"The loss is nan since epoch 1, step {step}"):
+        make_model(run_eagerly=run_eagerly).fit(x, y, batch_size=4, shuffle=False, verbose=0)
 
 
 def test_terminate_on_nan_ends_training(make_model: Make, xy: XY) -> None:

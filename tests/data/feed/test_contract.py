@@ -115,6 +115,13 @@ def test_data_stays_where_the_run_that_is_resumed_had_it(before: Any, now: Any, 
     assert (resumed.resident_bytes > 0) == (before == "device")
 
 
+@pytest.mark.parametrize("given", [1, 2, 3])
+def test_a_generator_that_is_shorter_than_before_is_refused(given: int, placement: Placement) -> None:
+    position = _read(open_feed(_generate(), placement=placement), 2)[1]
+    with pytest.raises(ValueError, match=f"it ended after {given} of the"):
+        open_feed((batch for batch in [*_generate()][:given]), placement=placement, position=position)
+
+
 def test_the_position_of_other_data_is_refused(placement: Placement) -> None:
     feed = open_feed(X, Y, batch_size=BATCH, placement=placement)
     position = _read(feed, 1, limit=1)[1]

@@ -231,6 +231,15 @@ def test_a_policy_continues_after_a_restart(tmp_path: Path, by_manager: bool) ->
     assert saved == [20, 30]
 
 
+def test_the_first_step_after_a_restore_counts(tmp_path: Path) -> None:
+    step = keras.Variable(9, dtype="int32", trainable=False)
+    path = CheckpointManager(made(step=step), tmp_path).save()
+    manager = CheckpointManager(made(step=step), tmp_path, step_counter=step, policy=EverySteps(10))
+    manager.checkpoint.restore(path).assert_consumed()
+    step.assign(10)
+    assert manager.save() is not None
+
+
 def test_a_policy_by_the_clock(tmp_path: Path) -> None:
     manager = CheckpointManager(made(), tmp_path, policy=EverySeconds(0.2))
     assert manager.save() is None
@@ -260,6 +269,14 @@ def test_the_best_is_kept_also_after_a_restart(tmp_path: Path) -> None:
     manager.save(epochs=7, logs={"loss": 0.3})
     assert names(manager)[-2:] == ["ckpt-6", "ckpt-7"]
     assert "ckpt-2" not in names(manager)
+
+
+def test_a_checkpoint_that_is_written_again_is_no_longer_the_best_one(tmp_path: Path) -> None:
+    manager = CheckpointManager(made(), tmp_path, max_to_keep=1, policy=AnyOf(EveryEpoch(), Best("loss")))
+    manager.save(1, epochs=1, logs={"loss": 0.1})
+    manager.save(1, epochs=2, logs={"loss": 0.2})
+    manager.save(2, epochs=3, logs={"loss": 0.3})
+    assert names(manager) == ["ckpt-2"]
 
 
 def test_a_best_one_that_could_not_be_written_does_not_replace_the_one_that_was(tmp_path: Path) -> None:
