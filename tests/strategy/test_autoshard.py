@@ -1,0 +1,66 @@
+"""What each worker reads of a dataset whose auto_shard_policy is FILE or OFF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unisono._src.strategy._autoshard import worker_dataset
+from unisono.data import Dataset, Options, TextLineDataset
+from unisono.data.experimental import AutoShardPolicy
+
+
+def with_policy(dataset: Dataset, policy: AutoShardPolicy) -> Dataset:
+    options = Options()
+    options.experimental_distribute.auto_shard_policy = policy
+    return dataset.with_options(options)
+
+
+def read(dataset: Dataset) -> list[list[Any]]:
+    return [np.asarray(batch).tolist() for batch in dataset.as_numpy_iterator()]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Five files of four lines."""
+    paths = [tmp_path / f"{number}.txt" for number in range(5)]
+    for number, path in enumerate(paths):
+        path.write_text("".join(f"{number}{line}\n" for line in range(4)))
+    return [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_with_file_each_worker_reads_its_share_of_the_files(files: list[str], by_name: bool) -> None:
+    lines = Dataset.from_tensor_slices(files).flat_map(TextLineDataset) if by_name else TextLineDataset(files)
+    dataset = with_policy(lines.batch(4), AutoShardPolicy.FILE)
+    shares = [read(worker_dataset(dataset, worker, 2, num_replicas=2)) for worker in (0, 1)]
+    firsts = [{line.decode()[0] for batch in share for line in batch} for share in shares]
+    assert firsts == [{"0", "2", "4"}, {"1", "3"}]
+    assert {len(batch) for share in shares for batch in share} == {2}, "batches of one replica"
+
+
+def test_with_off_each_worker_reads_everything_in_batches_of_a_replica() -> None:
+    dataset = with_policy(Dataset.range(8).batch(8), AutoShardPolicy.OFF)
+    assert read(worker_dataset(dataset, 1, 2, num_replicas=4)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "policy", "message"),
+    [
+        (Dataset.range(9).batch(9), AutoShardPolicy.OFF, "a global batch of 9 rows does not divide by 2"),
+        (Dataset.range(9), AutoShardPolicy.OFF, "the size of a batch is not known beforehand"),
+        (Dataset.range(8).batch(4), AutoShardPolicy.FILE, "the data does not come from files"),
+    ],
+)
+def test_what_cannot_be_shared_says_what_to_do(dataset: Dataset, policy: AutoShardPolicy, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        worker_dataset(with_policy(dataset, policy), 0, 2, num_replicas=2)
+
+
+def test_fewer_files_than_workers_are_refused(files: list[str]) -> None:
+    dataset = with_policy(TextLineDataset(files).batch(6), AutoShardPolicy.FILE)
+    with pytest.raises(ValueError, match="there are 5 files for 6 workers"):
+        worker_dataset(dataset, 0, 6, num_replicas=6)
