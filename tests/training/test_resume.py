@@ -156,13 +156,10 @@ def augmented() -> dict[str, Any]:
     return {"x": Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).map(add_noise).batch(8)}
 
 
-INPUTS = [
-    arrays,
-    stream_without_end,
-    *(pytest.param(make, marks=pytest.mark.full) for make in (rows, stream, within_batches, without_end, augmented)),
-]
+INPUTS = [arrays, stream_without_end, rows, stream, within_batches, without_end, augmented]
 
 
+@pytest.mark.full  # test_resume_at_every_step.py does the same with a smaller model on one device
 @pytest.mark.parametrize("data", INPUTS, ids=lambda make: make.__name__)
 def test_every_input_resumes_at_the_next_step(
     data: Callable[[], dict[str, Any]], tmp_path: Path, new_process: Callable[[], None]
