@@ -186,6 +186,18 @@ def test_variables_have_the_methods_of_tensorflow() -> None:
     assert variable.device == variable.value.device
 
 
+@covers(*(f"Variable.__{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")))
+def test_variables_are_combined_with_ragged_tensors() -> None:
+    variable, ragged = tf.Variable(6.0), tf.ragged.constant([[4.0], []])
+    assert (variable + ragged).to_list() == [[10.0], []]
+    assert (variable - ragged).to_list() == [[2.0], []]
+    assert (variable * ragged).to_list() == [[24.0], []]
+    assert (variable / ragged).to_list() == [[1.5], []]
+    assert (variable // ragged).to_list() == [[1.0], []]
+    assert (variable % ragged).to_list() == [[2.0], []]
+    assert (variable**ragged).to_list() == [[1296.0], []]
+
+
 _ROWS = {"update": 2.0, "add": 3.0, "sub": -1.0, "mul": 2.0, "div": 0.5, "max": 2.0, "min": 1.0}
 _ND = ("update", "add", "sub", "max", "min")
 

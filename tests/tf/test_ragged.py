@@ -451,6 +451,7 @@ def test_matrices_are_multiplied_row_by_row() -> None:
 def test_map_fn_takes_and_gives_ragged_tensors() -> None:
     ragged = tf.ragged.constant([[1, 2], [3]])
     assert tf.map_fn(tf.reduce_sum, ragged, fn_output_signature=tf.int32).numpy().tolist() == [3, 3]
+    assert tf.map_fn(lambda row: row + 1, ragged).to_list() == [[2, 3], [4]]
     spec = tf.RaggedTensorSpec(shape=[None], dtype=tf.int32, ragged_rank=0)
     assert tf.map_fn(tf.range, tf.constant([2, 0, 1]), fn_output_signature=spec).to_list() == [[0, 1], [], [0]]
 

@@ -72,6 +72,7 @@ NAMES = (
     "tfrecord.py",
     "text_pairs.py",
     "old_habits.py",
+    "ragged_and_sparse.py",
 )
 
 

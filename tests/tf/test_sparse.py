@@ -183,6 +183,21 @@ def test_chosen_rows_are_summed_by_segment() -> None:
     assert tf.sparse.mask(slices, [3]).indices.tolist() == [4]
 
 
+def test_embeddings_are_combined_by_rows_of_ids() -> None:
+    table = tf.constant([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
+    ids = tf.SparseTensor([[0, 0], [2, 0], [2, 1]], [2, 0, 1], [3, 2])
+    weights = ids.with_values(np.array([1.0, 3.0, 1.0], np.float32))
+    lookup = tf.nn.embedding_lookup_sparse
+    assert lookup(table, ids, None, combiner="sum").numpy().tolist() == [[3.0, 3.0], [0.0, 0.0], [1.0, 2.0]]
+    assert lookup(table, ids, weights).numpy().tolist() == [[3.0, 3.0], [0.0, 0.0], [0.75, 0.5]]
+    ragged = tf.ragged.constant([[2], [], [0, 1]])
+    assert lookup(table, ragged, combiner="mean").numpy().tolist() == [[3.0, 3.0], [0.0, 0.0], [0.5, 1.0]]
+    root = lookup(table, ids, combiner="sqrtn").numpy()[2]
+    np.testing.assert_allclose(root, np.array([1.0, 2.0]) / np.sqrt(2), rtol=1e-6)
+    with pytest.raises(ValueError, match="combiner"):
+        lookup(table, ids, combiner="max")
+
+
 def test_specs_describe_sparse_tensors() -> None:
     spec = tf.SparseTensorSpec([None, 3], tf.int32)
     assert isinstance(spec, tf.TypeSpec)

@@ -140,7 +140,12 @@ def map_fn(
         if not results:
             raise ValueError("tf.map_fn: elems has no rows, so the shape and dtype of the result are unknown.")
         wanted = nest.flatten(dtype if fn_output_signature is None else fn_output_signature)
-        stack = stack_ragged if any(isinstance(spec, CompositeSpec) for spec in wanted) else _stack
+        if wanted == [None]:  # rows of a ragged tensor become rows again
+            has_rows = any(isinstance(leaf, CompositeTensor) for leaf in nest.flatten(rows))
+            is_ragged = has_rows and all(getattr(leaf, "ndim", 0) for leaf in nest.flatten(results[0]))
+        else:
+            is_ragged = any(isinstance(spec, CompositeSpec) for spec in wanted)
+        stack = stack_ragged if is_ragged else _stack
         return nest.map_structure(lambda *leaves: stack(list(leaves)), *results)
     return jax.lax.map(lambda row: _to_tensors(fn(row)), rows)
 

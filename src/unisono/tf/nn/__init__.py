@@ -13,7 +13,8 @@ from unisono.tf.nn._convolutions import (
     separable_conv2d, space_to_depth,
 )
 from unisono.tf.nn._layer_ops import (
-    batch_normalization, bias_add, dropout, embedding_lookup, local_response_normalization, moments, weighted_moments,
+    batch_normalization, bias_add, dropout, embedding_lookup, embedding_lookup_sparse,
+    local_response_normalization, moments, weighted_moments,
 )
 from unisono.tf.nn._losses import (
     ctc_loss, l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits,

@@ -94,3 +94,25 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: Any = None) -> Any
             return array
     is_kept = jax.random.uniform(next_key(seed), shape, jnp.float32) >= as_array(rate)
     return jnp.where(is_kept, array / (1 - as_array(rate, array.dtype)), jnp.zeros((), array.dtype))
+
+
+@op
+def embedding_lookup_sparse(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any = None,
+    combiner: Any = None,
+    max_norm: Any = None,
+    allow_fast_lookup: bool = False,
+) -> Any:
+    """For each row of ids, sparse or ragged, the sum or mean of the rows of ``params``, weighted if there are weights.
+
+    Args:
+        params: the table.
+        sp_ids: ids of rows.
+        sp_weights: a weight for each id; 1 if None.
+        combiner: "mean", the default, "sqrtn" or "sum".
+        max_norm: the largest norm of a row of ``params``; longer ones are scaled down.
+        allow_fast_lookup: accepted, without effect.
+    """
+    raise TypeError("tf.nn.embedding_lookup_sparse: expected a SparseTensor or a RaggedTensor of ids.")

@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import jax.numpy as jnp
 import numpy as np
+from jax import export
 
 from unisono.tf._composite import CompositeTensor
 from unisono.tf._tensors import to_host_tensor
@@ -37,7 +38,7 @@ class RaggedBase(CompositeTensor):
 
     def num_rows(self) -> int:
         """The number of rows, which is known in compiled functions, too."""
-        return int(self.row_splits.shape[0]) - 1
+        return as_size(self.row_splits.shape[0]) - 1
 
     def num_values(self) -> int:
         """The number of values that are partitioned into rows."""
@@ -61,9 +62,14 @@ def is_ragged(value: Any) -> TypeGuard[Any]:
     return isinstance(value, RaggedBase)
 
 
+def as_size(dim: Any) -> int:
+    """A dim as an int. A symbolic one, of a program that is exported for any size, stays as it is."""
+    return dim if export.is_symbolic_dim(dim) else int(dim)  # type: ignore[return-value]
+
+
 def len_of(values: Any) -> int:
     """The number of rows of a dense or ragged tensor."""
-    return values.num_rows() if is_ragged(values) else int(values.shape[0])
+    return values.num_rows() if is_ragged(values) else as_size(values.shape[0])
 
 
 def flat_values_of(value: Any) -> Any:

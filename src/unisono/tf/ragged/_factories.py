@@ -17,8 +17,8 @@ from unisono.tf.ragged._base import gather_rows, is_ragged
 from unisono.tf.ragged._construction import splits_from_rowids
 from unisono.tf.ragged._ragged_tensor import RaggedTensor
 
-DIFFERENT_DEPTHS = """tf.ragged.constant: the lists are nested to different depths: {value!r}. All values need the same
-depth."""
+DIFFERENT_DEPTHS = """tf.ragged.constant: the lists are nested to different depths, or text and numbers are mixed:
+{value!r}. All values need the same depth and the same kind."""
 
 
 def constant(
@@ -72,6 +72,8 @@ def _flat_values(rows: list[Any], inner: tuple[int, ...], dtype: Any, whole: Any
         if is_text(rows) or (dtype is not None and as_dtype(dtype).name == "string"):
             texts = np.empty(len(rows), object) if not inner else np.array(rows, object)
             if not inner:
+                if not all(isinstance(row, str | bytes) for row in rows):
+                    raise ValueError("text and numbers are mixed")
                 texts[:] = [as_bytes(row) for row in rows]
             return to_host_tensor(texts)
         if not rows:

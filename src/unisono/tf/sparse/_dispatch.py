@@ -12,6 +12,7 @@ from unisono.tf._tensors import to_host_tensor
 from unisono.tf.ragged._ragged_tensor import RaggedTensor
 from unisono.tf.sparse import _arithmetic as arithmetic
 from unisono.tf.sparse import _conversion as conversion
+from unisono.tf.sparse._embeddings import embedding_lookup_sparse
 from unisono.tf.sparse._sparse_tensor import SparseTensor
 
 # Functions of each value.
@@ -49,6 +50,7 @@ def register() -> None:
         "math.multiply": arithmetic.multiply,
         "math.truediv": arithmetic.divide,
         "nn.embedding_lookup": _reject_embedding,
+        "nn.embedding_lookup_sparse": embedding_lookup_sparse,
         "rank": lambda input: to_host_tensor(np.asarray(input.rank, np.int32)),
         "shape": _shape,
         "size": lambda input, out_type="int32": to_host_tensor(np.asarray(input.values.shape[0], np.int32)),
@@ -58,7 +60,10 @@ def register() -> None:
     register_handlers(SparseTensor, handlers)
     ragged = {name: get_op(f"sparse.{name}").__wrapped__ for name in ("bincount", "cross", "cross_hashed")}  # type: ignore[attr-defined]
     register_handlers(RaggedTensor, {f"sparse.{name}": each for name, each in ragged.items()})
-    register_handlers(RaggedTensor, {"sparse.from_ragged": conversion.sparsify_ragged})
+    register_handlers(
+        RaggedTensor,
+        {"sparse.from_ragged": conversion.sparsify_ragged, "nn.embedding_lookup_sparse": embedding_lookup_sparse},
+    )
 
 
 def _reject_embedding(params: Any, ids: Any, max_norm: Any = None) -> Any:

@@ -13,6 +13,7 @@ import keras
 import numpy as np
 
 from unisono._src import hooks
+from unisono._src.data.plans import CompositeLeaf
 from unisono._src.jax_hooks import Reference
 
 
@@ -44,6 +45,16 @@ def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
     }
     for name, value in added.items():
         hooks.add(kind, name, value, why=why)
+    why = "`variable * ragged` is left to the ragged or sparse tensor"
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+        hooks.wrap(kind, f"__{name}__", _leave_to_composites, expects="(self, other)", why=why, inherited=True)
+
+
+def _leave_to_composites(original: Any) -> Any:
+    def operate(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, CompositeLeaf) else original(self, other)
+
+    return operate
 
 
 def install_variable_parts(methods: Mapping[str, Any], remember_part: Callable[[Any], Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unisono._src.data.dataset import TensorSpec
+from unisono._src.data.plans import CompositeSpec
 from unisono._src.replicas.values import flatten_with_none
 from unisono._src.tracing.functions._arguments import Arguments
 
@@ -42,5 +43,5 @@ class SpecializedFunction:
 
 
 def has_specs(arguments: Any) -> bool:
-    """Whether a `TensorSpec` is among the arguments."""
-    return any(isinstance(leaf, TensorSpec) for leaf in flatten_with_none(arguments)[0])
+    """Whether a `TensorSpec`, or the spec of a ragged or sparse tensor, is among the arguments."""
+    return any(isinstance(leaf, TensorSpec | CompositeSpec) for leaf in flatten_with_none(arguments)[0])
