@@ -33,8 +33,8 @@ Attacks on a port continue until the job ends; the numbers are those that were m
 attackers do not know the secret, except that *replayed hello* and *proof of another role* send proofs that were
 recorded. Weights, optimizer and losses are compared with those of a job that nobody attacks. *Bit-equal* means that no
 bit differs, and that no worker was restarted. *Seconds added* is the time that the job took more than the undisturbed
-one, without the time in which the test let it wait; the attackers use the same cores as the job, and two undisturbed
-jobs differ by about a second.
+one, without the time in which the test let it wait. The attackers use the same cores as the job, and so may other
+programs: it is no more exact than the times of the undisturbed job are equal.
 
 Ports 4 to 6 belong to JAX, which does not authenticate its peers: they withstand the attacks here, none of which speaks
 their protocols. See [Security](launch.md#security) for what that means.
@@ -81,9 +81,11 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
     tried = {row["attack"]: row for row in rows}
     names = [*ATTACKS, "everything"]
     held = sum(tried.get(name, {}).get("outcome") == "passed" for name in names)
+    undisturbed = sorted({row["undisturbed"] for row in rows if "undisturbed" in row})
+    took = f"The undisturbed job took {undisturbed[0]:g} to {undisturbed[-1]:g} s. " if undisturbed else ""
     total = sum(sum(row.get("connections", {}).values()) for row in tried.values())
     summary = (
-        f"**{held} of {len(names)} kinds of attack: finished, bit-equal.** {total:,} hostile connections. "
+        f"**{held} of {len(names)} kinds of attack: finished, bit-equal.** {total:,} hostile connections. {took}"
         f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}, JAX {version('jax')}, "
         f"Keras {version('keras')}."
     )

@@ -41,6 +41,7 @@ def test_the_result_is_that_of_a_job_that_nobody_attacks(
     record_property("attack", name)
     expected, seconds = undisturbed
     ending: Ending = run(tmp_path, attack, connections=CONNECTIONS.get(name, CONNECTIONS_OF_ONE_KIND))
+    record_property("undisturbed", round(seconds, 1))
     record_property("connections", ending.connections)
     record_property("added", round(ending.seconds - seconds, 1))
     record_property("finished", ending.codes == [0, 0])
