@@ -137,6 +137,29 @@ def test_functions_take_and_return_them_and_trace_once_for_each_name() -> None:
         total(Masked([1], [True]))
 
 
+def test_loops_branches_and_replicas_pass_them_on() -> None:
+    @tf.function
+    def add_often(x, count):
+        for _ in tf.range(count):
+            x = Masked(x.values + 1, x.mask)
+        if count > 2:
+            return x
+        else:
+            return Masked(-x.values, x.mask)
+
+    assert add_often(masked(1.0, 2.0), tf.constant(3)).values.tolist() == [4, 5]
+    assert add_often(masked(1.0, 2.0), tf.constant(1)).values.tolist() == [-2, -3]
+    _, last = tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, Masked(2 * x.values, x.mask)), (0, masked(1.0)))
+    assert last.values.tolist() == [4]
+    rows = Masked([[1.0, 2.0], [3.0, 4.0]], [[True, False], [True, True]])
+    assert tf.map_fn(lambda x: x.with_default(0.0), rows, fn_output_signature=tf.float32).tolist() == [[1, 0], [3, 4]]
+    strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+    assert float(strategy.run(lambda x: tf.reduce_sum(x.values), (masked(1.0, 2.0),))) == 3
+    assert tf.is_tensor(rows)
+    with pytest.raises(TypeError, match="Pass one of its fields"):
+        tf.convert_to_tensor(rows)
+
+
 def test_gradients_pass_through_them() -> None:
     x = tf.Variable([1.0, -2.0])
     with tf.GradientTape() as tape:

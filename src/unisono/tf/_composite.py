@@ -18,6 +18,8 @@ class CompositeTensor(CompositeLeaf):
 
     advice = ""
     """What to write if a function does not accept it."""
+    dense_advice = "Write x.to_tensor() for ragged tensors and tf.sparse.to_dense(x) for sparse ones."
+    """What to write for a dense tensor."""
     __array_ufunc__ = None  # `array + tensor` is left to the tensor's `__radd__`
 
 

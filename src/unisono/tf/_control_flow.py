@@ -320,11 +320,15 @@ def _runs_eagerly(rows: Any) -> bool:
 
 
 def _take_row(rows: Any, index: int) -> Any:
-    return nest.map_structure(lambda leaf: leaf[index], rows)
+    # Ragged and sparse tensors can be indexed; types of the user need not have `__getitem__`.
+    return nest.map_structure(
+        lambda leaf: leaf[index] if hasattr(type(leaf), "__getitem__") else leaf.take_row(index), rows
+    )
 
 
 def _length(rows: Any) -> int:
-    return int(nest.flatten(rows)[0].shape[0])
+    first = nest.flatten(rows)[0]
+    return first.count_rows() if isinstance(first, CompositeTensor) else int(first.shape[0])
 
 
 def _stack(leaves: Any) -> Any:

@@ -20,8 +20,7 @@ PER_REPLICA = """A per-replica value cannot be used as one tensor here. Use it i
 calls, combine it with `strategy.reduce` or `strategy.gather`, or split it with
 `strategy.experimental_local_results`."""
 
-NOT_DENSE = """A {kind} cannot be converted to a dense tensor here. Write x.to_tensor() for ragged tensors and
-tf.sparse.to_dense(x) for sparse ones."""
+NOT_DENSE = "{kind}: an object of this type cannot be converted to a dense tensor here. {advice}"
 
 _TEXT_KINDS: Final = "OSUT"
 
@@ -176,7 +175,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if isinstance(value, PerReplica):
         raise TypeError(PER_REPLICA)
     if isinstance(value, CompositeTensor):
-        raise TypeError(NOT_DENSE.format(kind=type(value).__name__))
+        raise TypeError(NOT_DENSE.format(kind=type(value).__name__, advice=value.dense_advice))
     if isinstance(value, keras.Variable):
         value = value.value
     if dtype is None and not isinstance(value, jax.Array | np.ndarray | np.generic):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from unisono.tf._composite import CompositeTensor
@@ -79,6 +80,8 @@ class ExtensionType(CompositeTensor, metaclass=_ExtensionTypeMeta):
     Spec: typing.ClassVar[Any]
     _field_types: typing.ClassVar[dict[str, Any]]
     advice = "Write @tf.experimental.dispatch_for_api(tf.{name}) above a function that does it."
+
+    dense_advice = "Pass one of its fields."
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         arguments = type(self).__signature__.bind(*args, **kwargs)
@@ -158,7 +161,9 @@ class ExtensionType(CompositeTensor, metaclass=_ExtensionTypeMeta):
     @classmethod
     def stack_leaves(cls, leaves: Sequence[Any]) -> Any:
         def stack(*parts: Any) -> Any:
-            return type(parts[0]).stack_leaves(parts) if isinstance(parts[0], CompositeTensor) else np.stack(parts)
+            if isinstance(parts[0], CompositeTensor):
+                return type(parts[0]).stack_leaves(parts)
+            return jnp.stack(parts) if isinstance(parts[0], jax.Array) else np.stack(parts)
 
         return cls._combine(leaves, stack)
 
