@@ -133,7 +133,7 @@ def test_sizes_may_be_integers_of_numpy_and_tensors(number: Any) -> None:
         assert str(configs[0]).replace("_1'", "'") == str(configs[1]).replace("_1'", "'")
 
 
-@covers("Model.get_layer")
+@covers("Model.get_layer", "name_scope.__init__")
 def test_layers_take_old_names() -> None:
     class Block(keras.layers.Layer):
         def __init__(self, name: str) -> None:
@@ -148,6 +148,10 @@ def test_layers_take_old_names() -> None:
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(2, name="head/logits")])
     assert model.get_layer("head/logits") is model.layers[0]
     assert model.get_layer(index=0).name == "head_logits"
+    assert keras.Variable(1.0, name="scale/x").name == "scale_x"
+    assert Block("first").add_weight(name="scale/x", shape=()).name == "scale_x"
+    with keras.name_scope("outer/inner"):
+        assert keras.Variable(1.0, name="x").path == "outer_inner/x"
 
 
 @covers("Metric.__init__")

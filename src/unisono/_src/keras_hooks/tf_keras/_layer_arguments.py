@@ -13,6 +13,8 @@ from typing import Any, Final
 import jax
 import keras
 import numpy as np
+from keras.src.backend.common.name_scope import name_scope
+from keras.src.backend.jax.core import JaxVariable
 from keras.src.layers.convolutional.base_conv import BaseConv
 from keras.src.layers.convolutional.base_conv_transpose import BaseConvTranspose
 from keras.src.layers.convolutional.base_depthwise_conv import BaseDepthwiseConv
@@ -62,6 +64,14 @@ def accept_old_names() -> None:
         expects="(self, name=None, index=None)",
         why=why,
     )
+    why = "names of variables and of scopes may contain a slash"
+    variable = (
+        "(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation='none', "
+        "synchronization='auto', name=None, layout=None, **kwargs)"
+    )
+    hooks.wrap(JaxVariable, "__init__", _replace_in_name, expects=variable, why=why, inherited=True)
+    scope = "(self, name, caller=None, deduplicate=True, override_parent=None)"
+    hooks.wrap(name_scope, "__init__", _replace_in_first, expects=scope, why=why)
 
 
 def accept_lists_in_models() -> None:
@@ -105,6 +115,20 @@ def _accept_names(original: Callable[..., None]) -> Callable[..., None]:
 
     init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it
     return init
+
+
+def _replace_in_name(original: Callable[..., None]) -> Callable[..., None]:
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if "name" in kwargs:
+            kwargs["name"] = _replace_slashes(kwargs["name"])
+        original(self, *args, **kwargs)
+
+    init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+    return init
+
+
+def _replace_in_first(original: Callable[..., None]) -> Callable[..., None]:
+    return lambda self, name, *args, **kwargs: original(self, _replace_slashes(name), *args, **kwargs)
 
 
 def _replace_slashes(name: Any) -> Any:

@@ -170,7 +170,7 @@ class Function:
             program = {}
             if needed.reason:
                 text = RUNS_ON_HOST.format(function=self._name, reason=needed.reason)
-                warnings.warn(text, UserWarning, stacklevel=4)
+                warnings.warn(text, UserWarning, stacklevel=3)
         before, self._last_key = self._last_key, key
         self._programs[key] = program
         if arguments.objects:
