@@ -237,6 +237,26 @@ def test_a_handler_of_layer_calls_is_installed_once() -> None:
         handle_layer_calls(CallHandler(name="text"))
 
 
+@covers("Layer.save_own_variables", "Layer.load_own_variables", "Layer._check_load_own_variables")
+def test_files_do_not_depend_on_how_weights_are_split(tmp_path: Path) -> None:
+    def make() -> Any:
+        return keras.Sequential([keras.Input((2, 4)), keras.layers.SimpleRNN(3), keras.layers.Dense(2)])
+
+    plain = make()
+    plain.save_weights(tmp_path / "plain.weights.h5")
+    with cluster(1, 1, FixedShardsPartitioner(2)) as servers:
+        with servers.strategy.scope():
+            split = make()
+        assert len(split.weights) == 2 * len(plain.weights)
+        split.load_weights(tmp_path / "plain.weights.h5")
+        x = np.ones((1, 2, 4), "float32")
+        np.testing.assert_array_equal(split(x), plain(x))
+        split.layers[0].cell.kernel.assign(np.ones((4, 3)))
+        split.save_weights(tmp_path / "split.weights.h5")
+        plain.load_weights(tmp_path / "split.weights.h5")
+        np.testing.assert_array_equal(split(x), plain(x))
+
+
 @covers("BaseOptimizer.add_variable_from_reference", "Layer.add_weight")
 def test_parameter_servers_hold_the_parts_of_a_weight_with_their_slots() -> None:
     with cluster(1, 2, FixedShardsPartitioner(2)) as servers:

@@ -4,14 +4,15 @@ The layer has the parts among its weights, as tf.distribute's do: an optimizer t
 each. The attribute of the layer is a `ShardedVariable`, which is read as the whole.
 
 Checked against Keras 3.15.1: `Layer.add_weight` makes a variable, tracks it by `_track_variable` and returns it;
-an attribute that is no variable is not tracked.
+an attribute that is no variable is not tracked. `save_own_variables` and `load_own_variables` of a layer enumerate its
+variables, and count them in `_check_load_own_variables`; layers that override them use the attributes.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, final
+from typing import Any, Final, final
 
 import jax
 import jax.numpy as jnp
@@ -27,12 +28,21 @@ _ADD_WEIGHT = (
 )
 
 
+_WHOLE: Final = "_unisono_whole"
+
+
 def split_weights() -> None:
     """Installs the hook."""
     why = "a weight is split over parameter servers as the partitioner of its strategy says"
     hooks.wrap(keras.Layer, "add_weight", _split_if_large, expects=_ADD_WEIGHT, why=why)
     for name in ("_track_variable", "_untrack_variable"):
         hooks.require(keras.Layer, name, expects="(self, variable)", why=why)
+    why = "files have the whole of a weight that is split: they do not depend on the partitioner"
+    hooks.wrap(keras.Layer, "save_own_variables", _save_whole, expects="(self, store)", why=why)
+    hooks.wrap(keras.Layer, "load_own_variables", _load_whole, expects="(self, store)", why=why)
+    hooks.wrap(keras.Layer, "_check_load_own_variables", _check_whole, expects="(self, store)", why=why)
+    for name in ("_trainable_variables", "_non_trainable_variables"):
+        hooks.require(keras.Layer, name, expects="instance attribute", why=why)
 
 
 @final
@@ -147,9 +157,55 @@ def _split_if_large(original: Any) -> Any:
             return variable
         self._untrack_variable(variable)
         parts = _make_parts(self, variable, number, original)
-        return ShardedVariable(parts, variable.name, variable.path)
+        sharded = ShardedVariable(parts, variable.name, variable.path)
+        for part in parts:
+            part.__dict__[_WHOLE] = sharded
+        return sharded
 
     return add_weight
+
+
+def _whole_variables(layer: Any) -> list[Any] | None:
+    """The variables of a layer as it would have them without a partitioner; None if none of them is split."""
+    variables = [*layer._trainable_variables, *layer._non_trainable_variables]
+    wholes = [variable.__dict__.get(_WHOLE, variable) for variable in variables]
+    if all(whole is variable for whole, variable in zip(wholes, variables, strict=True)):
+        return None
+    return list({id(whole): whole for whole in wholes}.values())
+
+
+def _save_whole(original: Any) -> Any:
+    def save_own_variables(self: Any, store: Any) -> None:
+        variables = _whole_variables(self)
+        if variables is None:
+            original(self, store)
+            return
+        for index, variable in enumerate(variables):
+            store[str(index)] = variable.numpy() if isinstance(variable, ShardedVariable) else variable
+
+    return save_own_variables
+
+
+def _load_whole(original: Any) -> Any:
+    def load_own_variables(self: Any, store: Any) -> None:
+        variables = _whole_variables(self)
+        if variables is None:
+            original(self, store)
+            return
+        self._check_load_own_variables(store)
+        for index, variable in enumerate(variables):
+            variable.assign(store[str(index)])
+
+    return load_own_variables
+
+
+def _check_whole(original: Any) -> Any:
+    def check_load_own_variables(self: Any, store: Any) -> None:
+        variables = _whole_variables(self)
+        if variables is None or len(store.keys()) != len(variables):
+            original(self, store)
+
+    return check_load_own_variables
 
 
 def _make_parts(layer: Any, variable: Any, number: int, add_weight: Callable[..., Any]) -> list[Any]:

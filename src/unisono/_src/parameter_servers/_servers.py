@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 from collections import deque
@@ -16,6 +17,7 @@ from unisono._src.parameter_servers._exported import ExportedProgram
 from unisono_launch.connection import Message, PeerLostError
 
 _CONNECT_SECONDS: Final = 600.0
+_SILENT_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.2
 
 SERVER_LOST = """Parameter server {index} ({address}) was lost: {reason}. The variables that it held are gone, so the
@@ -43,14 +45,18 @@ class DirtyValue(Protocol):
 
 def connect(task: str, index: int, address: str, job: str, seconds: float = _CONNECT_SECONDS) -> Channel:
     """Connects to a task as the chief, waiting until it has started."""
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
+    has_said = False
     while True:
         try:
             return Channel.open(address, "chief", job)
         except RefusedError as error:
             raise ValueError(REFUSED.format(task=task, index=index, address=address, reason=error)) from None
         except PeerLostError as error:
-            if time.monotonic() > deadline:
+            if time.monotonic() > started + _SILENT_SECONDS and not has_said:
+                print(f"unisono: waiting for {task} {index} at {address}: {error}", file=sys.stderr, flush=True)
+                has_said = True
+            if time.monotonic() > started + seconds:
                 text = NOT_STARTED.format(task=task, index=index, address=address, seconds=seconds, reason=error)
                 raise unavailable_error.current(text) from None
         time.sleep(_RETRY_SECONDS)

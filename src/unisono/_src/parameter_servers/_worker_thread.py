@@ -17,8 +17,10 @@ from unisono._src.tracing.functions import Arguments
 from unisono_launch.connection import PeerLostError
 
 _RETRY_SECONDS: Final = 0.2
+_SILENT_SECONDS: Final = 10.0
 
 LOST = "unisono: worker {index} ({address}) was lost: {reason}. What it was doing runs on another worker."
+WAITING = "unisono: waiting for worker {index} ({address}): {reason}"
 BACK = "unisono: worker {index} ({address}) has connected again."
 
 FAILED = """{function} failed on worker {index} ({address}):
@@ -108,12 +110,20 @@ class WorkerThread:
             return False
         except (PeerLostError, RequestError) as error:
             self.reason = str(error)
+            self._say_missing()
             self._while_missing()
             return False
         self._channel, self._sent, self.missing_since = channel, set(), None
         if self._was_lost:
             print(BACK.format(index=self._index, address=self._address), file=sys.stderr, flush=True)
         return True
+
+    def _say_missing(self) -> None:
+        since = self.missing_since
+        if not self._was_lost and since is not None and time.monotonic() - since > _SILENT_SECONDS:
+            text = WAITING.format(index=self._index, address=self._address, reason=self.reason)
+            print(text, file=sys.stderr, flush=True)
+            self._was_lost = True  # said once, and again when it connects
 
     def _lose(self, reason: str) -> None:
         if self._channel is not None:
