@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from unisono._src import core as _core
+from unisono._src import parameter_servers as _parameter_servers
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 
 OK: Final = 0
@@ -56,7 +57,7 @@ class _CodedError(OpError):
         return type(self), (self.node_def, self.op, self.message)
 
 
-class CancelledError(_CodedError):
+class CancelledError(_CodedError, _parameter_servers.ClosureCancelledError):
     """An operation was cancelled."""
 
     code = CANCELLED
