@@ -204,7 +204,7 @@ GROUPS["linear algebra"] = {
     "svd of the rows": lambda x: ops.svd(x + 1e-3, compute_uv=False)[:1],
     "pinv": lambda x: ops.transpose(jnp.linalg.pinv(jnp.concatenate([x, jnp.eye(4)])))[:1],
     "lstsq": lambda x: jnp.linalg.lstsq(jnp.concatenate([x, jnp.eye(4)]), jnp.ones((x.shape[0] + 4, 1)))[0][:1],
-    "matrix_power": lambda x: ops.matmul(jnp.linalg.matrix_power(_gram(x) * 0.1, 3), x),
+    "matrix_power": lambda x: ops.matmul(jnp.linalg.matrix_power(_gram(x) * 0.02, 3), x),
     "expm": lambda x: ops.matmul(jax.scipy.linalg.expm(_gram(x) * 0.01), x),
     "trace": lambda x: jnp.trace(_gram(x)),
     "diagonal": lambda x: ops.diagonal(_gram(x))[:, None],
@@ -212,7 +212,7 @@ GROUPS["linear algebra"] = {
     "norm": lambda x: x / ops.norm(x),
     "kron": lambda x: jnp.max(jnp.kron(x, x), 0)[:1],
     "einsum over pairs": lambda x: ops.einsum("id,jd,je->ie", x, x, x),
-    "outer": lambda x: ops.sum(ops.outer(x, x)) * x,
+    "outer": lambda x: ops.mean(ops.abs(ops.outer(x, x))) * x,
     "whitening": lambda x: ops.matmul(x, ops.inv(ops.cholesky(_covariance(x)))),
     "corrcoef": lambda x: ops.corrcoef(x + jnp.arange(4.0))[:, :1],
 }

@@ -61,7 +61,8 @@ def test_every_operation_along_the_rows_gives_one_devices_result(tmp_path: Path)
 
 def test_the_page_lists_the_operations_that_are_compared() -> None:
     text = (ROOT / "docs" / "row-operations.md").read_text()
-    assert listed_operations(text) == list(OPERATIONS)
+    assert listed_operations(text) == list(OPERATIONS), "type: make row-operations"
+    assert f"**{len(CELLS)} of {len(CELLS)} cells: equal.**" in text
 
 
 def test_the_page_shows_what_differs_and_what_was_not_compared() -> None:
