@@ -54,6 +54,29 @@ def test_maps_take_and_give_ragged_tensors() -> None:
     ]
 
 
+def test_open_sizes_of_ragged_batches_stay_open_behind_maps() -> None:
+    totals = features().map(lambda row: row["lengths"]).ragged_batch(2).map(lambda x: tf.reduce_sum(x, axis=1))
+    assert totals.element_spec == tf.TensorSpec([None], tf.int32)
+    assert [total.numpy().tolist() for total in totals] == [[7, 0], [4]]
+
+
+def test_replicas_get_rows_of_ragged_and_sparse_batches_and_compute_with_dense_ones() -> None:
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    rows = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1], [2, 3], [4], []])).batch(4)
+    (batch,) = strategy.experimental_distribute_dataset(rows)
+    local = strategy.experimental_local_results(batch)
+    assert [each.to_list() for each in local] == [[[1], [2, 3]], [[4], []]]
+    with pytest.raises(TypeError, match=r"The replicas have RaggedTensors.*\n?.*to_tensor"):
+        strategy.run(lambda x: tf.reduce_sum(x, axis=1), args=(batch,))
+    padded = rows.map(lambda x: x.to_tensor(shape=[None, 2]))
+    (batch,) = strategy.experimental_distribute_dataset(padded)
+    sums = strategy.run(lambda x: tf.reduce_sum(x, axis=1), args=(batch,))
+    assert strategy.gather(sums, axis=0).numpy().tolist() == [1, 5, 4, 0]
+    sparse = tf.data.Dataset.from_tensor_slices(tf.sparse.from_dense(np.eye(2))).batch(2)
+    (batch,) = strategy.experimental_distribute_dataset(sparse)
+    assert [each.shape for each in strategy.experimental_local_results(batch)] == [(1, 2), (1, 2)]
+
+
 def test_dense_elements_of_different_lengths_are_batched() -> None:
     rows = tf.data.Dataset.from_tensor_slices([1, 3, 2]).map(tf.range)
     assert [batch.to_list() for batch in rows.ragged_batch(2)] == [[[0], [0, 1, 2]], [[0, 1]]]

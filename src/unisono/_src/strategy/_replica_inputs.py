@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from unisono._src.data.dataset import DatasetSpec, TensorSpec
-from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
+from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
 from unisono._src.replicas.values import (
     PerReplica,
@@ -82,7 +82,8 @@ class ReplicaInputs:
             return None
         if self._goes_to_devices(leaf):
             return PerReplica.from_storage(Sharded(next(arrays), False, self.placement))
-        local = tuple(leaf[slices[number]] for number in self.local_replicas)
+        take = leaf.take_rows if isinstance(leaf, CompositeLeaf) else leaf.__getitem__
+        local = tuple(take(slices[number]) for number in self.local_replicas)
         return PerReplica.from_storage(Separate(local, self.placement))
 
     def _goes_to_devices(self, leaf: Any) -> bool:

@@ -99,9 +99,9 @@ def find_open_sizes(element: Nest, spec: Nest) -> set[int]:
     return {
         size
         for leaf, leaf_spec in zip(flatten(element), flatten(spec), strict=True)
-        if isinstance(leaf_spec, TensorSpec)
-        for size, dim in zip(leaf.shape, leaf_spec.shape, strict=True)
-        if dim is None
+        if isinstance(leaf_spec, TensorSpec | CompositeSpec)
+        for size, dim in zip(getattr(leaf, "shape", ()), getattr(leaf_spec, "shape", ()), strict=False)
+        if dim is None and size is not None
     }
 
 

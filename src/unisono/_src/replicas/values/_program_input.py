@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src.data.plans import CompositeLeaf
 from unisono._src.devices import Placement
 from unisono._src.replicas.values._on_devices import is_host_only
 from unisono._src.replicas.values._per_replica import PerReplica
@@ -24,6 +26,10 @@ _NO_ARRAYS = """The replicas have values that are not arrays of numbers: {values
 Only numbers can be computed with on devices. Encode strings as integers first, or take them out with map."""
 
 
+_COMPOSITE = """The replicas have {kind}s, which one program for all of them cannot take: their rows differ. Make them
+dense in the dataset: map(lambda x, y: (x.to_tensor(shape=[None, 64]), y)), or map(tf.sparse.to_dense)."""
+
+
 def as_program_input(value: PerReplica, placement: Placement) -> Sharded | Unsplit:
     """``value`` as one array: sharded along its rows, or whole on every device if replicas have different numbers."""
     storage: Storage = value.storage
@@ -32,6 +38,7 @@ def as_program_input(value: PerReplica, placement: Placement) -> Sharded | Unspl
         raise ValueError(OTHER_STRATEGY.format(theirs=theirs.mesh.devices, ours=placement.mesh.devices))
     if not isinstance(storage, Separate):
         return storage
+    _refuse_composites(storage.values)
     values = [leaf if isinstance(leaf, jax.Array) else np.asarray(leaf) for leaf in storage.values]
     _check(values, placement)
     if len({leaf.shape for leaf in values}) == 1:
@@ -47,7 +54,14 @@ def fits_one_program(value: PerReplica) -> bool:
     """Whether the values differ in their number of rows at most."""
     if not isinstance(value.storage, Separate):
         return True
+    _refuse_composites(value.values)
     return _differ_in_rows_only([np.shape(leaf) for leaf in value.values])
+
+
+def _refuse_composites(values: Iterable[Any]) -> None:
+    for value in values:
+        if isinstance(value, CompositeLeaf):
+            raise TypeError(_COMPOSITE.format(kind=type(value).__name__))
 
 
 def _differ_in_rows_only(shapes: list[tuple[int, ...]]) -> bool:
