@@ -158,8 +158,3 @@ def test_other_formats_are_an_error(reviews: Path) -> None:
         tf.keras.utils.text_dataset_from_directory(reviews, format="grain")
     with pytest.raises(ValueError, match="max_length is 0"):
         tf.keras.utils.text_dataset_from_directory(reviews, max_length=0)
-
-
-def test_audio_of_a_folder_raises_when_the_name_is_read() -> None:
-    with pytest.raises(AttributeError, match="audio_dataset_from_directory is not available: list the files"):
-        _ = tf.keras.utils.audio_dataset_from_directory
