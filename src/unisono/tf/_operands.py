@@ -13,22 +13,23 @@ from jax import export
 
 from unisono._src import keras_hooks
 from unisono.tf._dtypes import as_dtype, to_jax_dtype
-from unisono.tf._tensors import HostTensor, as_array, as_bytes, is_text, to_host_tensor
+from unisono.tf._tensors import MATCHING_KINDS, HostTensor, as_array, as_bytes, is_text, to_host_tensor
 
 TRACED_SHAPE = """{what} depends on the values of a tensor inside a compiled function: {value}. There a size has to be
 known before the function runs. Use a Python number, or tf.shape(x) of a tensor whose shape is known."""
 
 
 def convert_operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Converts two operands. A Python number takes the dtype of the other one, as in TensorFlow."""
+    """Converts two operands. A number of Python or NumPy takes the dtype of a tensor, as in TensorFlow."""
     if isinstance(x, jax.Array) and isinstance(y, jax.Array):
         return x, y
-    if _has_dtype(x) and not _has_dtype(y):
-        x = as_array(x)
-        return x, match_dtype(y, x)
-    if _has_dtype(y) and not _has_dtype(x):
-        y = as_array(y)
-        return match_dtype(x, y), y
+    for has_dtype in (_is_tensor, _has_dtype):
+        if has_dtype(x) and not has_dtype(y):
+            x = as_array(x)
+            return x, match_dtype(y, x)
+        if has_dtype(y) and not has_dtype(x):
+            y = as_array(y)
+            return match_dtype(x, y), y
     return as_array(x), as_array(y)
 
 
@@ -128,9 +129,18 @@ def _has_dtype(value: Any) -> bool:
     return hasattr(value, "dtype")
 
 
+def _is_tensor(value: Any) -> bool:
+    """Whether it has a dtype that stays: NumPy's values take the dtype of the tensor they are combined with."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_tensor, value))
+    return hasattr(value, "dtype") and type(value) is not np.ndarray and not isinstance(value, np.generic)
+
+
 def match_list(values: Any, array: Any) -> Any:
-    """Converts a list to an operand of ``array``: numbers take its dtype."""
-    return as_array(values) if _has_dtype(values) else match_dtype(values, array)
+    """Converts a list or NumPy's values to an operand of ``array``: numbers take its dtype."""
+    if isinstance(values, np.ndarray | np.generic):
+        return values.astype(array.dtype) if values.dtype.kind in MATCHING_KINDS.get(array.dtype.kind, "") else values
+    return as_array(values) if _is_tensor(values) else match_dtype(values, array)
 
 
 def match_dtype(value: Any, array: Any) -> Any:

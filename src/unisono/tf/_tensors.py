@@ -24,6 +24,10 @@ NOT_DENSE = "{kind}: an object of this type cannot be converted to a dense tenso
 
 _TEXT_KINDS: Final = "OSUT"
 
+# By the kind of a tensor's dtype, the kinds of numbers that take this dtype when they are combined with it.
+MATCHING_KINDS: Final = {"f": "iuf", "V": "iuf", "i": "iu", "u": "iu", "c": "iufc"}
+_MATCHED: Final = frozenset([list, tuple, np.ndarray, np.float64, np.int64])
+
 
 class HostTensor(np.ndarray[Any, Any]):
     """A NumPy array with the methods of a tensor: text, or an element of a dataset."""
@@ -97,9 +101,9 @@ class HostTensor(np.ndarray[Any, Any]):
         return super().__ne__(other)
 
     def _match_list(self, numbers: Any) -> Any:
-        """Numbers in a list take the dtype of the tensor, as a single number does: NumPy would give float64."""
-        found, kinds = np.asarray(numbers), {"f": "iuf", "i": "iu", "u": "iu", "c": "iufc"}
-        return found.astype(self.dtype) if found.dtype.kind in kinds.get(self.dtype.kind, "") else found
+        """Numbers in a list or of NumPy take the dtype of the tensor, as one of Python: NumPy would give float64."""
+        found = np.asarray(numbers)
+        return found.astype(self.dtype) if found.dtype.kind in MATCHING_KINDS.get(self.dtype.kind, "") else found
 
     def __hash__(self) -> int:  # type: ignore[override]
         raise TypeError("Tensors cannot be keys of dicts and sets. Use tensor.ref() instead.")
@@ -111,7 +115,7 @@ class HostTensor(np.ndarray[Any, Any]):
 def _accept_list(operator: Any) -> Any:
     @functools.wraps(operator)
     def operate(self: HostTensor, other: Any) -> Any:
-        return operator(self, self._match_list(other) if type(other) in (list, tuple) else other)
+        return operator(self, self._match_list(other) if type(other) in _MATCHED else other)
 
     return operate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import jax.numpy as jnp
@@ -147,7 +148,7 @@ def per_image_standardization(image: Any) -> Any:
     count = int(np.prod(floats.shape[-3:]))
     mean = jnp.mean(floats, (-3, -2, -1), keepdims=True)
     deviation = jnp.std(floats, (-3, -2, -1), keepdims=True)
-    return (floats - mean) / jnp.maximum(deviation, 1 / np.sqrt(count))
+    return (floats - mean) / jnp.maximum(deviation, 1 / math.sqrt(count))
 
 
 def _multiply_channels(images: Any, matrix: Any) -> Any:
