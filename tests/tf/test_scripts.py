@@ -73,6 +73,7 @@ NAMES = (
     "text_pairs.py",
     "old_habits.py",
     "ragged_and_sparse.py",
+    "core_apis.py",
 )
 
 
