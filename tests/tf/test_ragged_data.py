@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,19 @@ def test_replicas_get_rows_of_ragged_and_sparse_batches_and_compute_with_dense_o
     sparse = tf.data.Dataset.from_tensor_slices(tf.sparse.from_dense(np.eye(2))).batch(2)
     (batch,) = strategy.experimental_distribute_dataset(sparse)
     assert [each.shape for each in strategy.experimental_local_results(batch)] == [(1, 2), (1, 2)]
+
+
+def test_ragged_and_sparse_elements_are_kept_in_files(tmp_path: Path) -> None:
+    batches = features().batch(2).map(lambda row: (row["colors"], row["lengths"].to_sparse()))
+    features().batch(3).save(str(tmp_path / "saved"))
+    (loaded,) = tf.data.Dataset.load(str(tmp_path / "saved"))
+    assert {name: rows.to_list() for name, rows in loaded.items()}["lengths"] == FEATURES["lengths"]
+    assert [row["lengths"].numpy().tolist() for row in features().cache(str(tmp_path / "rows"))] == FEATURES["lengths"]
+    cached = batches.cache(str(tmp_path / "cache"))
+    for _ in range(2):
+        colors, lengths = next(iter(cached.batch(2)))
+        assert [row.to_list() for row in colors] == [[[b"red", b"blue"], [b"orange"]], [[b"black"]]]
+        assert lengths.shape == (2, 2, 2)
 
 
 def test_dense_elements_of_different_lengths_are_batched() -> None:

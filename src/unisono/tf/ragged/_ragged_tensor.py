@@ -8,7 +8,7 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from unisono._src.data.plans import CompositeLeaf, PaddedRows
+from unisono._src.data.plans import CompositeLeaf, PaddedRows, register_file_kind
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._op import binary_operators, call_op
 from unisono.tf._operands import static_int, static_shape, static_value
@@ -367,6 +367,11 @@ class RaggedTensor(RaggedBase):
         """The same with NumPy arrays."""
         return self.with_flat_values(np.asarray(self.flat_values)) if isinstance(self.flat_values, jax.Array) else self
 
+    def file_parts(self) -> tuple[str, list[Any], Any]:
+        """The flat values and the row splits."""
+        uniform = [level.uniform_row_length for level in self._levels()]
+        return "ragged", [self.flat_values, *self.nested_row_splits], uniform
+
     def model_input(self) -> Any:
         """Padded rows and their lengths; text as it is, for layers that run on the host."""
         if self.dtype.name == "string":
@@ -456,6 +461,10 @@ class RaggedRow(CompositeLeaf):
         """It is on the host."""
         return self
 
+    def file_parts(self) -> tuple[str, list[Any], Any]:
+        """The array, without row splits."""
+        return "ragged", [self.array], []
+
     def present(self) -> Any:
         """The array."""
         return self.array
@@ -511,3 +520,16 @@ def _unflatten(structure: Any, parts: Any) -> RaggedTensor:
 
 
 jax.tree_util.register_pytree_node(RaggedTensor, _flatten, _unflatten)
+
+
+def _from_file(arrays: list[Any], uniform: list[int | None]) -> Any:
+    flat, *splits = arrays
+    if not splits:
+        return RaggedRow(flat)
+    result: Any = to_host_tensor(flat)
+    for each, length in reversed(list(zip(splits, uniform, strict=True))):
+        result = RaggedTensor(result, to_host_tensor(each), length)
+    return result
+
+
+register_file_kind("ragged", _from_file)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from unisono._src.data.plans import register_file_kind
 from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._op import binary_operators, call_op
@@ -104,6 +105,10 @@ class SparseTensor(CompositeTensor):
     def to_host(self) -> SparseTensor:
         """The same with NumPy arrays."""
         return SparseTensor(np.asarray(self.indices), np.asarray(self.values), self.dense_sizes)
+
+    def file_parts(self) -> tuple[str, list[Any], Any]:
+        """The indices and the values."""
+        return "sparse", [self.indices, self.values], list(self.dense_sizes)
 
     def model_input(self) -> Any:
         """The whole tensor."""
@@ -221,3 +226,5 @@ def _unflatten(sizes: tuple[int, ...], parts: Any) -> SparseTensor:
 jax.tree_util.register_pytree_node(
     SparseTensor, lambda tensor: ((tensor.indices, tensor.values), tensor.dense_sizes), _unflatten
 )
+
+register_file_kind("sparse", lambda arrays, sizes: SparseTensor(arrays[0], arrays[1], sizes))

@@ -8,7 +8,7 @@ from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
 from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, sample_plans
 from unisono._src.data.plans._composite_leaf import (
-    CompositeLeaf, CompositeSpec, PaddedRows, as_model_batch,
+    CompositeLeaf, CompositeSpec, PaddedRows, as_model_batch, register_file_kind,
 )
 from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
 from unisono._src.data.plans._concatenate import Concatenate

@@ -5,8 +5,8 @@ Operations of plans treat every other leaf as one array. `unisono.tf` has the cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -87,6 +87,10 @@ class CompositeLeaf:
         """One array: padded rows, or zeros where there is no value. The leaf itself if there is no such array."""
         return self
 
+    def file_parts(self) -> tuple[str, list[Any], Any]:
+        """The name of its kind, its arrays, and what else has to be kept of it as JSON."""
+        raise TypeError(f"An element holds a {type(self).__name__}, which cannot be kept in a file.")
+
     def take_row(self, row: int) -> Any:
         """One row, such that `stack_leaves` of rows is the leaf again."""
         raise NotImplementedError
@@ -104,6 +108,21 @@ class CompositeLeaf:
     def concatenate_leaves(cls, leaves: Sequence[Any]) -> Any:
         """The rows of several leaves in one."""
         raise NotImplementedError
+
+
+_file_kinds: Final[dict[str, Callable[[list[Any], Any], Any]]] = {}
+
+
+def register_file_kind(name: str, make: Callable[[list[Any], Any], Any]) -> None:
+    """From now on files may hold leaves of this kind: ``make(arrays, about)`` restores one."""
+    _file_kinds[name] = make
+
+
+def leaf_from_parts(name: str, arrays: list[Any], about: Any) -> Any:
+    """The leaf that gave these `file_parts`."""
+    if name not in _file_kinds:
+        raise ValueError(f"The file holds {name} tensors. Import unisono.tf before it is read.")
+    return _file_kinds[name](arrays, about)
 
 
 class PaddedRows:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from unisono._src.data.plans._composite_leaf import CompositeLeaf, leaf_from_parts
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, unflatten
 
 _MAGIC = b"unisono1"
@@ -158,6 +159,11 @@ def leaf_from_json(encoded: Any) -> Any:
 def _encode(leaf: Any) -> tuple[Any, bytes]:
     if leaf is None:
         return None, b""
+    if isinstance(leaf, CompositeLeaf):
+        kind, arrays, about = leaf.file_parts()
+        parts = [_encode(np.asarray(array)) for array in arrays]
+        description = {"composite": kind, "about": about, "parts": [part for part, _ in parts]}
+        return description, b"".join(data for _, data in parts)
     if not isinstance(leaf, np.ndarray):
         raise TypeError(f"An element holds a {type(leaf).__name__}; only arrays can be kept in a file.")
     if leaf.dtype.hasobject:
@@ -169,6 +175,12 @@ def _encode(leaf: Any) -> tuple[Any, bytes]:
 def _decode(description: Any, body: bytes, start: int) -> tuple[Any, int]:
     if description is None:
         return None, start
+    if "composite" in description:
+        arrays = []
+        for part in description["parts"]:
+            array, start = _decode(part, body, start)
+            arrays.append(array)
+        return leaf_from_parts(description["composite"], arrays, description["about"]), start
     shape = tuple(description["shape"])
     if "lengths" in description:
         items = np.empty(len(description["lengths"]), object)
