@@ -19,9 +19,10 @@ from tests.attacks._attacks import ATTACKS
 
 INTRODUCTION: Final = """# Attacks
 
-Nothing that a stranger sends to the ports of a job ends it, delays it or changes its result. `make attacks` generates
-this page. It runs a job of two launchers with one worker each (`unisono run --nnodes 1:2`, with `UNISONO_JOB_SECRET`),
-and makes hostile connections of one kind to its ports, three threads at a time, each with up to 100 connections open:
+Strangers that do not know the secret of a job cannot end it, delay it or change its result through the ports of
+Unisono. `make attacks` generates this page. It runs a job of two launchers with one worker each (`unisono run --nnodes
+1:2`, with `UNISONO_JOB_SECRET`), and makes hostile connections of one kind to its ports, three threads at a time, each
+with up to 100 connections open:
 
 1. to the launchers' port, while the first launcher waits for the second one;
 2. to the workers' port, while worker 0 waits for worker 1;
@@ -36,8 +37,9 @@ bit differs, and that no worker was restarted. *Seconds added* is the time that 
 one, without the time in which the test let it wait. The attackers use the same cores as the job, and so may other
 programs: it is no more exact than the times of the undisturbed job are equal.
 
-Ports 4 to 6 belong to JAX, which does not authenticate its peers: they withstand the attacks here, none of which speaks
-their protocols. See [Security](launch.md#security) for what that means.
+The ports of 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks here, none of which
+speaks their protocols; one that does can end the job. See [Security](launch.md#security) for the network that is
+needed.
 """
 
 PHASES: Final = (
