@@ -7,8 +7,10 @@ from unisono.tf.ragged._factories import (
     constant, range, row_splits_to_segment_ids, segment_ids_to_row_splits, stack, stack_dynamic_partitions,
 )
 from unisono.tf.ragged._gather import boolean_mask
+from unisono.tf.ragged._pytree import register as _register_pytree
 from unisono.tf.ragged._dispatch import register as _register  # isort: skip  (it registers the functions above)
 
 _register()
+_register_pytree()
 
 __getattr__ = _explain_missing_names("tf.ragged")
