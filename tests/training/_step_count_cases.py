@@ -115,14 +115,15 @@ def _batch_size(data: tuple[Any, ...]) -> dict[str, int]:
 def _fit(model: Any, callbacks: Any, data: Any, steps: Any) -> Any:
     given = data()
     options = {"epochs": 4, "shuffle": False, "verbose": 0, **_batch_size(given)}
-    return model.fit(*given, steps_per_epoch=steps, callbacks=callbacks, **options).history
+    return dict(model.fit(*given, steps_per_epoch=steps, callbacks=callbacks, **options).history)
 
 
 def _fit_and_validate(model: Any, callbacks: Any, data: Any, steps: Any) -> Any:
     given = data()
-    options = {"epochs": 3, "batch_size": BATCH, "shuffle": False, "verbose": 0}
+    options: dict[str, Any] = {"epochs": 3, "batch_size": BATCH, "shuffle": False, "verbose": 0}
     validation = given if len(given) == 2 else given[0]
-    return model.fit(X, Y, validation_data=validation, validation_steps=steps, callbacks=callbacks, **options).history
+    options |= {"validation_data": validation, "validation_steps": steps}
+    return dict(model.fit(X, Y, callbacks=callbacks, **options).history)
 
 
 def _evaluate(model: Any, callbacks: Any, data: Any, steps: Any) -> Any:
