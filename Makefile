@@ -35,6 +35,7 @@ help:
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
 	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
+	@echo "make tf-guides  write docs/tf-guides.md, the features of TensorFlow's guides and their tests"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
@@ -84,6 +85,9 @@ tf-coverage: $(READY)
 	@$(RUN) pytest -q -m "" tests/tf tests/tfds --ignore=tests/tf/test_coverage.py \
 	    --names-used=build/tf-names.json $(ARGS); code=$$?; \
 	    $(RUN) tests.tf.coverage_page build/tf-names.json docs/tf-coverage.md && exit $$code
+
+tf-guides: $(READY)
+	@$(RUN) tests.tf.guides_page docs/tf-guides.md
 
 test-versions:
 	@.ci/versions $(ARGS)

@@ -267,10 +267,6 @@ def test_what_is_not_dense_is_an_error() -> None:
     with pytest.raises(TypeError, match="a Matrix cannot be in a dataset"):
         tf.data.Dataset.from_tensor_slices(Matrix())
     dataset = tf.data.Dataset.range(3)
-    with pytest.raises(NotImplementedError, match="sample_from_datasets"):
-        dataset.rejection_resample(lambda x: x, [0.5, 0.5])
-    with pytest.raises(NotImplementedError, match="sample_from_datasets"):
-        tf.data.experimental.rejection_resample(None)
     with pytest.raises(NotImplementedError, match="num_parallel_calls"):
         tf.data.experimental.service.distribute("parallel_epochs", "grpc://a:1")
     with pytest.raises(NotImplementedError, match="not dropped silently"):

@@ -521,3 +521,16 @@ def test_a_function_that_needs_the_host_cannot_be_saved(tmp_path: Path) -> None:
     module.f = tf.function(lambda x: tf.unique(x)[0], input_signature=[tf.TensorSpec([3], tf.float32)])
     with pytest.raises(ValueError, match=r"tf.unique inside a compiled function"):
         tf.saved_model.save(module, str(tmp_path / "module"))
+
+
+def test_a_size_that_follows_from_the_weights_may_be_unknown_in_the_signature(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.mean, module.w = tf.Variable(tf.ones([3])), tf.Variable(tf.ones([3, 1]))
+    signature = [tf.TensorSpec([None, None], tf.float32)]
+    module.call = tf.function(lambda x: tf.matmul(x - module.mean, module.w), input_signature=signature)
+    tf.saved_model.save(module, str(tmp_path / "m"))
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    for rows in (1, 4):
+        np.testing.assert_array_equal(loaded.call(tf.fill([rows, 3], 2.0)), np.full((rows, 1), 3.0))
+    with pytest.raises((TypeError, ValueError)):
+        loaded.call(tf.ones([4, 5]))

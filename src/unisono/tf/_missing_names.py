@@ -208,6 +208,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.reset_default_graph": "there are no graphs; tf.keras.backend.clear_session() resets the names of layers.",
     "tf.select": "use tf.where.",
     "tf.set_random_seed": "use tf.random.set_seed.",
+    "tf.strings.unicode_script": "use unicodedata.name(chr(code)), which begins with the name of the script.",
     "tf.string_to_hash_bucket": "use tf.strings.to_hash_bucket_fast.",
     "tf.sub": "use tf.subtract.",
     "tf.tables_initializer": "tables have their values as soon as they exist; remove the line.",

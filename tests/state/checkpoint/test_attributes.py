@@ -84,3 +84,11 @@ def test_another_shape_is_an_error_that_names_the_variable(tmp_path: Path) -> No
     path = Checkpoint(net=Net()).save(tmp_path / "ckpt")
     with pytest.raises(CheckpointMismatch, match=r"net/l1/kernel has the shape \(2,\) here and \(3, 3\)"):
         spelled(l1={"kernel": keras.Variable(np.zeros(2))}).restore(path, strict=False)
+
+
+def test_a_variable_in_several_containers_is_found_by_each_of_their_names(tmp_path: Path) -> None:
+    one, two = keras.Variable(1.0), keras.Variable(2.0)
+    path = Checkpoint(listed=[one, two], mapped={"one": one, "two": two}).save(tmp_path / "ckpt")
+    found = keras.Variable(0.0)
+    Checkpoint(mapped={"two": found}).restore(path).expect_partial()
+    assert float(found) == 2.0

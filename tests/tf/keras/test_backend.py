@@ -1,5 +1,6 @@
 """`tf.keras.backend`: functions on tensors by their names in Keras 2."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -190,3 +191,25 @@ def test_a_function_of_tensors_gives_what_is_inside_of_a_model() -> None:
     both = tf.keras.backend.function(model.input, [model.layers[0].output, model.output])(rows)
     np.testing.assert_allclose(both[1], model(rows), rtol=1e-6)
     assert tf.keras.backend.function([model.input], model.output)([rows]).shape == (4, 1)
+
+
+def _collapse(path: tuple[int, ...], blank: int) -> tuple[int, ...]:
+    return tuple(label for label, _ in itertools.groupby(path) if label != blank)
+
+
+def test_the_loss_of_ctc_sums_over_all_alignments_and_decoding_returns_the_most_probable() -> None:
+    steps, blank = 3, 2
+    probabilities = np.array([[[0.6, 0.1, 0.3], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]], "float32")
+    labels = np.array([[0, 1]])
+    alignments = [path for path in itertools.product(range(3), repeat=steps) if _collapse(path, blank) == (0, 1)]
+    total = sum(np.prod([probabilities[0, step, label] for step, label in enumerate(path)]) for path in alignments)
+    lengths = np.array([[steps]]), np.array([[2]])
+    loss = tf.keras.backend.ctc_batch_cost(labels, probabilities, *lengths)
+    assert loss.shape == (1, 1)
+    np.testing.assert_allclose(loss[0, 0], -np.log(total), rtol=1e-4)
+    decoded, log_probability = tf.keras.backend.ctc_decode(probabilities, input_length=np.ones(1) * steps)
+    np.testing.assert_array_equal(decoded[0], [[0, 1]])
+    np.testing.assert_allclose(log_probability[0], -np.log(0.6 * 0.5 * 0.7), rtol=1e-4)
+    paths, _ = tf.keras.backend.ctc_decode(probabilities, [steps], greedy=False, beam_width=5, top_paths=2)
+    assert len(paths) == 2
+    np.testing.assert_array_equal(paths[0], [[0, 1]])

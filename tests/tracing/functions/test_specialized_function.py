@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import unisono
 from unisono.data import TensorSpec
@@ -67,3 +68,12 @@ def test_values_of_replicas_are_kinds_too() -> None:
     for batch in strategy.experimental_distribute_dataset(dataset):
         step(batch)
     assert [type(kind.args[0]).__name__ for kind in step.specializations] == ["PerReplica"]
+
+
+def test_a_concrete_function_accepts_only_its_signature_and_knows_its_python_values() -> None:
+    power = unisono.function(lambda a, b: a**b)
+    square = power.get_concrete_function(a=TensorSpec((), "float32"), b=2)
+    assert float(square(np.float32(10))) == 100
+    for wrong in ((np.int32(3),), (np.ones(2, "float32"),), (np.float32(10), 3)):
+        with pytest.raises(TypeError, match="does not fit the signature"):
+            square(*wrong)

@@ -26,6 +26,7 @@ from unisono.tf.data._conversions import (
     to_state,
 )
 from unisono.tf.data._generators import has_all_shapes, infer_signature, split_signature
+from unisono.tf.data._resampling import resample
 
 
 class _DatasetMeta(type):
@@ -196,11 +197,19 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         """`batch_size` elements of different lengths as one sparse tensor, each a row of the shape `row_shape`."""
         return Dataset.of(self.then(SparseBatch(batch_size, row_shape=static_shape(row_shape))))
 
-    rejection_resample = unsupported_function(
-        "Dataset.rejection_resample",
-        "elements are not dropped by class; create a dataset of each class with filter, and mix them with "
-        "tf.data.Dataset.sample_from_datasets(datasets, weights).",
-    )
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Drops elements at random so that classes occur as in ``target_dist``; elements become `(class, element)`.
+
+        Without ``initial_dist`` the distribution is estimated from the elements that have been read.
+        """
+        return Dataset.of(resample(self, class_func, target_dist, initial_dist, seed))
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Dataset:

@@ -34,6 +34,7 @@ def _transformation_by_method(name: str) -> Callable[..., Transformation]:
 bucket_by_sequence_length = _transformation_by_method("bucket_by_sequence_length")
 enumerate_dataset = _transformation_by_method("enumerate")
 group_by_window = _transformation_by_method("group_by_window")
+rejection_resample = _transformation_by_method("rejection_resample")
 scan = _transformation_by_method("scan")
 snapshot = _transformation_by_method("snapshot")
 take_while = _transformation_by_method("take_while")
@@ -48,7 +49,6 @@ load = Dataset.load
 
 dense_to_ragged_batch = _transformation_by_method("ragged_batch")
 dense_to_sparse_batch = _transformation_by_method("sparse_batch")
-rejection_resample = Dataset.rejection_resample
 
 
 def cardinality(dataset: data.Dataset) -> Cardinality:

@@ -18,6 +18,10 @@ from unisono._src.state.store import JSON
 from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
 from unisono.tf._tensors import as_array
 from unisono.tf.saved_model._nests import flatten_nest, ragged_tensors, unflatten_nest
+
+
+from unisono.tf.saved_model._needed_sizes import SYMBOL, find_needed_size
+from unisono.tf.saved_model._nests import flatten_nest, unflatten_nest
 from unisono.tf.saved_model._scope import RUNS_REPLICAS, SavingScope
 
 PLATFORMS: Final = ("cpu", "cuda", "tpu")
@@ -70,14 +74,28 @@ def export_program(function: Callable[[Any], Any], arguments: Any, name: str) ->
     try:
         traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
         if traced.scope.created:  # layers that were called for the first time have created their variables
+
+
+    while True:
+        shapes = _symbolic_shapes(specs, name)
+        try:
             traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
-        if traced.scope.created:
-            raise ValueError(NEW_VARIABLES.format(name=name, names=[each.path for each in traced.scope.created]))
-        if traced.scope.placement is not None:
-            raise ValueError(RUNS_REPLICAS)
-        lowered = _lower(traced, shapes, name)
-    except jax.errors.InconclusiveDimensionOperation as error:
-        raise ValueError(UNKNOWN_SIZES.format(name=name, specs=specs, reason=_first_line(error))) from error
+            if traced.scope.created:  # layers that were called for the first time have created their variables
+                traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
+            if traced.scope.created:
+                raise ValueError(NEW_VARIABLES.format(name=name, names=[each.path for each in traced.scope.created]))
+            if traced.scope.placement is not None:
+                raise ValueError(RUNS_REPLICAS)
+            lowered = _lower(traced, shapes, name)
+            break
+        except (jax.errors.InconclusiveDimensionOperation, TypeError, ValueError) as error:
+            needed = find_needed_size(str(error))
+            if needed is not None:
+                specs = _with_size(specs, *needed)
+            elif isinstance(error, jax.errors.InconclusiveDimensionOperation):
+                raise ValueError(UNKNOWN_SIZES.format(name=name, specs=specs, reason=_first_line(error))) from error
+            else:
+                raise
     results = [_to_spec(aval) for aval in lowered.out_avals[: len(lowered.out_avals) - len(traced.scope.written)]]
     return ExportedProgram(
         structure, specs, traced.outputs, results, traced.variables, traced.written, _serialize(lowered)
@@ -147,11 +165,21 @@ def _symbolic_shapes(specs: Sequence[TensorSpec], name: str, ragged: set[int]) -
             raise ValueError(TEXT_INPUT.format(name=name, spec=spec))
         sizes = [
             str(size) if size is not None else "batch" if axis == 0 and index not in ragged else f"size_{index}_{axis}"
+
+
+            str(size) if size is not None else "batch" if axis == 0 else SYMBOL.format(index=index, axis=axis)
             for axis, size in enumerate(spec.shape)
         ]
         shape = jax.export.symbolic_shape(",".join(sizes), scope=scope) if None in spec.shape else tuple(spec.shape)
         shapes.append(jax.ShapeDtypeStruct(shape, to_jax_dtype(spec.dtype)))
     return shapes
+
+
+def _with_size(specs: Sequence[TensorSpec], index: int, axis: int, size: int) -> list[TensorSpec]:
+    """The specs with a size that was unknown."""
+    changed = specs[index]
+    shape = [size if each == axis else known for each, known in enumerate(changed.shape)]
+    return [*specs[:index], TensorSpec(shape, changed.dtype, changed.name), *specs[index + 1 :]]
 
 
 def _to_spec(aval: Any) -> TensorSpec:

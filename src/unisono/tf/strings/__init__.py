@@ -8,5 +8,8 @@ from unisono.tf.strings._number_conversion import as_string, format, to_number
 from unisono.tf.strings._split_join import (
     bytes_split, join, reduce_join, split, substr, unicode_decode, unicode_encode, unicode_split,
 )
+from unisono.tf.strings._unicode import (
+    unicode_decode_with_offsets, unicode_split_with_offsets, unicode_transcode,
+)
 
 __getattr__ = _explain_missing_names("tf.strings")

@@ -39,7 +39,10 @@ def variable_names_by_attribute(objects: Mapping[str, Any]) -> dict[str, JSON]:
     {'net/l1/kernel': 'net/dense/kernel', 'net/l1/bias': 'net/dense/bias'}
     """
     names = {id(variable): name for name, variable in named_variables(objects).items()}
-    return {path: names[id(variable)] for path, variable in _walk_variables(objects) if id(variable) in names}
+    # A variable that several lists and dicts contain is stored once; here it has the other names too.
+    alone = [(path, leaf) for path, leaf in leaves(objects) if isinstance(leaf, keras.Variable)]
+    found = [*_walk_variables(objects), *((path, leaf) for path, leaf in alone if names.get(id(leaf)) != path)]
+    return {path: names[id(variable)] for path, variable in found if id(variable) in names}
 
 
 def match_by_attributes(

@@ -86,6 +86,7 @@ class Restored(LoadStatus):
         if self.missing:
             self._warn = False
             raise AssertionError(MISSING.format(where=self._where, names=abbreviate_names(self.missing)))
+        self._warn = False  # values without an object are accepted by this assertion
         return self
 
     def assert_nontrivial_match(self) -> Self:

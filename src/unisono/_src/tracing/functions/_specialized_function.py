@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import keras
+
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.data.plans import CompositeSpec
 from unisono._src.replicas.values import flatten_with_none
+
+
+from unisono._src.replicas.values import PerReplica, flatten_with_none
 from unisono._src.tracing.functions._arguments import Arguments
+
+OTHER_ARGUMENT = """The argument {argument!r} does not fit the signature that this concrete function was made for.
+  expected: {expected}
+  got:      {found}
+Call the function itself, which is traced for every signature, or get_concrete_function with these arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +51,41 @@ class SpecializedFunction:
         return self.args, self.kwargs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+        """Calls the function. Arguments that are not arrays may be left out: they are part of the signature."""
+        parameters = inspect.signature(getattr(self.function, "python_function", self.function))
+        bound = parameters.bind_partial(*args, **kwargs)
+        for name, declared in parameters.bind(*self.args, **self.kwargs).arguments.items():
+            if name in bound.arguments:
+                self._check(name, declared, bound.arguments[name])
+            elif not has_specs(declared):
+                bound.arguments[name] = declared
+        return self.function(*bound.args, **bound.kwargs)
+
+    def _check(self, name: str, declared: Any, given: Any) -> None:
+        """Raises TypeError if an argument has another structure, shape, dtype or Python value than the signature."""
+        tree: Any
+        leaves, tree = jax.tree.flatten(declared, is_leaf=lambda leaf: isinstance(leaf, TensorSpec | PerReplica))
+        try:
+            pairs = list(zip(leaves, tree.flatten_up_to(given), strict=True))
+        except ValueError:
+            pairs = [(declared, given)]
+        for expected, found in pairs:
+            if not _is_accepted(expected, found):
+                what = TensorSpec(found.shape, found.dtype) if hasattr(found, "dtype") else repr(found)
+                raise TypeError(OTHER_ARGUMENT.format(argument=name, expected=expected, found=what))
+
+
+def _is_accepted(expected: Any, found: Any) -> bool:
+    if not isinstance(expected, TensorSpec):
+        return expected is found or not isinstance(expected, bool | int | float | str) or bool(expected == found)
+    if isinstance(found, PerReplica) or not hasattr(found, "dtype") or not hasattr(found, "shape"):
+        return True  # Python numbers and lists have no dtype
+    if keras.backend.standardize_dtype(expected.dtype) != keras.backend.standardize_dtype(found.dtype):
+        return jax.dtypes.canonicalize_dtype(expected.dtype) == jax.dtypes.canonicalize_dtype(found.dtype)
+    sizes = tuple(found.shape)
+    return len(sizes) == len(expected.shape) and all(
+        size in (None, actual) for size, actual in zip(expected.shape, sizes, strict=True)
+    )
 
 
 def has_specs(arguments: Any) -> bool:
