@@ -12,7 +12,6 @@ from unisono._src.data.plans import LeafRows, ListSource, Nest, Plan, map_leaves
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._operands import static_shape
 from unisono.tf._spec import as_tf_spec
-from unisono.tf._unsupported import unsupported_function
 from unisono.tf.data._composite_batches import RaggedBatch, SparseBatch
 from unisono.tf.data._conversions import (
     Cardinality,

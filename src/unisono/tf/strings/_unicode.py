@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from unisono.tf._op import op
 from unisono.tf._operands import as_bytes_array
-from unisono.tf._tensors import as_array
 from unisono.tf.strings._string_arrays import map_strings, split_each
 
 _ERRORS = {"replace": "replace", "ignore": "ignore", "strict": "strict"}
@@ -38,29 +40,21 @@ def unicode_transcode(
 
 @op
 def unicode_decode_with_offsets(input: Any, input_encoding: str) -> Any:
-    """The code points of a string, and the byte at which each begins."""
-    text = _scalar(input, "unicode_decode_with_offsets").decode(input_encoding)
-    return as_array([ord(each) for each in text], "int32"), as_array(_offsets(text, input_encoding), "int64")
+    """The code points of strings, and the byte at which each begins."""
+    code_points = split_each(input, lambda each: [ord(char) for char in each.decode(input_encoding)], np.int32)
+    return code_points, _offsets(input, input_encoding)
 
 
 @op
 def unicode_split_with_offsets(input: Any, input_encoding: str) -> Any:
-    """The characters of a string, and the byte at which each begins."""
-    text = _scalar(input, "unicode_split_with_offsets")
-    characters = split_each(text, lambda each: [char.encode() for char in each.decode(input_encoding)], "split")
-    return characters, as_array(_offsets(text.decode(input_encoding), input_encoding), "int64")
+    """The characters of strings, and the byte at which each begins."""
+    characters = split_each(input, lambda each: [char.encode() for char in each.decode(input_encoding)])
+    return characters, _offsets(input, input_encoding)
 
 
-def _offsets(text: str, encoding: str) -> list[int]:
-    offsets = [0]
-    for each in text:
-        offsets.append(offsets[-1] + len(each.encode(encoding)))
-    return offsets[:-1]
+def _offsets(input: Any, encoding: str) -> Any:
+    def find_offsets(text: bytes) -> list[int]:
+        lengths = [len(char.encode(encoding)) for char in text.decode(encoding)]
+        return list(accumulate(lengths[:-1], initial=0)) if lengths else []
 
-
-def _scalar(input: Any, name: str) -> bytes:
-    array = as_bytes_array(input)
-    if array.ndim:
-        raise ValueError(f"tf.strings.{name}: expected one string, got the shape {array.shape}. Call it for each.")
-    text: bytes = array.item()
-    return text
+    return split_each(input, find_offsets, np.int64)
