@@ -56,8 +56,8 @@ def test_tracing() -> None:
     assert square(tf.constant(10.0)) == 100
     with pytest.raises(TypeError, match="does not fit"):
         square(tf.constant(10.0), b=3)
-    assert isinstance(double.pretty_printed_concrete_signatures(), str)
-    assert str(concrete)
+    assert "float32" in double.pretty_printed_concrete_signatures()
+    assert str(concrete).startswith("double(TensorSpec(")
 
 
 def test_input_signatures() -> None:

@@ -30,10 +30,9 @@ def requested_signatures(signatures: Any) -> dict[str, functions.SpecializedFunc
 
 
 def default_signature(obj: Any) -> functions.SpecializedFunction | None:
-    """The only function of ``obj``, if it was traced for one signature or has an input_signature."""
-    found = [function for _, function in iter_functions(obj)]
-    specializations = saveable_specializations(found[0]) if len(found) == 1 else []
-    return specializations[0] if len(specializations) == 1 else None
+    """The function of ``obj`` with an input_signature, if exactly one has it."""
+    found = [function for _, function in iter_functions(obj) if function.input_signature is not None]
+    return saveable_specializations(found[0])[0] if len(found) == 1 else None
 
 
 def add_signature(

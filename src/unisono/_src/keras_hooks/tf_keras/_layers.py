@@ -56,6 +56,10 @@ _RENAMED: Final[list[tuple[Any, dict[str, str | None], str]]] = [
 ]
 
 
+def _layers_inside(layer: Any) -> tuple[Any, ...]:
+    return tuple(layer._flatten_layers(include_self=False))
+
+
 def install_layer_names(missing_name_error: type[AttributeError]) -> None:
     """Installs the names and arguments."""
     kind, why = keras.Layer, "scripts use the names of Keras 2"
@@ -64,6 +68,7 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
     removed = RemovedAttribute(ADD_METRIC, missing_name_error)
     hooks.patch(kind, "add_metric", removed, expects="(self, *args, **kwargs)", why="tells what to write instead")
     hooks.add(kind, "add_update", _ignore_update, why=why)
+    hooks.add(kind, "submodules", property(_layers_inside), why=why)
     hooks.add(kind, "input_shape", _ShapeOf("input"), why=why)
     hooks.add(kind, "output_shape", _ShapeOf("output"), why=why)
     for layer, names, expects in _RENAMED:

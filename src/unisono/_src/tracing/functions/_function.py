@@ -88,6 +88,10 @@ class Function:
         """This function for each signature that it was traced for, or that `get_concrete_function` was called with."""
         return list(self._specializations.values())
 
+    def pretty_printed_concrete_signatures(self) -> str:
+        """The signatures that it was traced for, as text."""
+        return "\n".join(each.pretty_printed_signature() for each in self.specializations)
+
     def experimental_get_tracing_count(self) -> int:
         """How often the function was traced: for how many signatures of arguments."""
         return len(self._programs)

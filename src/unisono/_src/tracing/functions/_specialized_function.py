@@ -50,6 +50,14 @@ class SpecializedFunction:
         """The arguments."""
         return self.args, self.kwargs
 
+    def pretty_printed_signature(self) -> str:
+        """The name of the function and its arguments, as text."""
+        name = getattr(self.function, "__name__", "function")
+        named = [f"{key}={value!r}" for key, value in self.kwargs.items()]
+        return f"{name}({', '.join([*map(repr, self.args), *named])})"
+
+    __str__ = pretty_printed_signature
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function. Arguments that are not arrays may be left out: they are part of the signature."""
         parameters = inspect.signature(getattr(self.function, "python_function", self.function))
@@ -64,7 +72,7 @@ class SpecializedFunction:
     def _check(self, name: str, declared: Any, given: Any) -> None:
         """Raises TypeError if an argument has another structure, shape, dtype or Python value than the signature."""
         tree: Any
-        leaves, tree = jax.tree.flatten(declared, is_leaf=lambda leaf: isinstance(leaf, TensorSpec | PerReplica))
+        leaves, tree = jax.tree.flatten(declared, is_leaf=lambda leaf: not isinstance(leaf, dict | list | tuple))
         try:
             pairs = list(zip(leaves, tree.flatten_up_to(given), strict=True))
         except ValueError:
@@ -80,8 +88,9 @@ def _is_accepted(expected: Any, found: Any) -> bool:
         return expected is found or not isinstance(expected, bool | int | float | str) or bool(expected == found)
     if isinstance(found, PerReplica) or not hasattr(found, "dtype") or not hasattr(found, "shape"):
         return True  # Python numbers and lists have no dtype
-    if keras.backend.standardize_dtype(expected.dtype) != keras.backend.standardize_dtype(found.dtype):
-        return jax.dtypes.canonicalize_dtype(expected.dtype) == jax.dtypes.canonicalize_dtype(found.dtype)
+    dtypes = {jax.dtypes.canonicalize_dtype(keras.backend.standardize_dtype(each.dtype)) for each in (expected, found)}
+    if len(dtypes) > 1 or getattr(expected.shape, "rank", 0) is None:
+        return len(dtypes) == 1
     sizes = tuple(found.shape)
     return len(sizes) == len(expected.shape) and all(
         size in (None, actual) for size, actual in zip(expected.shape, sizes, strict=True)
