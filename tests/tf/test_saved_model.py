@@ -534,3 +534,12 @@ def test_a_size_that_follows_from_the_weights_may_be_unknown_in_the_signature(tm
         np.testing.assert_array_equal(loaded.call(tf.fill([rows, 3], 2.0)), np.full((rows, 1), 3.0))
     with pytest.raises((TypeError, ValueError)):
         loaded.call(tf.ones([4, 5]))
+
+
+def test_a_model_inside_of_a_module_can_be_called(tmp_path: Path, model: Any) -> None:
+    module = tf.Module()
+    module.model = model
+    tf.saved_model.save(module, str(tmp_path / "m"))
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    np.testing.assert_allclose(loaded.model(X[:3]), model(X[:3]), rtol=1e-5, atol=1e-6)
+    assert len(loaded.model.trainable_variables) == len(model.trainable_variables)

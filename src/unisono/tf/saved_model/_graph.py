@@ -25,11 +25,14 @@ from unisono.tf.saved_model._functions import (
     parameters_to_json,
     saveable_specializations,
 )
+from unisono.tf.saved_model._keras_model import specialize_prediction
 
 NOT_SAVEABLE = """tf.saved_model.save: got {value!r}, a {kind}. Expected a tf.Module, or a Keras model or layer."""
 
 LEFT_OUT = """tf.saved_model.save leaves out the function {name!r} for the arguments {arguments}, with which it was
 called: {reason}"""
+
+NOT_CALLABLE = """tf.saved_model.save stores only the weights of the model {name!r}: {reason}"""
 
 _OBJECT_TYPES = Module | keras.Layer | checkpoint.Checkpoint
 
@@ -127,6 +130,8 @@ class ObjectGraph:
         if isinstance(obj, Mapping):
             return {"dict": {key: self._add_node(each) for key, each in obj.items() if _has_state(each)}}
         found = {name: self._add_method(name, function) for name, function in iter_functions(obj)}
+        if isinstance(obj, keras.Model) and obj.built and len(self.nodes) > 1:  # the root's is added by the caller
+            found |= self._add_prediction(obj)
         return {"object": {name: self._add_node(value) for name, value in _attributes(obj)}, "functions": found}
 
     def _add_method(self, name: str, function: functions.Function) -> int:
@@ -139,6 +144,16 @@ class ObjectGraph:
                     raise
                 warnings.warn(LEFT_OUT.format(name=name, arguments=specialization.args, reason=error), stacklevel=2)
         return index
+
+    def _add_prediction(self, model: Any) -> dict[str, int]:
+        """The prediction of a model that another object holds, so that it can be called when it is loaded."""
+        try:
+            specialization = specialize_prediction(model)
+            function = specialization.function
+            return {"__call__": self.add_function(model.name, function, [specialization])}  # type: ignore[arg-type]
+        except ValueError as error:
+            warnings.warn(NOT_CALLABLE.format(name=model.name, reason=error), stacklevel=2)
+            return {}
 
     def _add_variable(self, variable: Any) -> int:
         if id(variable) in self._variable_indices:

@@ -48,7 +48,7 @@ with tf.name_scope("scope"):
     c = tf.identity(a, name="copy")
 with tf.compat.v1.variable_scope("layer_1"):
     v = tf.compat.v1.get_variable("kernel", [2, 2], initializer=tf.compat.v1.random_normal_initializer(stddev=0.1))
-assert "layer_1" in v.name and v.shape == (2, 2)
+assert "kernel" in v.name and v.shape == (2, 2)
 v.assign(tf.ones([2, 2]))
 tf.compat.v1.assign(v, v * 3)
 assert v.numpy().sum() == 12
