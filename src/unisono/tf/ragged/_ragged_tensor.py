@@ -500,3 +500,6 @@ def _from_file(arrays: list[Any], uniform: list[int | None]) -> Any:
 
 
 register_file_kind("ragged", _from_file)
+
+
+RaggedTensorSpec.value_type = RaggedTensor

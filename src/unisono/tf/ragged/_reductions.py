@@ -170,9 +170,8 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
     if not is_ragged(total) and not flat.shape:  # of everything
         return get_op("math.reduce_mean")(flat_values_of(input_tensor))
     number = count(input_tensor, axis, keepdims, np.dtype(flat.dtype))
-    divide = "math.truediv" if np.dtype(flat.dtype).kind in "fcV" else "math.floordiv"
     numbers = flat_values_of(number)
-    mean = get_op(divide)(as_array(flat), as_array(numbers))
+    mean = get_op("math.truediv")(as_array(flat), as_array(numbers))  # of integers too, unlike that of dense tensors
     return with_flat_values_of(total, mean)
 
 

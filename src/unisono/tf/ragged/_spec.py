@@ -28,6 +28,8 @@ class RaggedTensorSpec(CompositeSpec):
         flat_values_spec: accepted, without effect.
     """
 
+    value_type: type  # RaggedTensor, which imports this module
+
     def __init__(
         self,
         shape: Any = None,

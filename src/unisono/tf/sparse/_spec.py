@@ -17,6 +17,8 @@ class SparseTensorSpec(CompositeSpec):
     SparseTensorSpec(TensorShape([None, 10]), tf.int64)
     """
 
+    value_type: type  # SparseTensor, which imports this module
+
     def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
         self.shape, self.dtype = TensorShape(shape), as_dtype(dtype)
 

@@ -24,7 +24,6 @@ log = ops.log
 logsumexp = ops.logsumexp
 max = ops.max
 min = ops.min
-ndim = ops.ndim
 prod = ops.prod
 reshape = ops.reshape
 round = ops.round
@@ -44,6 +43,11 @@ tanh = ops.tanh
 transpose = ops.transpose
 relu = keras.activations.relu
 switch = ops.cond
+
+
+def ndim(x: Any) -> int:
+    """The number of dims, also of a symbolic tensor."""
+    return len(x.shape)
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
