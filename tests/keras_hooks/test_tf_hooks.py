@@ -228,7 +228,8 @@ def test_variables_are_gathered_from() -> None:
 
 
 @covers(
-    *(f"layers.{name}" for name in ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")),
+    *(f"layers.{name}" for name in ("HashedCrossing", "Hashing", "IntegerLookup", "StringLookup")),
+    "layers.TextVectorization",
     *(
         f"{module}.{name}"
         for module in ("utils", "preprocessing")
@@ -244,6 +245,7 @@ def test_stock_keras_has_what_would_need_tensorflow() -> None:
     assert keras.layers.StringLookup(vocabulary=["a", "b"])(np.array(["b"])).tolist() == [2]
     assert keras.layers.IntegerLookup(vocabulary=[5, 6])(np.array([6])).tolist() == [2]
     assert keras.layers.Hashing(1)(np.array(["x"])).tolist() == [0]
+    assert keras.layers.HashedCrossing(1)((np.array(["x"]), np.array([2]))).tolist() == [0]
     assert keras.layers.TextVectorization(vocabulary=["a"])(np.array(["a a"])).tolist() == [[2, 2]]
     for module in (keras.utils, keras.preprocessing):
         (batch,) = module.timeseries_dataset_from_array(np.arange(3), None, 3)

@@ -90,7 +90,6 @@ def test_the_launcher_refuses_the_packages_that_have_advice() -> None:
 def test_what_needs_more_than_keras_fails(tmp_path: Path) -> None:
     arguments = {
         "tf.keras.callbacks.OrbaxCheckpoint": (str(tmp_path),),
-        "tf.keras.layers.HashedCrossing": (3,),
         "tf.keras.layers.TFSMLayer": (str(tmp_path),),
     }
     assert set(arguments) == set(NEED_OTHER_PACKAGES)

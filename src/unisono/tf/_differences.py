@@ -55,6 +55,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.keras.Model.save": "A path without an extension becomes a folder with a `.keras` file, no SavedModel.",
     "tf.keras.backend": "Functions of tensors and variables work; those of graphs and sessions raise with advice.",
     "tf.keras.layers.BatchNormalization": "Under `fit` its statistics are computed over the global batch.",
+    "tf.keras.layers.HashedCrossing": "Runs on the host, with TensorFlow's hash values; no sparse output.",
     "tf.keras.layers.Hashing": "Runs on the host, with TensorFlow's hash values; no `salt`, no sparse output.",
     "tf.keras.layers.IntegerLookup": "No `salt`, no sparse output; numbers have 32 bits inside compiled models.",
     "tf.keras.layers.StringLookup": "Runs on the host, in dataset maps for example; no `salt`, no sparse output.",

@@ -413,7 +413,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
 # Names of Keras that raise when they are called: they need TensorFlow, or a package that Unisono does not require.
 NEED_OTHER_PACKAGES: Final[dict[str, str]] = {
     "tf.keras.callbacks.OrbaxCheckpoint": "it needs orbax-checkpoint; use tf.keras.callbacks.BackupAndRestore.",
-    "tf.keras.layers.HashedCrossing": "join the columns as text in dataset.map, and use tf.keras.layers.Hashing.",
     "tf.keras.layers.TFSMLayer": "only TensorFlow runs its SavedModels; save the model with model.save('model.keras').",
 }
 

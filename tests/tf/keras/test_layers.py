@@ -126,3 +126,13 @@ def test_a_lambda_takes_the_shape_of_its_output() -> None:
     layer = tf.keras.layers.Lambda(lambda x: x[:, :2, 0], output_shape=(2,))
     assert layer(pixels).shape == (None, 2)
     assert layer(tf.ones((5, 4, 3))).shape == (5, 2)
+
+
+def test_crossed_features_are_hashed_as_by_cross_hashed() -> None:
+    columns = np.array([["A"], ["B"], ["A"]]), np.array([[101], [102], [101]])
+    bins = tf.keras.layers.HashedCrossing(num_bins=5)(columns)
+    assert bins.numpy().tolist() == tf.sparse.to_dense(tf.sparse.cross_hashed(columns, num_buckets=5)).numpy().tolist()
+    flat = tf.keras.layers.HashedCrossing(num_bins=5, output_mode="one_hot")([each[:, 0] for each in columns])
+    np.testing.assert_array_equal(flat, np.eye(5)[bins.numpy()[:, 0]])
+    with pytest.raises(ValueError, match="shapes"):
+        tf.keras.layers.HashedCrossing(num_bins=5)((np.ones(2), np.ones(3)))

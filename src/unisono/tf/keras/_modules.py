@@ -31,7 +31,7 @@ SAME: Final = (
 )
 
 # Keras's own raise without TensorFlow, so replacing them loses nothing.
-OWN_LAYERS: Final = ("Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
+OWN_LAYERS: Final = ("HashedCrossing", "Hashing", "IntegerLookup", "StringLookup", "TextVectorization")
 OWN_DATASETS: Final = (
     "audio_dataset_from_directory",
     "image_dataset_from_directory",

@@ -5,6 +5,7 @@
 import keras
 
 from unisono.tf.keras._keras_fallback import keras_fallback
+from unisono.tf.keras.layers._hashed_crossing import HashedCrossing
 from unisono.tf.keras.layers._hashing import Hashing
 from unisono.tf.keras.layers._lookup import IntegerLookup, StringLookup
 from unisono.tf.keras.layers._text_vectorization import TextVectorization
