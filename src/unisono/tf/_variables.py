@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import keras
 
+from unisono._src import keras_hooks
 from unisono.tf._dtypes import to_jax_dtype
 from unisono.tf._tensors import as_array
 
@@ -32,6 +35,12 @@ class VariableAggregation(enum.StrEnum):
     SUM = "sum"
     MEAN = "mean"
     ONLY_FIRST_REPLICA = "only_first_replica"
+
+
+def _initialize_later(value: Any) -> Callable[..., Any]:
+    """An initializer for Keras, which calls it when its stateless scope ends."""
+    known = keras_hooks.evaluate_constant(value) if isinstance(value, jax.core.Tracer) else value
+    return lambda shape, dtype: known
 
 
 class _VariableMeta(type(keras.Variable)):  # type: ignore[misc]
@@ -84,8 +93,11 @@ class Variable(keras.Variable, metaclass=_VariableMeta):
         value = as_array(value, dtype)
         if shape is not None and tuple(shape) != tuple(value.shape):
             raise ValueError(SHAPE_DIFFERS.format(shape=shape, found=tuple(value.shape)))
+        initial = {"initializer": value}
+        if keras_hooks.in_stateless_scope():  # a layer is built while Keras computes shapes
+            initial = {"initializer": _initialize_later(value), "shape": tuple(value.shape)}
         super().__init__(
-            value,
+            **initial,
             dtype=str(to_jax_dtype(value.dtype)),
             trainable=True if trainable is None else trainable,
             name=None if name is None else name.replace("/", "_"),

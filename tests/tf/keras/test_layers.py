@@ -136,3 +136,19 @@ def test_crossed_features_are_hashed_as_by_cross_hashed() -> None:
     np.testing.assert_array_equal(flat, np.eye(5)[bins.numpy()[:, 0]])
     with pytest.raises(ValueError, match="shapes"):
         tf.keras.layers.HashedCrossing(num_bins=5)((np.ones(2), np.ones(3)))
+
+
+def test_variables_that_build_creates_from_values_are_made_by_the_first_fit() -> None:
+    class Scale(tf.keras.layers.Layer):
+        def build(self, input_shape: Any) -> None:
+            self.scale = tf.Variable(initial_value=tf.ones(shape=(input_shape[-1],)) * 2, trainable=True, name="scale")
+
+        def call(self, x: Any) -> Any:
+            return x * self.scale
+
+    with tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        model = tf.keras.Sequential([Scale()])
+        model.compile(tf.keras.optimizers.SGD(0.0), "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 3)), verbose=0)
+    np.testing.assert_array_equal(model.layers[0].scale.numpy(), [2, 2, 2])
+    assert len(model.trainable_variables) == 1
