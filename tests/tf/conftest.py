@@ -59,7 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent) and item.path.stem.startswith((*SLOW, "test_recorded")):
+        if not item.path.is_relative_to(Path(__file__).parent):
+            continue
+        if item.path.parent.name == "guides" or item.path.stem.startswith((*SLOW, "test_recorded")):
             item.add_marker(pytest.mark.slow)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import unisono.tf as tf
 
@@ -72,6 +73,7 @@ def test_a_module_is_saved_and_loaded_without_its_class(tmp_path: Path) -> None:
     np.testing.assert_array_equal(reloaded.multiply(tf.constant([1.0, 2.0, 3.0])), [3, 6, 9])
 
 
+@pytest.mark.full
 def test_a_training_loop_over_a_dataset_then_fit() -> None:
     """a model of variables, batches of a dataset, assign_sub of gradients; the same model in compile and fit"""
     x = tf.linspace(-2.0, 2.0, 41)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import unisono.tf as tf
 
@@ -76,6 +77,7 @@ class Adam:
         self.t.assign_add(1.0)
 
 
+@pytest.mark.full
 def test_a_perceptron_of_lazy_layers_trains_with_its_own_optimizer() -> None:
     """layers that make variables in the first call of a tf.function; Adam as a class of variables; train steps"""
     rng = np.random.default_rng(0)

@@ -29,6 +29,7 @@ def test_sequential_models() -> None:
     assert model.get_layer("layer1").output.shape[-1] == 2
 
 
+@pytest.mark.full
 def test_functional_models(tmp_path: Path) -> None:
     """several inputs and outputs by name, shared layers, nested models, get_config, plot-free saving, custom layers"""
     title = keras.Input(shape=(None,), name="title", dtype="int32")
@@ -79,6 +80,7 @@ def test_functional_models(tmp_path: Path) -> None:
     np.testing.assert_allclose(keras.models.load_model(tmp_path / "m.keras")(x), outer(x), rtol=1e-6)
 
 
+@pytest.mark.full
 def test_training_and_evaluation() -> None:
     """custom losses and metrics, add_loss and regularizers, class and sample weights, validation split, callbacks"""
 
@@ -177,6 +179,7 @@ def test_subclassing() -> None:
     assert len(mlp.losses) == 1
 
 
+@pytest.mark.full
 def test_masking_and_recurrent_layers() -> None:
     """mask_zero, Masking, _keras_mask, masks passed on by hand; RNN cells, states, stateful, bidirectional"""
     padded = keras.preprocessing.sequence.pad_sequences([[711, 632, 71], [73, 8]], padding="post")
@@ -219,6 +222,7 @@ def test_transfer_learning() -> None:
     assert len(model.trainable_weights) == 6
 
 
+@pytest.mark.full
 def test_callbacks_and_custom_steps() -> None:
     """all methods of a callback, stop_training; train_step with compiled_loss; a loop with metrics and reset_states"""
     events = []

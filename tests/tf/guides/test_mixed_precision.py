@@ -32,6 +32,7 @@ def test_policies_layers_and_outputs() -> None:
     assert tf.as_dtype(model(tf.ones([1, 4])).dtype) == tf.float32
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("mixed")
 def test_loss_scaling_in_a_loop() -> None:
     """LossScaleOptimizer, get_scaled_loss, get_unscaled_gradients; fit wraps the optimizer by itself"""
