@@ -94,7 +94,8 @@ class Variable(keras.Variable, metaclass=_VariableMeta):
         if shape is not None and tuple(shape) != tuple(value.shape):
             raise ValueError(SHAPE_DIFFERS.format(shape=shape, found=tuple(value.shape)))
         initial = {"initializer": value}
-        if keras_hooks.in_stateless_scope():  # a layer is built while Keras computes shapes
+        is_in_function = keras_hooks.enclosing_state_scope() is not None
+        if keras_hooks.in_stateless_scope() and not is_in_function:  # a layer is built while Keras computes shapes
             initial = {"initializer": _initialize_later(value), "shape": tuple(value.shape)}
         super().__init__(
             **initial,

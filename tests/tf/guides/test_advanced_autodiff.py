@@ -48,8 +48,10 @@ def test_custom_gradients(tmp_path: Path) -> None:
         def call_custom_grad(self, x: tf.Tensor) -> tf.Tensor:
             return clip_gradients(x)
 
+    model = MyModule()
+    model.call_custom_grad(tf.constant(1.0))  # which says what the rank is
     tf.saved_model.save(
-        MyModule(), str(tmp_path / "m"), options=tf.saved_model.SaveOptions(experimental_custom_gradients=True)
+        model, str(tmp_path / "m"), options=tf.saved_model.SaveOptions(experimental_custom_gradients=True)
     )
     loaded = tf.saved_model.load(str(tmp_path / "m"))
     with tf.GradientTape() as t:

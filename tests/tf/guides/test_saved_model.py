@@ -51,7 +51,7 @@ def test_custom_modules(tmp_path: Path) -> None:
 def test_signatures(tmp_path: Path) -> None:
     """one signature, several signatures, named outputs"""
     module = CustomModule()
-    call = module.__call__.get_concrete_function(tf.TensorSpec(None, tf.float32))
+    call = module.__call__.get_concrete_function(tf.TensorSpec([], tf.float32))
     tf.saved_model.save(module, str(tmp_path / "with"), signatures=call)
     imported = tf.saved_model.load(str(tmp_path / "with"))
     assert list(imported.signatures.keys()) == ["serving_default"]
