@@ -19,7 +19,6 @@ from unisono.tf._composite import CompositeTensor
 from unisono.tf._operands import static_int
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
-from unisono.tf.ragged._base import is_ragged
 from unisono.tf.ragged._factories import stack as stack_ragged
 
 LOOP_VARIABLE_CHANGED = """tf.while_loop: the body changes the {what} of a loop variable from {before} to {after}. In a
@@ -147,11 +146,6 @@ def map_fn(
         else:
             is_ragged = any(isinstance(spec, CompositeSpec) for spec in wanted)
         stack = stack_ragged if is_ragged else _stack
-
-
-        # Without a signature, the results for a ragged tensor are ragged too.
-        is_like_rows = wanted in ([], [None]) and any(map(is_ragged, nest.flatten(rows)))
-        stack = stack_ragged if is_like_rows or any(isinstance(spec, CompositeSpec) for spec in wanted) else _stack
         return nest.map_structure(lambda *leaves: stack(list(leaves)), *results)
     return jax.lax.map(lambda row: _to_tensors(fn(row)), rows)
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-SYMBOL = "size_{index}_{axis}"
-
 _SHAPE = re.compile(r"[\[(]([^()\[\]]*)[\])]")
 _SYMBOL = re.compile(r"size_(\d+)_(\d+)")
 

@@ -17,11 +17,8 @@ from unisono._src.replicas import context
 from unisono._src.state.store import JSON
 from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
 from unisono.tf._tensors import as_array
+from unisono.tf.saved_model._needed_sizes import find_needed_size
 from unisono.tf.saved_model._nests import flatten_nest, ragged_tensors, unflatten_nest
-
-
-from unisono.tf.saved_model._needed_sizes import SYMBOL, find_needed_size
-from unisono.tf.saved_model._nests import flatten_nest, unflatten_nest
 from unisono.tf.saved_model._scope import RUNS_REPLICAS, SavingScope
 
 PLATFORMS: Final = ("cpu", "cuda", "tpu")
@@ -70,14 +67,8 @@ def export_program(function: Callable[[Any], Any], arguments: Any, name: str) ->
     if context.current_replica() is not None:
         raise RuntimeError("tf.saved_model.save was called inside strategy.run. Call it once, outside.")
     structure, specs = flatten_nest(arguments, lambda leaf: isinstance(leaf, TensorSpec))
-    shapes = _symbolic_shapes(specs, name, ragged_tensors(structure))
-    try:
-        traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
-        if traced.scope.created:  # layers that were called for the first time have created their variables
-
-
     while True:
-        shapes = _symbolic_shapes(specs, name)
+        shapes = _symbolic_shapes(specs, name, ragged_tensors(structure))
         try:
             traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
             if traced.scope.created:  # layers that were called for the first time have created their variables
@@ -165,9 +156,6 @@ def _symbolic_shapes(specs: Sequence[TensorSpec], name: str, ragged: set[int]) -
             raise ValueError(TEXT_INPUT.format(name=name, spec=spec))
         sizes = [
             str(size) if size is not None else "batch" if axis == 0 and index not in ragged else f"size_{index}_{axis}"
-
-
-            str(size) if size is not None else "batch" if axis == 0 else SYMBOL.format(index=index, axis=axis)
             for axis, size in enumerate(spec.shape)
         ]
         shape = jax.export.symbolic_shape(",".join(sizes), scope=scope) if None in spec.shape else tuple(spec.shape)

@@ -230,5 +230,4 @@ jax.tree_util.register_pytree_node(
 register_file_kind("sparse", lambda arrays, sizes: SparseTensor(arrays[0], arrays[1], sizes))
 
 
-
 SparseTensorSpec.value_type = SparseTensor

@@ -51,11 +51,11 @@ class MyModel(tf.keras.Model):
 
     def train_step(self, data):
         inputs, targets = data
-        trainable_vars = self.trainable_variables
         with tf.GradientTape() as tape2:
             with tf.GradientTape() as tape1:
                 preds = self(inputs, training=True)
                 loss = self.compiled_loss(targets, preds)
+            trainable_vars = self.trainable_variables
             dl_dw = tape1.gradient(loss, trainable_vars)
             penalty = tf.add_n([tf.reduce_sum(tf.square(g)) for g in dl_dw]) * 1e-4
             total = loss + penalty + sum(self.losses)

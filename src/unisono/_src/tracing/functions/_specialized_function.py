@@ -12,9 +12,6 @@ import keras
 
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.data.plans import CompositeSpec
-from unisono._src.replicas.values import flatten_with_none
-
-
 from unisono._src.replicas.values import PerReplica, flatten_with_none
 from unisono._src.tracing.functions._arguments import Arguments
 
