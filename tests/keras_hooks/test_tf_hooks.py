@@ -407,6 +407,7 @@ def test_layers_have_the_names_of_keras_2() -> None:
     dense(inputs.output)
     assert (dense.input_shape, dense.output_shape) == ((None, 3), (None, 2))
     assert tf.keras.Input((2,), sparse=True).shape == tf.keras.Input((2,), ragged=True).shape == (None, 2)
+    assert tf.keras.Input(2).shape == tf.keras.Input(shape=2).shape == (None, 2)
     assert keras.Sequential([dense]).submodules == (dense,)
 
 

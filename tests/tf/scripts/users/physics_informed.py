@@ -12,7 +12,7 @@ t_0 = tf.zeros((1, 1), dtype=DTYPE)
 
 def init_model(num_hidden_layers=2, num_neurons_per_layer=16):
     model = tf.keras.Sequential()
-    model.add(tf.keras.Input((1,)))
+    model.add(tf.keras.Input(1))
     scaling_layer = tf.keras.layers.Lambda(lambda x: 2.0 * x / 3.0 - 1.0)
     model.add(scaling_layer)
     for _ in range(num_hidden_layers):

@@ -80,8 +80,8 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
     output = property(lambda self: self.output)
     expects = "source 4b913298fd26"
     hooks.patch(keras.layers.InputLayer, "input", output, expects=expects, why=why, inherited=True)
-    why = "Input(ragged=True) and Input(sparse=True), which JAX's arrays are not"
-    hooks.wrap(keras.layers.InputLayer, "__init__", _accept_composites, expects=_INPUT_LAYER, why=why)
+    why = "Input(3), Input(ragged=True) and Input(sparse=True), as in Keras 2"
+    hooks.wrap(keras.layers.InputLayer, "__init__", _accept_old_inputs, expects=_INPUT_LAYER, why=why)
 
 
 def accept_positional_training() -> None:
@@ -245,14 +245,22 @@ def _rename_arguments(names: dict[str, str | None], original: Callable[..., None
     return init
 
 
-def _accept_composites(original: Callable[..., None]) -> Callable[..., None]:
+def _accept_old_inputs(original: Callable[..., None]) -> Callable[..., None]:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if args:
+            args = (_to_shape(args[0]), *args[1:])
+        elif "shape" in kwargs:
+            kwargs["shape"] = _to_shape(kwargs["shape"])
         # Every model takes ragged and sparse tensors: it computes with the dense array, and a mask of the row lengths.
         kwargs.update({name: False for name in ("sparse", "ragged") if kwargs.get(name)})
         original(self, *args, **kwargs)
 
     init.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]  # Keras reads it
     return init
+
+
+def _to_shape(shape: Any) -> Any:
+    return (shape,) if isinstance(shape, int) else shape
 
 
 def _restore_default(name: str, default: Any, original: Callable[..., None]) -> Callable[..., None]:
