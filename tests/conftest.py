@@ -60,6 +60,15 @@ hypothesis.settings.register_profile("unisono", deadline=None)  # the first exam
 hypothesis.settings.load_profile("unisono")
 
 
+# The files with the longest tests, which mostly wait for processes. Begun first, none of them is left alone at the end.
+_BEGUN_FIRST = ("parity", "workers", "faults", "tf/test_scripts.py", "tf/test_user_scripts.py", "launch")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = tuple(str(Path(__file__).parent / name) for name in _BEGUN_FIRST)
+    items.sort(key=lambda item: not str(item.path).startswith(first))
+
+
 @pytest.fixture(autouse=True)
 def no_leaked_environment() -> Iterator[None]:
     before = _environment()

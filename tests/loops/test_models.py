@@ -111,9 +111,9 @@ CELLS = [
     ("functional", 4),
     ("subclassed", 2),
     ("lstm", 2),
-    ("gru", 4),
+    pytest.param("gru", 4, marks=pytest.mark.full),
     ("embedding", 2),
-    ("convolution", 4),
+    pytest.param("convolution", 4, marks=pytest.mark.full),
 ]
 
 

@@ -180,31 +180,18 @@ def _default() -> Iterator[tuple[Problem, int]]:
     for kind in ROW_KINDS:
         yield _cell("mlp", "sgd", kind, 4)
     yield _cell("batchnorm", "adam", "indivisible", 2)
-    # Every other model.
-    yield _cell("batchnorm_bias", "adam", "one_short", 4)
-    yield _cell("lazy", "sgd", "one_left", 2)
+    # Models whose rows interact, or whose steps are not Keras's own.
     yield _cell("dropout", "sgd", "fewer", 4)
     yield _cell("cnn", "sgd", "one_left", 4)
-    yield _cell("lstm", "sgd", "one_short", 4)
-    yield _cell("gru", "adam", "fewer", 4)
     yield _cell("masked", "adam", "one_left", 2)
-    yield _cell("attention", "sgd", "indivisible", 4)
-    yield _cell("two_heads_list", "sgd", "one_left", 4)
     yield _cell("two_heads_dict", "adam", "indivisible", 4)
     yield _cell("add_loss", "sgd", "indivisible", 4)
     yield _cell("own_train_step", "sgd", "one_short", 4)
-    yield _cell("own_compute_loss", "adam", "fewer", 4)
-    yield _cell("many_metrics", "adam", "one_left", 2)
-    # Optimizers that treat gradients in different ways.
+    # Optimizers and ways to call that treat gradients differently.
     yield _cell("mlp", "sgd_clipnorm", "one_short", 4)
     yield _cell("mlp", "adam_accumulate", "one_left", 4)
-    # Every way to call, and the half precisions.
     yield _cell("mlp", "sgd", "indivisible", 4, variation="sample_weight")
-    yield _cell("mlp", "adam", "one_left", 4, variation="class_weight")
-    yield _cell("mlp", "sgd", "exact", 4, variation="validation_split")
     yield _cell("mlp", "sgd", "one_left", 2, variation="validation_data")
-    yield _cell("dropout", "sgd", "one_short", 4, variation="batch_hooks")
-    yield _cell("mlp", "adam", "fewer", 4, variation="on_batch")
     yield (
         Problem(model="mlp", optimizer="adam", rows=Rows(rows=51, batch=8), variation="steps_per_execution"),
         4,
@@ -212,7 +199,23 @@ def _default() -> Iterator[tuple[Problem, int]]:
     yield _cell("mlp", "sgd_loss_scale", "indivisible", 4, policy="mixed_float16")
 
 
+def _every_model_and_way_to_call() -> Iterator[tuple[Problem, int]]:
+    yield _cell("batchnorm_bias", "adam", "one_short", 4)
+    yield _cell("lazy", "sgd", "one_left", 2)
+    yield _cell("lstm", "sgd", "one_short", 4)
+    yield _cell("gru", "adam", "fewer", 4)
+    yield _cell("attention", "sgd", "indivisible", 4)
+    yield _cell("two_heads_list", "sgd", "one_left", 4)
+    yield _cell("own_compute_loss", "adam", "fewer", 4)
+    yield _cell("many_metrics", "adam", "one_left", 2)
+    yield _cell("mlp", "adam", "one_left", 4, variation="class_weight")
+    yield _cell("mlp", "sgd", "exact", 4, variation="validation_split")
+    yield _cell("dropout", "sgd", "one_short", 4, variation="batch_hooks")
+    yield _cell("mlp", "adam", "fewer", 4, variation="on_batch")
+
+
 def _full() -> Iterator[tuple[Problem, int]]:
+    yield from _every_model_and_way_to_call()
     # More of what the default tier has.
     yield _cell("batchnorm", "sgd", "fewer", 4)
     yield _cell("mlp", "rmsprop", "one_left", 2)

@@ -355,7 +355,7 @@ def agree(one, other) -> bool:
     return one == other if isinstance(one, str) or isinstance(other, str) else equal(one, other)
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(cases(variable=True))
 def test_single_records_are_parsed_fast_as_they_are_parsed_slowly(case):
     records, features = case
@@ -364,7 +364,7 @@ def test_single_records_are_parsed_fast_as_they_are_parsed_slowly(case):
         assert agree(outcome(parser.parse, record), outcome(Parser(features).parse_general, record))
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(cases(variable=False))
 def test_batches_are_parsed_as_their_records_are(case):
     records, features = case

@@ -109,7 +109,7 @@ def expected_indexed_operations(plan: Plan) -> int:
     return len(plan.operations)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(plan=plans_with_one_batch(), iteration=st.integers(0, 3))
 def test_both_executors_give_the_same_elements_in_the_same_order(plan: Plan, iteration: int) -> None:
     taken = expected_indexed_operations(plan)

@@ -68,7 +68,7 @@ def main(_):
             assert "Unisono" in str(error), error
         else:
             raise AssertionError(package)
-    print("done")
+    print("ok")
 
 
 if __name__ == "__main__":

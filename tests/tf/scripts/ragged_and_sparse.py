@@ -116,4 +116,4 @@ with strategy.scope():
     linear.compile("sgd", "mse")
 linear.fit(tf.data.Dataset.from_tensor_slices((features, np.ones((4, 1)))).batch(4), epochs=2, verbose=0)
 np.testing.assert_allclose(linear(features), linear.predict(dense, verbose=0), atol=1e-5)
-print("all of it ran on", strategy.num_replicas_in_sync, "replicas")
+print("ok")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -107,10 +108,10 @@ def evaluate(
     call = MethodCall.of(model, "evaluate")
     with call.enter_strategy():
         feed = open_model_feed(call, x, y, sample_weight=sample_weight, batch_size=batch_size, steps=steps)
-        evaluation = Evaluation(call, feed, steps, "steps")
-        callbacks = keras_hooks.make_callback_list(
-            replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
-        )
-        with keras_hooks.close_on_error(callbacks):
-            logs = evaluation.run(callbacks)
+        with contextlib.closing(Evaluation(call, feed, steps, "steps")) as evaluation:
+            callbacks = keras_hooks.make_callback_list(
+                replace_stock_callbacks(callbacks), model, verbose=verbose, epochs=1, steps=evaluation.num_steps
+            )
+            with keras_hooks.close_on_error(callbacks):
+                logs = evaluation.run(callbacks)
     return logs if return_dict else keras_hooks.flatten_logs(model, logs)
