@@ -9,7 +9,8 @@ ARGS ?=
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 # A file's tests stay in one process, where they share fixtures and what XLA has compiled. One process more than cores:
-# many tests wait for workers that they started. Files begin in the order of tests/conftest.py. ARGS="-n 0" runs all tests in one process.
+# many tests wait for workers that they started. Files begin in the order of tests/conftest.py. ARGS="-n 0" runs all tests
+# in one process.
 NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
 PIP := $(RUN) pip --quiet --quiet --disable-pip-version-check --no-input
@@ -29,7 +30,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
-	@echo "make test       the checks and the default tests (about ten minutes on two cores)"
+	@echo "make test       the checks and the default tests (about a quarter of an hour on two cores)"
 	@echo "make test-all   the checks and every test, the long ones too"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"

@@ -25,6 +25,7 @@ DEADLINE = 240
 
 # Left to the full tests, since other scripts do most of what they do.
 COVERED_BY_OTHER_SCRIPTS = (
+    "core_apis.py",
     "custom_training.py",
     "guide_tpu.py",
     "keras_fit.py",

@@ -22,9 +22,6 @@ DEADLINE = 240
 
 # In the default tests, on two replicas: each for many that resemble it.
 REPRESENTATIVES = (
-    "absl_checkpoint_loop.py",
-    "csv_and_generators.py",
-    "multitask_mmoe.py",
     "savedmodel_serving.py",
     "tf1_habits.py",
     "vae_train_step.py",

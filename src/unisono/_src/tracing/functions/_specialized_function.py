@@ -85,13 +85,20 @@ def _is_accepted(expected: Any, found: Any) -> bool:
         return expected is found or not isinstance(expected, bool | int | float | str) or bool(expected == found)
     if isinstance(found, PerReplica) or not hasattr(found, "dtype") or not hasattr(found, "shape"):
         return True  # Python numbers and lists have no dtype
-    dtypes = {jax.dtypes.canonicalize_dtype(keras.backend.standardize_dtype(each.dtype)) for each in (expected, found)}
+    dtypes = {_device_dtype(each.dtype) for each in (expected, found)}
     if len(dtypes) > 1 or getattr(expected.shape, "rank", 0) is None:
         return len(dtypes) == 1
     sizes = tuple(found.shape)
     return len(sizes) == len(expected.shape) and all(
         size in (None, actual) for size, actual in zip(expected.shape, sizes, strict=True)
     )
+
+
+def _device_dtype(dtype: Any) -> str:
+    """The dtype of the array on a device: 32 bits for 64, unless JAX has those. Text stays on the host, as it is."""
+    if getattr(dtype, "kind", None) in ("O", "S", "U") or dtype == "string":
+        return "string"
+    return str(jax.dtypes.canonicalize_dtype(keras.backend.standardize_dtype(dtype)))
 
 
 def has_specs(arguments: Any) -> bool:
