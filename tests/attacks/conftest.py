@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.result_rows import append_result_row
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,10 +17,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     report = yield
-    path = item.config.getoption("--attack-results", default=None)
-    row = dict(item.user_properties)
-    if path is not None and row and (report.when == "call" or report.failed):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "a") as file:
-            file.write(json.dumps(row | {"outcome": report.outcome}) + "\n")
+    append_result_row(item, report, "--attack-results")
     return report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.faults._jobs import Job, result_of, run_once, said
+from tests.result_rows import append_result_row
 
 Undisturbed = Callable[[Job], Any]
 
@@ -23,12 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     report = yield
-    path = item.config.getoption("--fault-results", default=None)
-    row = dict(item.user_properties)
-    if path is not None and row and (report.when == "call" or report.failed):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "a") as file:
-            file.write(json.dumps(row | {"outcome": report.outcome}) + "\n")
+    append_result_row(item, report, "--fault-results")
     return report
 
 
