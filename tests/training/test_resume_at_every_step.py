@@ -23,9 +23,10 @@ import unisono
 from tests.state.store._power_failure import IMAGES, Disk
 from unisono._src.keras_hooks import get_callback_state, get_owner
 from unisono._src.processes import Preempted
+from unisono._src.state.checkpoint import _writer
 from unisono._src.state.checkpoint._snapshot import take_snapshot
 from unisono._src.state.store import CheckpointError, CheckpointSeries, load
-from unisono._src.training import Resume, _run_checkpointer
+from unisono._src.training import Resume
 from unisono._src.training import _resume as resume_module
 from unisono.checkpoint import AnyOf, Best, EveryEpoch, EverySteps, SavePolicy
 from unisono.data import Dataset
@@ -254,14 +255,14 @@ class Slow(keras.callbacks.Callback):
         self.counted: list[int] = []
         self.weights: dict[int, bytes] = {}
         self._ran = threading.Event()
-        commit = _run_checkpointer.commit_snapshot
+        commit = _writer.commit_snapshot
 
         def commit_later(folder: Path, snapshot: Any, step: int, *rest: Any) -> None:
             if step == 4:
                 assert self._ran.wait(30)
             commit(folder, snapshot, step, *rest)
 
-        monkeypatch.setattr(_run_checkpointer, "commit_snapshot", commit_later)
+        monkeypatch.setattr(_writer, "commit_snapshot", commit_later)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.counted.append(len(self.counted) + 1)

@@ -27,8 +27,9 @@ import numpy as np
 from jax.stages import Lowered
 from safetensors.numpy import save
 
+from unisono._src.state.checkpoint import CheckpointWriter
 from unisono._src.state.store import _commit
-from unisono._src.training import Resume, _programs, _run_checkpointer, _training_state
+from unisono._src.training import Resume, _programs, _training_state
 from unisono.checkpoint import EverySeconds, EverySteps
 
 FOLDER, JOB = Path(sys.argv[1]), SimpleNamespace(**json.loads(os.environ["FAULTS_JOB"]))
@@ -132,7 +133,7 @@ class Moments:
             (_programs, "_build", self._build),
             (Lowered, "compile", self._compile),
             (_training_state.TrainingState, "arrays", self._copy),
-            (_run_checkpointer.RunCheckpointer, "_write", self._write),
+            (CheckpointWriter, "start", self._start),
             (_commit, "save_file", self._save_file),
             (os, "rename", self._rename),
             (shutil, "rmtree", self._rmtree),
@@ -169,9 +170,9 @@ class Moments:
             self._fault.at("copying")
         return arrays
 
-    def _write(self, write, checkpointer, arrays, state, step, *args):
+    def _start(self, start, writer, snapshot, step, *args, **kwargs):
         self._saving = step
-        write(checkpointer, arrays, state, step, *args)
+        start(writer, snapshot, step, *args, **kwargs)
 
     def _save_file(self, save_file, arrays, path):
         data = save(arrays)

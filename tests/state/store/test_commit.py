@@ -237,17 +237,17 @@ for number in range(100000):
 
 def test_a_checkpoint_that_is_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch):
     commit(tmp_path / "c", arrays={"x": np.zeros(3)}, state=0)
-    plain = unisono._src.state.store._load.load_file
+    plain = unisono._src.state.store._load.safe_open
 
     calls: list[object] = []
 
-    def replace_first(path):
+    def replace_first(path, **options):
         calls.append(path)
         if len(calls) < 3:
             commit(tmp_path / "c", arrays={"x": np.full(3, len(calls))}, state=len(calls))
-        return plain(path)
+        return plain(path, **options)
 
-    monkeypatch.setattr(unisono._src.state.store._load, "load_file", replace_first)
+    monkeypatch.setattr(unisono._src.state.store._load, "safe_open", replace_first)
     stored = load(tmp_path / "c")
     assert stored.state == 2
     assert (stored.arrays["x"] == 2).all()
@@ -256,12 +256,12 @@ def test_a_checkpoint_that_is_replaced_while_it_is_read_is_read_again(tmp_path, 
 
 def test_a_checkpoint_that_is_removed_while_it_is_read_is_read_or_missing(tmp_path, monkeypatch):
     commit(tmp_path / "ckpt" / "c", arrays={"x": np.zeros(3)})
-    plain = unisono._src.state.store._load.load_file
+    plain = unisono._src.state.store._load.safe_open
 
-    def remove_first(path):
+    def remove_first(path, **options):
         remove(tmp_path / "ckpt" / "c")
-        return plain(path)
+        return plain(path, **options)
 
-    monkeypatch.setattr(unisono._src.state.store._load, "load_file", remove_first)
+    monkeypatch.setattr(unisono._src.state.store._load, "safe_open", remove_first)
     with pytest.raises(BadCheckpoint, match="No such file"):
         load(tmp_path / "ckpt" / "c")

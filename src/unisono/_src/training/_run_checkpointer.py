@@ -1,7 +1,8 @@
 """Checkpoints a `fit` while it runs, and ends the process for a restart when it receives SIGTERM.
 
-Every process holds the same state, so the chief alone writes. All of them decide alike: by steps and epochs each for
-itself, by the clock and by signals in a vote (`processes/_consensus.py`).
+The chief writes what every process holds, and each process its own pieces of state that is sharded over processes. All
+of them decide alike: by steps and epochs each for itself, by the clock and by signals in a vote
+(`processes/_consensus.py`).
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ import numpy as np
 from unisono._src.core import active_fit_facts, measure
 from unisono._src.devices import cache_compiled_programs, is_deterministic
 from unisono._src.keras_hooks import EveryNSteps
-from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes, run_on_chief
+from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes
 from unisono._src.state.checkpoint import (
+    CheckpointWriter,
     Progress,
     RetentionRecord,
     Snapshot,
-    commit_snapshot,
     delete_old_checkpoints,
     load_newest_on_chief,
 )
-from unisono._src.state.store import BackgroundWriter, CheckpointSeries, LoadedCheckpoint
+from unisono._src.state.store import CheckpointSeries, LoadedCheckpoint
 from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
 from unisono._src.training._training_state import TrainingState, check_saved_counts
 
@@ -78,11 +79,10 @@ class RunCheckpointer:
             check_saved_counts(self.saved)
         self._retention = RetentionRecord.from_json(self.saved.state["memory"] if self.saved else None)
         self._resumed_from = [self.saved.number] if self.saved else []
-        self._writer = BackgroundWriter()
+        self._writer = CheckpointWriter(during=lambda: measure("checkpoint_write_seconds"))
         self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._has_warned = False
-        self._error: Exception | None = None
 
     @property
     def call_ends_at(self) -> list[EveryNSteps]:
@@ -101,12 +101,12 @@ class RunCheckpointer:
         policy = self._resume.policy
         # What all processes know without asking: the step. Their clocks differ, so the chief's decides.
         is_due_for_all = policy.due(self._progress(training, seconds=0.0))
-        flags = (_EXIT if self._notice.received else 0) | (_FAILED if self._has_failed() else 0)
+        flags = (_EXIT if self._notice.received else 0) | (_FAILED if self._writer.has_failed() else 0)
         if not is_due_for_all and processes().is_chief and not self._writer.busy:
             flags |= _SAVE if policy.due(self._progress(training)) else 0
         voted = self._consensus.vote(flags) or 0
         if voted & _FAILED:
-            self._wait()
+            self._writer.wait()
         if voted & _EXIT:
             self._save_and_exit(training)
         elif is_due_for_all or voted & _SAVE:
@@ -131,11 +131,11 @@ class RunCheckpointer:
         """
         if not self._resume.delete_at_end:
             self._save(training, finished=epochs)
-        self._wait()
+        self._writer.wait()
         if all_gather_host(np.uint8(self._notice.received)).any():
             if self._resume.delete_at_end:
                 self._save(training, finished=epochs)
-                self._wait()
+                self._writer.wait()
             self._notice.exit_for_restart(self._resume.directory)
         self.delete_if_asked()
 
@@ -150,26 +150,8 @@ class RunCheckpointer:
 
     def _save_and_exit(self, training: TrainingState) -> None:
         self._save(training)
-        self._wait()
-        self._notice.exit_for_restart(self._resume.directory)
-
-    def _wait(self) -> None:
-        """Waits until what is being written is on the disk. An error of it is raised on all processes."""
-        run_on_chief(self._finish_write)
-
-    def _finish_write(self) -> None:
-        error, self._error = self._error, None
-        if error is not None:
-            raise error
         self._writer.wait()
-
-    def _has_failed(self) -> bool:
-        """Whether the last checkpoint could not be written. Only the chief has an answer."""
-        try:
-            self._writer.check()
-        except Exception as error:
-            self._error = error
-        return self._error is not None
+        self._notice.exit_for_restart(self._resume.directory)
 
     def _save(self, training: TrainingState, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()
@@ -178,24 +160,27 @@ class RunCheckpointer:
                 warnings.warn(caveat, stacklevel=2)
         self._has_warned = True
         with measure("checkpoint_wait_seconds"):
-            self._wait()
+            self._writer.wait()
         with measure("checkpoint_snapshot_seconds"):
             training.wait_for_callbacks()
             state, callback_arrays = training.state(finished=finished)
-            if not processes().is_chief:
-                return
-            arrays, step = training.arrays() | callback_arrays, training.step
-        self._writer.start(lambda: self._write(arrays, state, step, mark))
+            snapshot = Snapshot(training.arrays() | callback_arrays, state)
+        self._writer.start(
+            snapshot,
+            training.step,
+            lambda: self._choose_folder(state, mark),
+            info={"kept": mark} if mark else {},
+            after=self._note_written,
+        )
 
-    def _write(
-        self, arrays: dict[str, np.ndarray[Any, Any]], state: dict[str, Any], step: int, mark: str | None
-    ) -> None:
-        with measure("checkpoint_write_seconds"):
-            number = max([0, *self._series.steps()]) + 1
-            self._retention.note(number, mark)
-            state["memory"] = self._retention.to_json()
-            commit_snapshot(self._series.path(number), Snapshot(arrays, state), step, {"kept": mark} if mark else {})
-            delete_old_checkpoints(self._series, self._retention, self._resume.keep, None, in_use=self._resumed_from)
+    def _choose_folder(self, state: dict[str, Any], mark: str | None) -> Path:
+        number = max([0, *self._series.steps()]) + 1
+        self._retention.note(number, mark)
+        state["memory"] = self._retention.to_json()
+        return self._series.path(number)
+
+    def _note_written(self) -> None:
+        delete_old_checkpoints(self._series, self._retention, self._resume.keep, None, in_use=self._resumed_from)
         facts = active_fit_facts()
         if facts is not None:
             facts.add(checkpoints=1)

@@ -15,7 +15,7 @@ from unisono._src import keras_hooks
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_json, processes
-from unisono._src.state.checkpoint import describe_mismatch, named_variables, run_on_all
+from unisono._src.state.checkpoint import copy_values, describe_mismatch, named_variables, place_like, run_on_all
 from unisono._src.state.store import LoadedCheckpoint
 from unisono._src.training._epoch_cursor import EpochCursor
 from unisono._src.training._evaluate import Evaluation
@@ -111,12 +111,11 @@ class TrainingState:
         self.epoch, self.mid_epoch, self.logs, self.nan_guard = self.epoch + 1, False, None, None
         self._seeds = {}
 
-    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Copies of all variables, on the host."""
-        fetched: dict[str, np.ndarray[Any, Any]] = self.placement.fetch(
-            {name: variable._value for name, variable in self._named_variables().items()}
-        )
-        return fetched | self._seeds
+    def arrays(self) -> dict[str, Any]:
+        """Copies on the host of the variables, or of the pieces of them, that this process has to write. All processes
+        have to call it."""
+        values = {name: variable._value for name, variable in self._named_variables().items()}
+        return copy_values(values, self.placement.fetch) | self._seeds
 
     def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
         """The rest as JSON, and arrays that callbacks keep. All processes have to call it.
@@ -144,7 +143,7 @@ class TrainingState:
     def restore(self, saved: LoadedCheckpoint) -> None:
         """Restores variables, counts and callbacks. The data was opened at its position before."""
         states = run_on_all(lambda: self._check_callback_states(saved))
-        self._restore_variables(saved)
+        run_on_all(lambda: self._restore_variables(saved))
         state = saved.state
         self.epoch, self.mid_epoch, self.step = state["epoch"], state["within"], state["step"]
         self.logs, self.logs_of_epochs = state["logs"], list(state["earlier"])
@@ -159,7 +158,8 @@ class TrainingState:
         found = []
         for name, state in saved.state["callbacks"].items():
             prefix = f"callbacks/{name}/"
-            arrays = {key.removeprefix(prefix): saved.arrays[key] for key in saved.arrays if key.startswith(prefix)}
+            keys = [key for key in saved.arrays if key.startswith(prefix)]
+            arrays = {key.removeprefix(prefix): np.asarray(saved.arrays[key]) for key in keys}
             if name in callbacks:
                 keras_hooks.check_callback_state(callbacks[name], state, arrays)
                 found.append((callbacks[name], state, arrays))
@@ -174,7 +174,10 @@ class TrainingState:
         if problems:
             raise ValueError(OTHER_VARIABLES.format(folder=saved.folder, problems="\n".join(problems)))
         for name, variable in named.items():
-            variable._value = self.placement.place_variable(values[name])
+            if isinstance(variable._value, jax.Array) and not keras_hooks.is_on_read(variable):
+                variable._value = place_like(variable._value, values[name])
+            else:
+                variable._value = self.placement.place_variable(np.asarray(values[name]))
 
     def _named_variables(self) -> dict[str, Any]:
         named = named_variables({"model": self.model, "optimizer": self.model.optimizer})
@@ -229,7 +232,7 @@ def _gather_position(data: EpochCursor | Evaluation) -> State:
     return all_gather_json(position) if data.feed.differs_by_process else position
 
 
-def _find_problems(named: Mapping[str, Any], values: Mapping[str, np.ndarray[Any, Any]]) -> list[str]:
+def _find_problems(named: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     problems = [f"  {name} was not saved" for name in named if name not in values]
     problems += [f"  {name} was saved, and is not there now" for name in values if name not in named]
     mismatches = [describe_mismatch(name, variable, values[name]) for name, variable in named.items() if name in values]

@@ -47,7 +47,7 @@ class CheckpointReader:
         if stored_name not in self._arrays:
             known = ", ".join(self._arrays) or "nothing"
             raise NotFoundError(None, None, NO_SUCH_TENSOR.format(name=name, path=self._path, known=known))
-        return self._arrays[stored_name]
+        return np.asarray(self._arrays[stored_name])
 
     def debug_string(self) -> str:
         """A line for each array: name, dtype and shape."""

@@ -5,11 +5,14 @@ The arrays and their folders are `state.store`'s; what they mean, by name and by
 
 from unisono._src.state.checkpoint._across_processes import load_newest_on_chief, load_on_chief, run_on_all
 from unisono._src.state.checkpoint._attributes import names_by_attributes
-from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
+from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._latest import checkpoints_iterator, latest_checkpoint
 from unisono._src.state.checkpoint._manager import CheckpointManager
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
+from unisono._src.state.checkpoint._pieces import (
+    copy_to_host, copy_values, is_sharded_over_processes, place_like,
+)
 from unisono._src.state.checkpoint._policies import (
     AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy,
 )
@@ -19,4 +22,5 @@ from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old
 from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
 from unisono._src.state.checkpoint._status import LoadStatus, abbreviate_names
 from unisono._src.state.checkpoint._tree import Group
+from unisono._src.state.checkpoint._writer import CheckpointWriter
 from unisono._src.state.store import BadCheckpoint, CheckpointError

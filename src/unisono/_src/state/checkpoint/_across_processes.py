@@ -1,16 +1,30 @@
-"""Loading in several processes: the chief alone reads the disk, all get the values, and all raise an error."""
+"""Loading in several processes: the chief verifies the files, all get the values, and all raise an error.
+
+Processes that see the same files as the chief read from them what they need. Otherwise the chief reads the values and
+sends them, so that no other process needs the disk.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from unisono._src.processes import all_gather_host, broadcast_from_chief, processes, run_on_chief
-from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint
+from unisono._src.state.store import (
+    JSON,
+    BadCheckpoint,
+    CheckpointError,
+    CheckpointSeries,
+    LoadedCheckpoint,
+    dtype_from_name,
+    identify_files,
+    open_checkpoint,
+)
 
 _T = TypeVar("_T")
 
@@ -29,7 +43,10 @@ def load_newest_on_chief(series: CheckpointSeries) -> LoadedCheckpoint | None:
 
 
 def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoint | None:
-    """What ``load`` returns on the chief, on every process, so that no other needs the disk. All have to call this."""
+    """What ``load`` returns on the chief, on every process. All have to call this.
+
+    ``load`` may return arrays that are not read yet, as `open_checkpoint` does.
+    """
     if processes().count == 1:
         return load()
     loaded: list[LoadedCheckpoint] = []
@@ -41,6 +58,8 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
         loaded.append(checkpoint)
         return {
             "folder": str(checkpoint.folder),
+            "absolute": os.path.abspath(checkpoint.folder),
+            "files": _identify(checkpoint),
             "step": checkpoint.step,
             "state": checkpoint.state,
             "info": checkpoint.info,
@@ -51,12 +70,36 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
     found = run_on_chief(load_and_describe)
     if found is None:
         return None
-    arrays = {}
-    for name, shape, dtype in found["arrays"]:
-        arrays[name] = broadcast_from_chief(loaded[0].arrays[name] if loaded else np.zeros(shape, dtype))
+    own = loaded[0] if loaded else _open_same(Path(found["absolute"]), found["files"])
+    arrays: dict[str, Any] = {}
+    if all_gather_host(np.array([own is not None and found["files"] is not None], np.uint8)).all():
+        assert own is not None
+        arrays = own.arrays
+    else:
+        for name, shape, dtype in found["arrays"]:
+            values = np.asarray(own.arrays[name]) if loaded and own else np.zeros(shape, dtype_from_name(dtype))
+            arrays[name] = broadcast_from_chief(values)
     return LoadedCheckpoint(
         Path(found["folder"]), found["step"], arrays, found["state"], found["info"], found["written"]
     )
+
+
+def _identify(checkpoint: LoadedCheckpoint) -> JSON:
+    try:
+        return identify_files(checkpoint.folder)
+    except BadCheckpoint:  # it has been deleted meanwhile; what is open can still be read
+        return None
+
+
+def _open_same(folder: Path, files: JSON) -> LoadedCheckpoint | None:
+    """The checkpoint in ``folder`` if its files are those that the chief has verified."""
+    try:
+        if files is None or identify_files(folder) != files:
+            return None
+        opened = open_checkpoint(folder, verified=True)
+        return opened if identify_files(folder) == files else None
+    except (OSError, BadCheckpoint):
+        return None
 
 
 def run_on_all(work: Callable[[], _T]) -> _T:
@@ -77,7 +120,7 @@ def run_on_all(work: Callable[[], _T]) -> _T:
 
 
 def _load_newest(series: CheckpointSeries) -> LoadedCheckpoint | None:
-    checkpoint, bad = series.load_newest_good()
+    checkpoint, bad = series.load_newest_good(open_checkpoint)
     if checkpoint is None and bad:
         reasons = "\n".join(f"  {each}" for each in bad)
         raise CheckpointError(NONE_GOOD.format(number=len(bad), folder=str(series.folder), reasons=reasons))

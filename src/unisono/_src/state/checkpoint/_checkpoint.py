@@ -7,10 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import jax
-import keras
-
-from unisono._src.processes import run_on_chief
 from unisono._src.state.checkpoint._across_processes import load_on_chief
 from unisono._src.state.checkpoint._attributes import ATTRIBUTES, variable_names_by_attribute
 from unisono._src.state.checkpoint._counter import SaveCounter
@@ -19,7 +15,8 @@ from unisono._src.state.checkpoint._shapes import build_from_shapes, collect_bui
 from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
 from unisono._src.state.checkpoint._status import LoadStatus, NothingRestored
 from unisono._src.state.checkpoint._tree import Group, leaves
-from unisono._src.state.store import JSON, LoadedCheckpoint, commit, load
+from unisono._src.state.checkpoint._writer import CheckpointWriter
+from unisono._src.state.store import JSON, LoadedCheckpoint, open_checkpoint
 
 _COUNTER: Final = "save_counter"
 _SHAPES: Final = "shapes"
@@ -55,7 +52,7 @@ class Checkpoint(Group):
     (7, 1)
 
     With several processes all have to call `save`, `write`, `restore` and `read`. The chief writes and reads; the other
-    workers need no access to the disk.
+    workers need no access to the disk, unless the state is sharded over processes.
 
     Args:
         root: an object without a name, such as a model; it is stored as "root".
@@ -90,8 +87,8 @@ class Checkpoint(Group):
     def write(self, file_prefix: str | os.PathLike[str], options: Any = None) -> str:
         """Saves into the folder of exactly that name, and counts nothing; returns it."""
         del options
-        path, snapshot = os.fspath(file_prefix), self._snapshot()
-        run_on_chief(lambda: commit_snapshot(Path(path), snapshot, int(self._counter)))
+        path = os.fspath(file_prefix)
+        CheckpointWriter().write(self._snapshot(), int(self._counter), lambda: Path(path))
         return path
 
     def restore(
@@ -144,7 +141,7 @@ class Checkpoint(Group):
         return Snapshot(snapshot.arrays, {**snapshot.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
-        loaded = load_on_chief(lambda: None if path is None else load(Path(path)))
+        loaded = load_on_chief(lambda: None if path is None else open_checkpoint(Path(path)))
         if loaded is None:
             return NothingRestored()
         return self._restore_from(loaded, strict, with_counter=with_counter)
@@ -159,9 +156,3 @@ class Checkpoint(Group):
         self._restored.folder = loaded.folder
         self._restored.count += 1
         return status
-
-
-def commit_snapshot(folder: Path, snapshot: Snapshot, step: int, info: dict[str, str] | None = None) -> None:
-    """Writes a snapshot, with the versions of JAX and Keras."""
-    versions = {"jax": jax.__version__, "keras": keras.__version__}
-    commit(folder, arrays=snapshot.arrays, state=snapshot.state, step=step, info={**versions, **(info or {})})

@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from unisono._src.processes import Consensus, processes, run_on_chief
 from unisono._src.state.checkpoint._across_processes import load_newest_on_chief
-from unisono._src.state.checkpoint._checkpoint import Checkpoint, commit_snapshot
+from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
-from unisono._src.state.store import JSON, BackgroundWriter, CheckpointError, CheckpointSeries, LoadedCheckpoint
+from unisono._src.state.checkpoint._writer import CheckpointWriter
+from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint
 
 _RECORD = "manager"  # the key of the RetentionRecord in the state of a checkpoint
 
@@ -70,7 +71,7 @@ class CheckpointManager:
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
         self._policy, self._background = policy, background
-        self._writer = BackgroundWriter()
+        self._writer = CheckpointWriter()
         self._consensus = Consensus()
         self._record: RetentionRecord | None = None
         self._num_calls = 0
@@ -154,11 +155,11 @@ class CheckpointManager:
 
     def wait(self) -> None:
         """Waits until the checkpoint that is being written is on the disk. Raises what went wrong with it."""
-        run_on_chief(self._writer.wait)
+        self._writer.wait()
 
     def close(self) -> None:
         """The same, at the end."""
-        run_on_chief(self._writer.close)
+        self._writer.wait()
 
     def __enter__(self) -> Self:
         return self
@@ -200,8 +201,8 @@ class CheckpointManager:
     def _is_due(self, progress: Progress, check_interval: bool) -> bool:
         """Whether to save now: the same answer on all processes."""
         alone = processes().count == 1
-        if alone:
-            self._writer.check()
+        if alone and self._writer.has_failed():
+            self._writer.wait()
         if not check_interval:
             return True
         if self._interval is not None and self._saved_step is not None:
@@ -231,15 +232,13 @@ class CheckpointManager:
         snapshot = self._checkpoint._snapshot(**{_RECORD: record.to_json()})
         restored = self._restored_folder()
 
-        def write() -> None:
-            commit_snapshot(self._series.path(number), snapshot, number, {} if mark is None else {"kept": mark})
+        def delete_old() -> None:
             in_use = [each for each in self._series.steps() if each == number or self._series.path(each) == restored]
             delete_old_checkpoints(self._series, record, self._keep, self._hours, in_use)
 
-        if not self._background:
-            run_on_chief(write)
-        elif processes().is_chief:
-            self._writer.start(write)
+        write = self._writer.start if self._background else self._writer.write
+        info = {} if mark is None else {"kept": mark}
+        write(snapshot, number, lambda: self._series.path(number), info=info, after=delete_old)
 
     def _restored_folder(self) -> Path | None:
         """The one that was restored from, which is kept however old it becomes."""

@@ -20,7 +20,8 @@ import numpy as np
 from unisono._src.state.checkpoint._tree import Group, children, holds_variables, is_array, is_stateful, join_path
 from unisono._src.state.store import JSON
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+Arrays = dict[str, Any]
+"""NumPy arrays by name; in a snapshot of state that is sharded over processes also `ArrayInPieces`."""
 
 
 def to_node(value: Any, path: str, states: Mapping[str, JSON], arrays: Arrays) -> JSON:
@@ -81,7 +82,7 @@ def from_node(node: JSON, arrays: Mapping[str, Any]) -> Any:
         return tuple(values.values()) if "tuple" in node else list(values.values())
     if "value" in node:
         return node["value"]
-    array = arrays[node["array"]]
+    array = np.asarray(arrays[node["array"]])
     if node["as"] == "jax":
         return jnp.array(array)
     return array[()] if node["as"] == "scalar" else np.array(array)

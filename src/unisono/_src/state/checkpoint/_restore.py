@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import jax.numpy as jnp
 import numpy as np
 
 from unisono._src.processes import processes
@@ -21,6 +20,7 @@ from unisono._src.state.checkpoint._building import (
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
 from unisono._src.state.checkpoint._nodes import array_names, from_node, inner_nodes, is_plain_node
 from unisono._src.state.checkpoint._per_replica_values import is_per_replica_name, restore_per_replica_values
+from unisono._src.state.checkpoint._pieces import assign_stored
 from unisono._src.state.checkpoint._snapshot import NOT_BUILT, check_built, check_callable_here
 from unisono._src.state.checkpoint._status import Restored, abbreviate_names
 from unisono._src.state.checkpoint._tree import Group, children, holds_variables, is_plain, is_stateful, join_path
@@ -94,9 +94,8 @@ class _Plan:
         # States first: a user-defined object may refuse its state, and the variables are then unchanged.
         _restore_values(objects, {"dict": self.nodes}, self.arrays, frozenset(self.restored), "")
         for name, variable in self.variables.items():
-            # A copy: on CPUs JAX would use the memory of the caller's array.
             stored_name = self.stored_names[name]
-            variable.assign(jnp.array(self.arrays[stored_name]))
+            assign_stored(variable, self.arrays[stored_name])
             restore_per_replica_values(stored_name, variable, self.arrays)
 
 

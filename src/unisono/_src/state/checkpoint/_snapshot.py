@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import keras
 import numpy as np
 
@@ -16,8 +15,9 @@ from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
 from unisono._src.state.checkpoint._nodes import Arrays, to_node
 from unisono._src.state.checkpoint._per_replica_values import gather_per_replica_values
+from unisono._src.state.checkpoint._pieces import copy_to_host, copy_values, is_sharded_over_processes
 from unisono._src.state.checkpoint._tree import children, is_stateful, leaves
-from unisono._src.state.store import JSON
+from unisono._src.state.store import JSON, ArrayInPieces
 
 NOT_BUILT = """{path!r} has no variables yet, so there is nothing to store or restore.
 Build it first: model.build(input_shape), begin it with keras.Input(shape), or call it on a batch."""
@@ -35,13 +35,18 @@ class Snapshot:
     """What is stored of objects.
 
     Attributes:
-        arrays: by name, copies of the values of variables and other arrays. Only the chief has any: the other processes
-            have nothing to write.
+        arrays: by name, copies of the values of variables and other arrays: on the chief all of them, on other
+            processes only what they write, the pieces of values that are sharded over processes.
         state: everything else, as JSON.
     """
 
     arrays: Arrays
     state: JSON
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether all processes have something to write. They agree on that."""
+        return any(isinstance(array, ArrayInPieces) for array in self.arrays.values())
 
 
 def take_snapshot(objects: Mapping[str, Any]) -> Snapshot:
@@ -56,15 +61,12 @@ def take_snapshot(objects: Mapping[str, Any]) -> Snapshot:
         variables
     )
     states = _states(objects)
-    arrays: Arrays = {}
-    if processes().is_chief:
-        for value in values.values():
-            value.copy_to_host_async()  # start all copies before waiting for the first
-        # A copy, not np.asarray: on CPUs that is a view of memory which a program may write into.
-        arrays = {name: np.array(value, copy=True) for name, value in values.items()}
+    arrays = copy_values(values, _copy_all)
     inside = children(objects) or {}
     nodes = {name: to_node(value, name, states, arrays) for name, value in inside.items()}
-    return Snapshot(arrays if processes().is_chief else {}, {"objects": nodes})
+    if not processes().is_chief:
+        arrays = {name: array for name, array in arrays.items() if isinstance(array, ArrayInPieces)}
+    return Snapshot(arrays, {"objects": nodes})
 
 
 def check_callable_here() -> None:
@@ -81,12 +83,18 @@ def check_built(objects: Mapping[str, Any]) -> None:
             raise ValueError(NOT_BUILT.format(path=path))
 
 
-def _value(name: str, variable: Any) -> jax.Array:
+def _value(name: str, variable: Any) -> Any:
     value = raw_value(variable)
     if value is None:
         raise ValueError(NOT_BUILT.format(path=name))
     owner = get_owner(variable)
-    return value if owner is None else owner.placement.gather(value)
+    return value if owner is None or is_sharded_over_processes(value) else owner.placement.gather(value)
+
+
+def _copy_all(values: dict[str, Any]) -> dict[str, Any]:
+    for value in values.values():
+        value.copy_to_host_async()  # start all copies before waiting for the first
+    return {name: copy_to_host(value) for name, value in values.items()}
 
 
 def _states(objects: Mapping[str, Any]) -> dict[str, JSON]:

@@ -44,6 +44,11 @@ class BackgroundWriter:
             job, self._job = self._job, None
             job.settle()
 
+    def is_done_within(self, seconds: float | None) -> bool:
+        """Waits so long for the running job, without a limit if it is None; whether none is running then. Raises
+        nothing."""
+        return self._job is None or self._job.done.wait(seconds)
+
     def wait(self) -> None:
         """Waits for the running job, if there is one, then `check`."""
         if self._job is not None:

@@ -77,28 +77,16 @@ class _Content:
     """What is written, checked before the disk is touched."""
 
     def __init__(self, arrays: Mapping[str, Array], state: JSON, step: int, info: Mapping[str, str]) -> None:
-        self._arrays = {_check_name(name): to_storable(name, array) for name, array in arrays.items()}
+        self._arrays = {check_name(name): to_storable(name, array) for name, array in arrays.items()}
         self._state = dumps(state)
-        self._step = operator.index(step)
-        if self._step < 0:
-            raise ValueError(f"commit: step is {step}. Expected 0 or more.")
-        versions = {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "safetensors": safetensors.__version__,
-        }
-        self._info = {**versions, **info}
-        for key, text in self._info.items():
-            if not isinstance(key, str) or not isinstance(text, str):
-                raise TypeError(
-                    f"commit: info has {key!r}: {text!r}. Expected strings: write {str(key)!r}: {str(text)!r}."
-                )
+        self._step = check_step(step)
+        self._info = add_versions(info)
         self.num_bytes = len(self._state) + sum(array.nbytes for array in self._arrays.values())
 
     def write(self, folder: Path) -> Manifest:
         """The three files, the manifest last, all on the disk when this returns."""
         write_file(folder / STATE, self._state)
-        _save_arrays(folder / ARRAYS, {name: to_safetensors(array) for name, array in self._arrays.items()})
+        save_arrays(folder / ARRAYS, {name: to_safetensors(array) for name, array in self._arrays.items()})
         # The library makes the file readable for this user alone; the arrays get the permissions of the state.
         os.chmod(folder / ARRAYS, os.stat(folder / STATE).st_mode & 0o777)
         sync_file(folder / ARRAYS)
@@ -115,7 +103,24 @@ class _Content:
         return manifest
 
 
-def _check_name(name: str) -> str:
+def check_step(step: int) -> int:
+    """The step of a checkpoint; ValueError if it cannot be one."""
+    if operator.index(step) < 0:
+        raise ValueError(f"commit: step is {step}. Expected 0 or more.")
+    return operator.index(step)
+
+
+def add_versions(info: Mapping[str, str]) -> dict[str, str]:
+    """``info`` with the versions of libraries; TypeError if it is not strings."""
+    versions = {"python": platform.python_version(), "numpy": np.__version__, "safetensors": safetensors.__version__}
+    for key, text in info.items():
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise TypeError(f"commit: info has {key!r}: {text!r}. Expected strings: write {str(key)!r}: {str(text)!r}.")
+    return {**versions, **info}
+
+
+def check_name(name: str) -> str:
+    """The name of an array; TypeError or ValueError if it cannot be one."""
     if not isinstance(name, str):
         raise TypeError(f"commit: an array has the name {name!r}, a {type(name).__name__}. Expected a string.")
     if name == "__metadata__":
@@ -129,7 +134,8 @@ def _check_name(name: str) -> str:
     return name
 
 
-def _save_arrays(path: Path, arrays: dict[str, Array]) -> None:
+def save_arrays(path: Path, arrays: dict[str, Array]) -> None:
+    """Writes a file of arrays."""
     try:
         save_file(arrays, path)
     except safetensors.SafetensorError as error:

@@ -44,16 +44,25 @@ def to_safetensors(array: Array) -> Array:
     return array if array.dtype.name in _SUPPORTED_NAMES else array.reshape(-1).view(np.uint8)
 
 
-def from_safetensors(stored: Array, dtype_name: str, shape: Sequence[int]) -> Array:
-    """The array that `to_safetensors` was given. ValueError if `stored` cannot be that. Shares the memory."""
-    dtype = dtype_from_name(dtype_name)
-    if dtype_name in _SUPPORTED_NAMES:
-        expected = f"{dtype_name} of shape {tuple(shape)}"
-        right = stored.dtype == dtype and stored.shape == tuple(shape)
+def is_stored_as_bytes(dtype: np.dtype[Any]) -> bool:
+    """Whether a tensor of a file holds the bytes of an array of this dtype, in one dimension."""
+    return dtype.name not in _SUPPORTED_NAMES
+
+
+def check_tensor(name: str, shape: Sequence[int], dtype: np.dtype[Any], found_shape: Any, found_type: str) -> None:
+    """Raises ValueError unless a tensor of a file, as safetensors describes it, can be such an array."""
+    if is_stored_as_bytes(dtype):
+        size = math.prod(shape) * dtype.itemsize
+        expected, right = (
+            f"{size} bytes, as {dtype} of shape {tuple(shape)}",
+            (found_type, tuple(found_shape)) == ("U8", (size,)),
+        )
     else:
-        num_bytes = math.prod(shape) * dtype.itemsize
-        expected = f"{num_bytes} bytes, as {dtype_name} of shape {tuple(shape)}"
-        right = stored.dtype == np.uint8 and stored.shape == (num_bytes,)
+        expected = f"{dtype} of shape {tuple(shape)}"
+        right = (found_type, tuple(found_shape)) == (_safetensors_name(dtype), tuple(shape))
     if not right:
-        raise ValueError(f"it is {stored.dtype} of shape {stored.shape}, expected {expected}")
-    return stored if dtype_name in _SUPPORTED_NAMES else stored.view(dtype).reshape(shape)
+        raise ValueError(f"{name!r} is {found_type} of shape {tuple(found_shape)}, expected {expected}")
+
+
+def _safetensors_name(dtype: np.dtype[Any]) -> str:
+    return "BOOL" if dtype.kind == "b" else f"{dtype.kind.upper()}{8 * dtype.itemsize}"

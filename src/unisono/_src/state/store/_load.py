@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from safetensors.numpy import load_file
+import numpy as np
+from safetensors import safe_open
 
-from unisono._src.state.store._dtypes import Array, from_safetensors
 from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._json import JSON, loads
 from unisono._src.state.store._manifest import (
@@ -25,6 +28,7 @@ from unisono._src.state.store._manifest import (
     read_manifest,
 )
 from unisono._src.state.store._staging import clear_stale
+from unisono._src.state.store._stored_array import StoredArray, stored_arrays
 
 _MOST_TRIES = 10
 
@@ -35,8 +39,9 @@ class LoadedCheckpoint:
 
     folder: Path
     step: int
-    arrays: dict[str, Array]
-    """In the order in which they were given to `commit`. They are writable copies."""
+    arrays: dict[str, Any]
+    """In the order in which they were given to `commit`. From `load` they are writable arrays, from `open_checkpoint`
+    each is a `StoredArray`."""
     state: JSON
     info: dict[str, str]
     """Versions of libraries, and what the caller of `commit` added."""
@@ -61,6 +66,24 @@ def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:
     >>> stored.step, stored.state, stored.arrays["dense/kernel"].shape
     (5, {'epoch': 1}, (2, 2))
     """
+    opened = open_checkpoint(folder)
+    with _bad_arrays(opened.folder):
+        return replace(opened, arrays={name: np.asarray(array) for name, array in opened.arrays.items()})
+
+
+def open_checkpoint(folder: str | os.PathLike[str], *, verified: bool = False) -> LoadedCheckpoint:
+    """The same checkpoint, whose arrays are read only when they are used. The files may be deleted meanwhile.
+
+    ``verified``: another process has verified the checksums of these files (see `identify_files`).
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from unisono._src.state.store import commit
+    >>> folder = Path(tempfile.mkdtemp()) / "ckpt" / "step-5"
+    >>> commit(folder, arrays={"table": np.arange(6).reshape(3, 2)}, step=5)
+    >>> open_checkpoint(folder).arrays["table"].read([slice(1, 2)])
+    array([[2, 3]])
+    """
     folder = Path(folder)
     if not is_committed(folder):
         clear_stale(
@@ -74,7 +97,7 @@ def load(folder: str | os.PathLike[str]) -> LoadedCheckpoint:
         except OSError as error:
             raise BadCheckpoint(folder, f"it cannot be opened: {error.strerror}.") from error
         try:
-            loaded = _read(folder)
+            loaded = _read(folder, verified)
         except BadCheckpoint:
             if not _was_replaced(folder, fd):
                 raise
@@ -120,13 +143,26 @@ def looks_complete(folder: Path) -> bool:
     return True
 
 
-def _read(folder: Path) -> LoadedCheckpoint:
-    manifest = verify(folder)
+def identify_files(folder: Path) -> list[list[int]]:
+    """What tells the files of a checkpoint from others of the same content: two processes that get the same are in the
+    same folder of the same disk. BadCheckpoint if one is missing."""
+    found = []
+    for name in (MANIFEST, *read_manifest(folder).files):
+        with open(open_file(folder, name), "rb") as file:
+            status = os.fstat(file.fileno())
+            found.append([status.st_ino, status.st_size, status.st_mtime_ns])
+    return found
+
+
+def _read(folder: Path, verified: bool) -> LoadedCheckpoint:
+    manifest = read_manifest(folder) if verified else verify(folder)
     try:
         state = loads(read_all(folder, STATE))
     except ValueError as error:
         raise BadCheckpoint(folder, f"{STATE} is not as Unisono writes it: {error}.") from error
-    return LoadedCheckpoint(folder, manifest.step, _arrays(folder, manifest), state, manifest.info, manifest.written)
+    return LoadedCheckpoint(
+        folder, manifest.step, _open_arrays(folder, manifest), state, manifest.info, manifest.written
+    )
 
 
 def _verify(folder: Path, name: str, entry: FileEntry) -> None:
@@ -142,15 +178,16 @@ def _verify(folder: Path, name: str, entry: FileEntry) -> None:
             raise BadCheckpoint(folder, f"{name} is damaged: it does not have its checksum.")
 
 
-def _arrays(folder: Path, manifest: Manifest) -> dict[str, Array]:
+def _open_arrays(folder: Path, manifest: Manifest) -> dict[str, StoredArray]:
+    with _bad_arrays(folder):
+        return stored_arrays(manifest, [safe_open(folder / name, framework="np") for name in manifest.array_files])
+
+
+@contextlib.contextmanager
+def _bad_arrays(folder: Path) -> Iterator[None]:
     try:
-        stored = load_file(folder / ARRAYS)
-        if stored.keys() != manifest.arrays.keys():
-            raise ValueError(f"its arrays differ from those that {MANIFEST} lists")
-        return {
-            name: from_safetensors(stored[name], entry.dtype, entry.shape) for name, entry in manifest.arrays.items()
-        }
-    except MemoryError:
+        yield
+    except (MemoryError, BadCheckpoint):
         raise
     except Exception as error:  # the library raises many kinds, and all mean that the file is not what it should be
         raise BadCheckpoint(folder, f"{ARRAYS} is not as Unisono writes it: {error}.") from error

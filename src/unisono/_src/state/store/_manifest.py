@@ -14,13 +14,15 @@ from typing import Any
 
 from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._json import JSON, dumps, loads
+from unisono._src.state.store._pieces import Piece, covers_once, part_file
 
 MANIFEST = "manifest.json"
 ARRAYS = "arrays.safetensors"
 STATE = "state.json"
 
 _FORMAT = "unisono-checkpoint"
-_VERSION = 1
+_WHOLE = 1  # the version of a checkpoint that one process wrote
+_IN_PARTS = 2  # and of one that several processes wrote
 _MOST_BYTES = 1 << 30  # of a manifest: enough for millions of arrays
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -38,14 +40,30 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class ArrayEntry:
-    """One array of a checkpoint, as it must be."""
+    """One array of a checkpoint, as it must be.
+
+    Attributes:
+        pieces: None if the array is whole in the one file of arrays. Else, for each piece, the number of the part that
+            has it, then its start and stop in each dimension.
+    """
 
     shape: list[int]
     dtype: str
+    pieces: list[list[int]] | None = None
 
     def __post_init__(self) -> None:
         _expect(isinstance(self.shape, list) and all(map(_is_count, self.shape)), "a shape")
         _expect(isinstance(self.dtype, str), "a dtype")
+        if self.pieces is not None:
+            right = isinstance(self.pieces, list) and all(map(self._is_piece, self.pieces))
+            _expect(right and covers_once(self.shape, [piece.index for piece in self.located()]), "a list of pieces")
+
+    def located(self) -> list[Piece]:
+        """The pieces, with their places."""
+        return [Piece(part, tuple(zip(ends[::2], ends[1::2], strict=True))) for part, *ends in self.pieces or []]
+
+    def _is_piece(self, piece: object) -> bool:
+        return isinstance(piece, list) and len(piece) == 1 + 2 * len(self.shape) and all(map(_is_count, piece))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +80,33 @@ class Manifest:
         _expect(_is_count(self.step), "the step")
         _expect(type(self.written) in (int, float) and math.isfinite(self.written), "the time")
         _expect(all(isinstance(text, str) for item in self.info.items() for text in item), "info")
-        # These two and no other: a name in a manifest never becomes a path.
-        _expect(self.files.keys() == {ARRAYS, STATE}, "the list of files")
+        # These and no other: a name in a manifest never becomes a path.
+        _expect(self.files.keys() == {STATE, *self.array_files}, "the list of files")
+        for entry in self.arrays.values():
+            is_whole = entry.pieces is None
+            _expect(is_whole == (self.version == _WHOLE), "a list of pieces")
+            _expect(all(piece[0] < len(self.array_files) for piece in entry.pieces or []), "the part of a piece")
+
+    @property
+    def version(self) -> int:
+        """The version of the format."""
+        return _WHOLE if ARRAYS in self.files else _IN_PARTS
+
+    @property
+    def array_files(self) -> list[str]:
+        """The files of arrays, by the number of the part."""
+        if self.version == _WHOLE:
+            return [ARRAYS]
+        num_parts = len(self.files) - 1
+        return [part_file(part, num_parts) for part in range(num_parts)]
 
     def to_bytes(self) -> bytes:
         """The file."""
         body = asdict(self)
-        return dumps({"format": _FORMAT, "version": _VERSION, "body": body, "sha256": _checksum(body)})
+        if self.version == _WHOLE:
+            for entry in body["arrays"].values():
+                del entry["pieces"]
+        return dumps({"format": _FORMAT, "version": self.version, "body": body, "sha256": _checksum(body)})
 
     def has_same_content(self, other: Manifest) -> bool:
         """Whether nothing but the time differs."""
@@ -86,20 +124,22 @@ def read_manifest(folder: Path) -> Manifest:
     version, body = content.get("version"), content.get("body")
     if type(version) is not int or version < 1:
         raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its version is {_short(version)}.")
-    if version > _VERSION:
+    if version > _IN_PARTS:
         raise BadCheckpoint(
             folder,
-            f"it was written by a newer Unisono, in version {version} of the format; this one reads {_VERSION}. "
+            f"it was written by a newer Unisono, in version {version} of the format; this one reads {_IN_PARTS}. "
             f"Upgrade: pip install -U unisono.",
         )
     if content.keys() != {"format", "version", "body", "sha256"} or not isinstance(body, dict):
-        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its parts are not those of version {_VERSION}.")
+        raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its parts are not those of version {version}.")
     if _checksum(body) != content["sha256"]:
         raise BadCheckpoint(folder, f"{MANIFEST} is damaged: it does not have its checksum.")
     try:
-        return _from_body(body)
+        manifest = _from_body(body)
+        _expect(manifest.version == version, "the version")
     except (TypeError, ValueError) as error:
         raise BadCheckpoint(folder, f"{MANIFEST} is not as Unisono writes it: {error}.") from error
+    return manifest
 
 
 def has_unisono_manifest(folder: Path) -> bool:

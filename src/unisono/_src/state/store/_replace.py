@@ -10,6 +10,7 @@ from unisono._src.state.store._durable import swap_names
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._load import verify
 from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, Manifest, has_unisono_manifest
+from unisono._src.state.store._pieces import is_part_file
 from unisono._src.state.store._remove import delete_folder
 from unisono._src.state.store._staging import replace_in_two_moves
 
@@ -27,7 +28,8 @@ def check_replaceable(folder: Path) -> None:
         foreign = sorted(
             item.name
             for item in found
-            if item.name not in (ARRAYS, STATE, MANIFEST) or not item.is_file(follow_symlinks=False)
+            if not (item.name in (ARRAYS, STATE, MANIFEST) or is_part_file(item.name))
+            or not item.is_file(follow_symlinks=False)
         )
     if foreign:
         raise CheckpointError(

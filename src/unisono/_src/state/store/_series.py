@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from pathlib import Path
 
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explain_os_errors
@@ -56,10 +56,13 @@ class CheckpointSeries:
         numbers = (int(found[1]) for name in names if (found := self._name.fullmatch(name)))
         return sorted(step for step in numbers if is_committed(self.path(step)))
 
-    def load_newest_good(self) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
+    def load_newest_good(
+        self, load: Callable[[Path], LoadedCheckpoint] = load
+    ) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
         """The newest checkpoint whose checksums are right, and what is wrong with each newer one.
 
         What killed writers left in the staging folder is cleared first, as it may be half of a replacement.
+        ``load`` may be `open_checkpoint`.
         """
         clear_stale(self._folder)
         bad: list[BadCheckpoint] = []

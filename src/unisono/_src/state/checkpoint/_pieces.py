@@ -1,0 +1,103 @@
+"""Values of variables on their way to files and back, shard by shard where they are sharded.
+
+A value that every process has whole is copied by the chief. Of one that is sharded over processes each process copies
+the pieces that it owns, and reads only the shards of its devices when it is restored: nothing is gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from unisono._src.keras_hooks import is_on_read
+from unisono._src.processes import processes
+from unisono._src.state.store import ArrayInPieces, Index, Piece, StoredArray
+
+Copies = dict[str, Any]
+"""NumPy arrays, and for what is sharded over processes `ArrayInPieces`, by name."""
+
+
+def is_sharded_over_processes(value: Any) -> bool:
+    """Whether no process alone has all of ``value``."""
+    return isinstance(value, jax.Array) and not (value.is_fully_addressable or value.is_fully_replicated)
+
+
+def copy_values(values: Mapping[str, Any], fetch: Callable[[Any], Any]) -> Copies:
+    """Copies on the host of what this process has to write of ``values``: all of them on the chief, unless some are
+    sharded over processes. All processes have to call this; nothing is exchanged.
+
+    ``fetch`` copies a nested structure of values that this process has whole.
+    """
+    whole = {name: value for name, value in values.items() if not is_sharded_over_processes(value)}
+    pieces = {name: _copy_pieces(value) for name, value in values.items() if name not in whole}
+    copies = fetch(whole) if processes().is_chief else {}
+    return {
+        name: copies[name] if name in copies else pieces[name] for name in values if name in copies or name in pieces
+    }
+
+
+def copy_to_host(value: Any) -> np.ndarray[Any, Any]:
+    """A whole copy of a value that this process has all shards of.
+
+    Shard by shard: NumPy's conversion would make the whole value and leave it with the array, as a second copy.
+    """
+    if not isinstance(value, jax.Array) or value.is_fully_replicated or not value.is_fully_addressable:
+        # A copy, not np.asarray: on CPUs that is a view of memory which a program may write into.
+        return np.array(value, copy=True)
+    host = np.empty(value.shape, value.dtype)
+    for shard in value.addressable_shards:
+        if shard.replica_id == 0:
+            host[shard.index] = np.asarray(shard.data)
+    return host
+
+
+def place_like(value: jax.Array, stored: Any) -> jax.Array:
+    """``stored``, an array or a `StoredArray`, on the devices as ``value`` is, which may have been donated.
+
+    Only the shards of this process's devices are read.
+    """
+    if value.is_fully_replicated and value.is_fully_addressable:
+        placed: jax.Array = jax.device_put(jnp.array(np.asarray(stored)), value.sharding)
+        return placed
+    # Fresh memory for each device: variables are donated, and on CPUs an array uses the memory that it is made from.
+    return jax.make_array_from_callback(value.shape, value.sharding, lambda index: _read(stored, index or ()))
+
+
+def assign_stored(variable: Any, stored: Any) -> None:
+    """Gives ``variable`` the value ``stored``, which has its shape and dtype."""
+    value = getattr(variable, "_value", None)
+    if isinstance(value, jax.Array) and not value.is_fully_replicated and not is_on_read(variable):
+        variable._value = place_like(value, stored)
+    else:
+        # A copy: on CPUs JAX would use the memory of the caller's array.
+        variable.assign(jnp.array(np.asarray(stored)))
+
+
+def _copy_pieces(value: jax.Array) -> ArrayInPieces:
+    holders: dict[Index, set[int]] = {}
+    placed: Mapping[Any, Any] = value.sharding.devices_indices_map(value.shape)
+    for device, slices in placed.items():
+        holders.setdefault(_index(slices, value.shape), set()).add(device.process_index)
+    # A piece that several processes have is written by one of them: in turn, so that each writes its share.
+    pieces = [
+        Piece(sorted(holders[index])[number % len(holders[index])], index)
+        for number, index in enumerate(sorted(holders))
+    ]
+    shards = {_index(shard.index, value.shape): shard.data for shard in value.addressable_shards}
+    own = {number: shards[piece.index] for number, piece in enumerate(pieces) if piece.part == processes().index}
+    for shard in own.values():
+        shard.copy_to_host_async()  # all transfers start before the first is waited for
+    copies = {number: np.array(shard, copy=True) for number, shard in own.items()}
+    return ArrayInPieces(value.shape, value.dtype, tuple(pieces), copies)
+
+
+def _index(slices: Sequence[slice], shape: tuple[int, ...]) -> Index:
+    return tuple(each.indices(size)[:2] for each, size in zip(slices, shape, strict=True))
+
+
+def _read(stored: Any, index: tuple[slice, ...]) -> np.ndarray[Any, Any]:
+    return stored.read(index) if isinstance(stored, StoredArray) else np.array(stored[index], copy=True)
