@@ -19,8 +19,8 @@ from unisono._src._install_hooks import install_hooks as _install_hooks
 from unisono._src.parameter_servers import ParameterServerStrategy
 from unisono._src.strategy import (
     CentralStorageStrategy, CommunicationImplementation, CommunicationOptions, DistributedDataset, DistributedIterator,
-    DistributedValues, InputContext, InputOptions, InputReplicationMode, MirroredStrategy, MultiWorkerMirroredStrategy,
-    OneDeviceStrategy, ReduceOp, ReplicaContext, RunOptions, Strategy, StrategyExtended, TPUStrategy,
+    DistributedValues, FullyShardedStrategy, InputContext, InputOptions, InputReplicationMode, MirroredStrategy,
+    ModelParallelStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy, ReduceOp, ReplicaContext, RunOptions, Strategy, StrategyExtended, TPUStrategy,
     experimental_set_strategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from unisono._src.tracing.control_flow import ControlFlowError
@@ -34,10 +34,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CentralStorageStrategy", "CommunicationImplementation", "CommunicationOptions", "ControlFlowError",
-    "DistributedDataset", "DistributedIterator", "DistributedValues", "GradientTape", "InputContext", "InputOptions",
-    "InputReplicationMode", "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy",
-    "ParameterServerStrategy", "ReduceOp",
-    "ReplicaContext", "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
+    "DistributedDataset", "DistributedIterator", "DistributedValues", "FullyShardedStrategy", "GradientTape",
+    "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy", "ModelParallelStrategy",
+    "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp", "ReplicaContext",
+    "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
     "UnconnectedGradients", "callbacks", "checkpoint", "cluster_resolver", "config", "data", "datasets",
     "experimental_set_strategy", "function", "functions_run_eagerly", "get_replica_context", "get_strategy",
     "has_strategy", "in_cross_replica_context", "io", "nn", "parameter_servers", "run_functions_eagerly", "tpu",

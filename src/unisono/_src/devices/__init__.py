@@ -2,6 +2,9 @@
 
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
 from unisono._src.devices._in_flight_calls import InFlightCalls
+from unisono._src.devices._layout_policies import (
+    LayoutDecision, LayoutPolicy, ShardByMap, ShardLargestDim, VariableInfo,
+)
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays
 from unisono._src.devices._settings import (
@@ -9,4 +12,5 @@ from unisono._src.devices._settings import (
     set_sequence_padding, set_sync_check, SequencePadding,
     sync_check,
 )
+from unisono._src.devices._sharded_placement import ShardedPlacement
 from unisono._src.devices._startup import check_jax_not_started, has_jax_started, set_cpu_devices

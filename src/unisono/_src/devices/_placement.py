@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -15,14 +16,11 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono._src.core import active_fit_facts
 from unisono._src.devices._devices import device_name
+from unisono._src.devices._layout_policies import VariableInfo
 from unisono._src.devices._shared_memory import SharedArray, release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
 _AXIS = "replica"
-
-SHARDED_OVER_PROCESSES = """{placement} shards a variable of shape {shape} over several processes, as {spec}.
-Variables can be sharded over the devices of one process only: the chief alone reads them for files and logs, and could
-not gather the other processes' shards. Replicate variables over processes: layout(shape) has to be `replicated`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +38,20 @@ class ReleasableArrays:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """A row of devices, one replica each. Variables are replicated, batches are sharded along their rows.
+    """A mesh of devices. Variables are replicated, batches are sharded along their rows.
 
     How a variable is stored on the devices is decided by :meth:`layout` and read back by :meth:`fetch` (and
     :meth:`gather` and :meth:`replica_values`, for arrays that stay on devices); the rest of the package asks these.
     Another layout of the state, sharded for example, is a subclass that overrides :meth:`layout`.
+
+    Attributes:
+        mesh: the devices.
+        row_axes: the axes of the mesh along which rows are sharded: its first ones. The devices that differ in other
+            axes only form one replica.
     """
 
     mesh: Mesh
+    row_axes: tuple[str, ...] = field(default=(_AXIS,), kw_only=True)
 
     @classmethod
     def over(cls, devices: list[jax.Device]) -> Placement:
@@ -67,18 +71,30 @@ class Placement:
         return [device for device in self.devices if device.process_index == jax.process_index()]
 
     @functools.cached_property
+    def local_replica_devices(self) -> list[jax.Device]:
+        """The first device of each replica that runs in this process."""
+        return [self.devices[number * self.devices_per_replica] for number in self.local_replicas]
+
+    @functools.cached_property
     def local_replicas(self) -> list[int]:
         """The numbers of the replicas that run in this process."""
-        return [number for number, device in enumerate(self.devices) if device in self.local_devices]
+        firsts = self.devices[:: self.devices_per_replica]
+        return [number for number, device in enumerate(firsts) if device in self.local_devices]
 
     @functools.cached_property
     def spans_processes(self) -> bool:
         """Whether some of the devices belong to other processes."""
         return len({device.process_index for device in self.devices}) > 1
 
-    @property
+    @functools.cached_property
     def num_replicas(self) -> int:
-        return self.mesh.size
+        """Among how many the rows of a batch are divided."""
+        return math.prod(self.mesh.shape[axis] for axis in self.row_axes)
+
+    @property
+    def devices_per_replica(self) -> int:
+        """How many devices compute the rows of one replica together."""
+        return self.mesh.size // self.num_replicas
 
     @property
     def platform(self) -> str:
@@ -88,9 +104,9 @@ class Placement:
     # Programs over the devices.
 
     @property
-    def axis(self) -> str:
-        """The name of the mesh axis along which the replicas are."""
-        return _AXIS
+    def axis(self) -> Any:
+        """The name of the mesh axis along which the replicas are; of several, a tuple of their names."""
+        return self.row_axes[0] if len(self.row_axes) == 1 else self.row_axes
 
     @property
     def compiler_options(self) -> dict[str, bool | str]:
@@ -100,7 +116,7 @@ class Placement:
         to gain, and the threads that wait for work take the cores from those that have some (3 % of a step of the MLP
         on two cores).
         """
-        if self.platform == "cpu" and self.num_replicas >= (os.cpu_count() or 1):
+        if self.platform == "cpu" and self.mesh.size >= (os.cpu_count() or 1):
             return {"xla_cpu_multi_thread_eigen": False}
         return {}
 
@@ -124,12 +140,30 @@ class Placement:
     @functools.cached_property
     def sharded_rows(self) -> NamedSharding:
         """An array sharded along its first dimension, a shard for every replica."""
-        return NamedSharding(self.mesh, PartitionSpec(_AXIS))
+        return NamedSharding(self.mesh, PartitionSpec(self.axis))
 
     def layout(self, variable: Any) -> NamedSharding:
-        """How a variable is stored: ``variable`` is its shape, or anything that has one as its attribute ``shape``."""
+        """How a variable is stored.
+
+        ``variable`` is an array, whose layout this is if it is on these devices already, or a :class:`VariableInfo`, or
+        a shape.
+        """
         del variable
         return self.replicated
+
+    @property
+    def shards_variables(self) -> bool:
+        """Whether there may be variables that are not whole on every device."""
+        return False
+
+    def read_layout(self, stored: NamedSharding) -> NamedSharding:
+        """The layout in which a layer computes with a variable that is stored as ``stored``."""
+        return stored
+
+    def update_layout(self, variable: VariableInfo) -> NamedSharding | None:
+        """The layout in which an optimizer computes the update of a variable; None leaves it to XLA."""
+        del variable
+        return None
 
     def row_layout(self, shape: tuple[int, ...], row_dim: int = 0) -> NamedSharding:
         """How an array that arrives from the host is stored: sharded along ``row_dim`` if that divides evenly.
@@ -137,7 +171,7 @@ class Placement:
         Rows that do not divide arrive whole on every device; :meth:`constrain_rows` shards them inside the program.
         """
         if row_dim < len(shape) and shape[row_dim] % self.num_replicas == 0:
-            return NamedSharding(self.mesh, PartitionSpec(*[None] * row_dim, _AXIS))
+            return NamedSharding(self.mesh, PartitionSpec(*[None] * row_dim, self.axis))
         return self.replicated
 
     # Variables that are stored elsewhere.
@@ -175,9 +209,9 @@ class Placement:
     def replica_values(self, array: jax.Array) -> tuple[jax.Array, ...]:
         """The whole value of a variable as each replica of this process has it, on the replica's device."""
         if array.is_fully_replicated:
-            return self.local_shards(array)
+            return self.local_shards(array)[:: self.devices_per_replica]
         host = self.fetch(array)
-        return tuple(jax.device_put(host, device) for device in self.local_devices)
+        return tuple(jax.device_put(host, device) for device in self.local_replica_devices)
 
     def local_shards(self, array: jax.Array) -> tuple[jax.Array, ...]:
         """What each device of this process stores of ``array``, in the order of the replicas."""
@@ -193,15 +227,17 @@ class Placement:
 
     # To the devices.
 
-    def place_variable(self, value: Any) -> jax.Array:
-        """A copy of ``value`` for a variable: never the caller's own buffer, since variables are donated."""
-        layout = self.layout(value)
-        if self.spans_processes:
-            if not layout.is_fully_replicated:
-                spec = layout.spec
-                raise NotImplementedError(
-                    SHARDED_OVER_PROCESSES.format(placement=type(self).__name__, shape=tuple(value.shape), spec=spec)
-                )
+    def place_variable(self, value: Any, layout: NamedSharding | None = None) -> jax.Array:
+        """A copy of ``value`` for a variable: never the caller's own buffer, since variables are donated.
+
+        ``layout`` is that of :meth:`layout` unless it is given. If other processes take part, all of them have the same
+        value, and each places the shards of its own devices.
+        """
+        layout = self.layout(value) if layout is None else layout
+        is_here = isinstance(value, jax.Array) and value.sharding.device_set == layout.device_set
+        if is_here and not (value.is_fully_replicated and layout.is_fully_replicated):
+            return _copy_as(layout)(value)
+        if self.spans_processes or not layout.is_fully_replicated:
             return self._place_same_array(np.array(value), layout)
         # device_put alone would use the caller's buffer for the copy on its device, may_alias=False or not.
         placed: jax.Array = jax.device_put(jnp.array(value, copy=True), layout)
@@ -266,6 +302,11 @@ class Placement:
         host = np.asarray(array)
         host = host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
         return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
+
+
+@functools.lru_cache(256)
+def _copy_as(layout: NamedSharding) -> Callable[[jax.Array], jax.Array]:
+    return jax.jit(jnp.copy, out_shardings=layout)
 
 
 @functools.lru_cache(8)

@@ -24,6 +24,7 @@ from unisono._src.keras_hooks._data import (
 from unisono._src.keras_hooks._exact_padding import ExactPadding, check_padding_analysis, find_exact_padding
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
+from unisono._src.keras_hooks._initial_values import initialize_in_shards
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
 from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
 from unisono._src.keras_hooks._losses import scale_losses
@@ -37,7 +38,7 @@ from unisono._src.keras_hooks._on_read_variables import (
 )
 from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
 from unisono._src.keras_hooks._remote_variables import (
-    ValueStorage, become_remote, colocate_slots, current_reference, get_storage,
+    ValueStorage, become_remote, get_storage,
 )
 from unisono._src.keras_hooks._padded_rows import accept_padded_rows, mask_padded_rows
 from unisono._src.keras_hooks._saving import (
@@ -51,6 +52,9 @@ from unisono._src.keras_hooks._steps_without_state import (
 from unisono._src.keras_hooks._tensorflow import hide_tensorflow
 from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, route_trainer
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
+from unisono._src.keras_hooks._variable_layouts import (
+    current_reference, follow_optimizer_variables, layout_of, variable_info,
+)
 from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,
     evaluate_constant, in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read,

@@ -13,6 +13,7 @@ from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
 from unisono._src import hooks, jax_hooks
+from unisono._src.keras_hooks._variable_layouts import constrain_gradients, updating_weights
 from unisono._src.replicas import context
 
 
@@ -61,15 +62,21 @@ def _accept_summed(original: Any) -> Any:
 
 
 def _sum_first(original: Any) -> Any:
+    def update(self: Any, grads: Any, trainable_variables: Any) -> Any:
+        grads = list(grads)
+        variables = trained_variables(self) if trainable_variables is None else list(trainable_variables)
+        with updating_weights():
+            return original(self, constrain_gradients(grads, variables), trainable_variables)
+
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
         replica, grads = context.current_replica(), jax_hooks.mark_gradients(grads)
         if replica is None or replica.is_updating:
-            return original(self, grads, trainable_variables)
+            return update(self, grads, trainable_variables)
         grads = list(grads)
         present = [index for index, grad in enumerate(grads) if grad is not None]
         for index, total in zip(present, replica.sum([grads[index] for index in present]), strict=True):
             grads[index] = total
         with replica.assigning_same_values():
-            return original(self, grads, trainable_variables)
+            return update(self, grads, trainable_variables)
 
     return apply

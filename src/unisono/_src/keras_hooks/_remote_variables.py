@@ -1,19 +1,13 @@
 """Hook: the value of a Keras variable is stored elsewhere, on a parameter server.
 
 Checked against Keras 3.15.1: `_value` is a plain attribute of a variable (`_on_read_variables.py` checks it). Here it
-is a property, so that whatever reads or writes it on the chief sees what the server has. An optimizer makes the
-variables that belong to one weight by `add_variable_from_reference`: they are stored where the weight is.
+is a property, so that whatever reads or writes it on the chief sees what the server has.
 """
 
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any, Protocol
-
-from keras.src.optimizers.base_optimizer import BaseOptimizer
-
-from unisono._src import hooks
 
 
 class ValueStorage(Protocol):
@@ -30,24 +24,6 @@ class ValueStorage(Protocol):
         """Replaces the value."""
 
 
-class _Reference(threading.local):
-    variable: Any = None
-
-
-_reference = _Reference()
-
-
-def colocate_slots() -> None:
-    """Installs the hook."""
-    hooks.wrap(
-        BaseOptimizer,
-        "add_variable_from_reference",
-        _remember_reference,
-        expects="(self, reference_variable, name=None, initializer='zeros')",
-        why="a parameter server that holds a weight holds what its optimizer keeps for it",
-    )
-
-
 def become_remote(variable: Any, storage: ValueStorage) -> None:
     """From now on the value of ``variable`` is what ``storage`` has."""
     variable.__dict__.pop("_value", None)
@@ -59,22 +35,6 @@ def become_remote(variable: Any, storage: ValueStorage) -> None:
 def get_storage(variable: Any) -> Any:
     """The storage of a remote variable; None for any other one."""
     return variable.__dict__.get("_storage")
-
-
-def current_reference() -> Any:
-    """The weight for which an optimizer makes variables just now; None otherwise."""
-    return _reference.variable
-
-
-def _remember_reference(original: Any) -> Any:
-    def add_variable_from_reference(self: Any, reference_variable: Any, *args: Any, **kwargs: Any) -> Any:
-        before, _reference.variable = _reference.variable, reference_variable
-        try:
-            return original(self, reference_variable, *args, **kwargs)
-        finally:
-            _reference.variable = before
-
-    return add_variable_from_reference
 
 
 @functools.cache

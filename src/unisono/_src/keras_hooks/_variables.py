@@ -26,6 +26,7 @@ from unisono._src import hooks
 from unisono._src.jax_hooks import NotEvaluableError, evaluate_traced
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.keras_hooks._on_read_variables import become_on_read
+from unisono._src.keras_hooks._variable_layouts import as_layers_read_it, layout_of, note_role, variable_info
 from unisono._src.processes import broadcast_from_chief
 from unisono._src.replicas import context
 
@@ -134,6 +135,7 @@ def _init_with_owner(original: Any) -> Any:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         owner = context.current_strategy()
         set_owner(self, owner)
+        note_role(self)
         synchronization = args[position] if len(args) > position else kwargs.get("synchronization")
         if owner is not None and owner.placement.num_replicas > 1 and synchronization == "on_read":
             become_on_read(self)
@@ -180,7 +182,7 @@ def _place_value(original: Any) -> Any:
             if getattr(self, "_value", None) is None and owner.placement.spans_processes:
                 # Without seeds, workers would begin with different values and never agree.
                 value = broadcast_from_chief(value)
-            self._value = owner.placement.place_variable(value)
+            self._value = owner.placement.place_variable(value, layout_of(self))
 
     return direct_assign
 
@@ -280,7 +282,9 @@ def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) ->
             if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
                 become_on_read(variable)
             strategy.placement.adopt(variable)
-            variable._value = strategy.placement.place_variable(value)
+            variable._value = strategy.placement.place_variable(
+                value, strategy.placement.layout(variable_info(variable))
+            )
         elif owner is not strategy:
             raise ValueError(
                 f"The variable {variable.path!r} was made in the scope of {owner!r}, the model belongs to "
@@ -305,7 +309,8 @@ def _value(self: Any) -> Any:
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
     if not isinstance(stateless, StateScope):
         report_read(self, value)
-    return self._maybe_autocast(value)
+    # Cast first: half the bytes are gathered.
+    return as_layers_read_it(self, self._maybe_autocast(value))
 
 
 def _assign_add(self: Any, value: Any) -> Any:

@@ -18,6 +18,7 @@ from unisono._src.strategy._input_context import InputContext, ValueContext
 from unisono._src.strategy._options import InputOptions, InputReplicationMode, RunOptions
 from unisono._src.strategy._reduce import ReduceOp
 from unisono._src.strategy._replica_context import ReplicaContext
+from unisono._src.strategy._sharded import FullyShardedStrategy, ModelParallelStrategy
 from unisono._src.strategy._strategies import (
     CentralStorageStrategy, MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
 )

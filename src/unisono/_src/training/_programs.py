@@ -18,7 +18,7 @@ import numpy as np
 from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import StepChunk
 from unisono._src.devices import Placement
-from unisono._src.jax_hooks import make_partitionable, untranspose_products
+from unisono._src.jax_hooks import gather_where_used, make_partitionable, untranspose_products
 from unisono._src.keras_hooks import MetricsView, is_traced, metrics_view, use_cpu_lowerings
 from unisono._src.training._custom_steps import forget_steps
 from unisono._src.training._epoch_reset import EpochReset
@@ -247,8 +247,10 @@ def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -
 
 def _adapt(jaxpr: Any, placement: Placement) -> Any:
     """The traced program in the form that XLA partitions correctly and well."""
-    if placement.num_replicas == 1:
+    if placement.mesh.size == 1:
         return jaxpr
+    if placement.shards_variables:
+        jaxpr = gather_where_used(jaxpr)
     jaxpr = make_partitionable(jaxpr, placement.mesh)
     return untranspose_products(jaxpr) if placement.platform == "cpu" else jaxpr
 

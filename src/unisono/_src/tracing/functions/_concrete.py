@@ -140,7 +140,9 @@ class ConcreteFunction:
         layouts = None
         if self._placement is not None:
             states = [
-                self._placement.sharded_rows if keras_hooks.is_on_read(variable) else self._placement.layout(variable)
+                self._placement.sharded_rows
+                if keras_hooks.is_on_read(variable)
+                else self._placement.layout(keras_hooks.get_stored_value(variable))
                 for variable in self._written
             ]
             replicated = self._placement.replicated

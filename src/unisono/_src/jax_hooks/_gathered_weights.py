@@ -1,0 +1,143 @@
+"""Weights that are sharded over the replicas: gathered where a layer reads them, and only for as long.
+
+A read is marked with a primitive of our own, linear, whose transpose marks the gradient: XLA sees a constraint to the
+whole value for the one, and to the shards for the other. Left alone, XLA would gather a weight once, in the forward
+pass, and keep it to the backward pass: so that all weights are whole at the same time. :func:`gather_where_used`
+therefore changes the traced step so that every operation gathers for itself, and not before its other operands are
+there. What is derived from a weight alone and cheaply, a cast for example, is derived again.
+
+Checked against JAX 0.10.2: a barrier keeps XLA from merging two gathers of one weight, and is dropped afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, Var
+from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding
+
+from unisono._src.jax_hooks._traces import RecordingTrace, current_trace, trace_below_tapes, use_trace
+
+_gather: Final = Primitive("unisono_gather_weight")
+_scatter: Final = Primitive("unisono_scatter_gradient")
+
+# What is done again rather than kept, if all of its operands are weights. Each costs a pass over the weight at most.
+_CHEAP: Final = frozenset(
+    {
+        "broadcast_in_dim",
+        "convert_element_type",
+        "copy",
+        "div",
+        "expand_dims",
+        "mul",
+        "neg",
+        "reduce_precision",
+        "reshape",
+        "slice",
+        "squeeze",
+        "stop_gradient",
+        "transpose",
+    }
+)
+
+
+def _define(primitive: Primitive, parameter: str) -> None:
+    def constrain(value: Any, **layouts: NamedSharding) -> Any:
+        return jax.lax.with_sharding_constraint(value, layouts[parameter])
+
+    primitive.def_impl(constrain)
+    primitive.def_abstract_eval(lambda value, **_: value)
+    mlir.register_lowering(primitive, mlir.lower_fun(constrain, multiple_results=False))
+    # Of a batch of weights nobody has said how it is stored.
+    batching.primitive_batchers[primitive] = lambda values, dims, **_: (values[0], dims[0])
+
+
+_define(_gather, "whole")
+_define(_scatter, "sharded")
+ad.deflinear2(_gather, lambda gradient, _, **layouts: [_scatter.bind(gradient, **layouts)])
+ad.deflinear2(_scatter, lambda gradient, _, **layouts: [_gather.bind(gradient, **layouts)])
+
+
+def gather_weight(value: Any, *, whole: NamedSharding, sharded: NamedSharding) -> Any:
+    """``value``, which is stored as ``sharded``, as a layer reads it in a trace: ``whole``.
+
+    It is gathered in the trace that ``value`` belongs to, not in the body of a loop or of a checkpoint that reads it,
+    which would gather it in every turn.
+    """
+    trace = _trace_to_gather_in(value)
+    if trace is None:
+        return _gather.bind(value, whole=whole, sharded=sharded)
+    with use_trace(trace):
+        return _gather.bind(value, whole=whole, sharded=sharded)
+
+
+def _trace_to_gather_in(value: Any) -> Any:
+    """The trace of ``value``; None for the current one: it is the same, or a tape in between has to see the gather."""
+    own, trace = value._trace, current_trace()
+    if trace_below_tapes(trace) is own:
+        return None
+    while trace is not None and trace is not own:
+        if isinstance(trace, RecordingTrace):
+            return None
+        trace = getattr(trace, "parent_trace", None)
+    return own
+
+
+def gather_where_used(program: ClosedJaxpr) -> ClosedJaxpr:
+    """``program`` in which each operation gathers the weights that it uses, when its other operands are there."""
+    if not any(equation.primitive is _gather for equation in program.jaxpr.eqns):
+        return program
+    arguments = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in program.jaxpr.invars]
+    evaluation = _Evaluation(program.jaxpr)
+    return jax.make_jaxpr(lambda *values: evaluation.run(program.consts, values))(*arguments)
+
+
+class _Evaluation:
+    """Evaluates a jaxpr in a trace; what is derived from weights alone is evaluated for each operation that uses it."""
+
+    def __init__(self, jaxpr: Jaxpr) -> None:
+        self._jaxpr = jaxpr
+        self._values: dict[Var, Any] = {}
+        self._derived: dict[Var, JaxprEqn] = {}
+
+    def run(self, consts: Any, arguments: Any) -> list[Any]:
+        self._values = dict(zip(self._jaxpr.constvars, consts, strict=True))
+        self._values |= zip(self._jaxpr.invars, arguments, strict=True)
+        for equation in self._jaxpr.eqns:
+            if self._is_derived_from_weights(equation):
+                self._derived[equation.outvars[0]] = equation
+                continue
+            others = [self._read(atom) for atom in equation.invars if not self._is_derived(atom)]
+            after = [value for value in others if isinstance(value, jax.core.Tracer)]
+            results = self._evaluate(equation, [self._read(atom, after) for atom in equation.invars])
+            self._values |= zip(equation.outvars, results, strict=True)
+        return [self._read(atom) for atom in self._jaxpr.outvars]
+
+    def _is_derived(self, atom: Any) -> bool:
+        return not isinstance(atom, Literal) and atom in self._derived
+
+    def _is_derived_from_weights(self, equation: JaxprEqn) -> bool:
+        if equation.primitive is _gather:
+            return True
+        if equation.primitive.name not in _CHEAP or len(equation.outvars) != 1:
+            return False
+        operands = [atom for atom in equation.invars if not isinstance(atom, Literal)]
+        return bool(operands) and all(atom in self._derived for atom in operands)
+
+    def _read(self, atom: Any, after: list[Any] | None = None) -> Any:
+        if isinstance(atom, Literal):
+            return atom.val
+        if atom not in self._derived:
+            return self._values[atom]
+        equation = self._derived[atom]
+        operands = [self._read(each, after) for each in equation.invars]
+        if equation.primitive is _gather and after:
+            operands = list(jax.lax.optimization_barrier((operands[0], after[0])))[:1]
+        return self._evaluate(equation, operands)[0]
+
+    def _evaluate(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
+        values = {atom: value for atom, value in zip(equation.invars, operands, strict=True) if isinstance(atom, Var)}
+        single = self._jaxpr.replace(constvars=[], invars=[*values], outvars=equation.outvars, eqns=[equation])
+        return list(jax.core.eval_jaxpr(single, [], *values.values()))

@@ -1,0 +1,85 @@
+"""Hook: the initial value of a variable that is sharded is computed in its shards, never whole.
+
+One program computes the values of all variables of one initializer, shape, dtype and layout: the seed is an argument
+of it. JAX's generators give every element the same draw however an array is sharded, so the values are those of one
+device. QR and other decompositions (`Orthogonal`) are computed whole on every device, for one variable at a time.
+
+Checked against Keras 3.15.1: an initializer with a `seed` draws from it by `draw_seed`, which asks a `SeedGenerator`
+for its `next`; a number n is the same as a generator that gives [n, 0].
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any, Final
+
+import jax
+import keras
+from keras.src.backend.jax.core import JaxVariable
+from keras.src.initializers.random_initializers import RandomInitializer
+from keras.src.random.seed_generator import draw_seed
+
+from unisono._src import hooks
+from unisono._src.keras_hooks._attributes import get_owner
+from unisono._src.keras_hooks._variable_layouts import layout_of
+from unisono._src.processes import broadcast_from_chief
+
+_programs: Final[dict[Any, Any]] = {}
+
+
+class _OneSeed(keras.random.SeedGenerator):
+    """A generator that gives one seed, which may be traced."""
+
+    def __init__(self, seed: Any) -> None:  # not Keras's own, which makes a variable
+        self._seed = seed
+
+    def next(self, ordered: bool = True) -> Any:
+        return self._seed
+
+
+def initialize_in_shards() -> None:
+    """Installs the hook."""
+    why = "a sharded variable is initialised in its shards"
+    hooks.wrap(JaxVariable, "_initialize_with_initializer", _initialize, expects="(self, initializer)", why=why)
+    hooks.require(keras.random.SeedGenerator, "next", expects="(self, ordered=True)", why=why)
+
+
+def _initialize(original: Any) -> Any:
+    def initialize_with_initializer(self: Any, initializer: Any) -> None:
+        owner = get_owner(self)
+        # Another function may draw from generators that are variables themselves: only Keras's own are traced.
+        is_keras = type(initializer).__module__.startswith("keras.") and hasattr(initializer, "get_config")
+        if owner is None or not owner.placement.shards_variables or not is_keras:
+            original(self, initializer)
+            return
+        layout = layout_of(self)
+        if layout.is_fully_replicated:
+            original(self, initializer)
+            return
+        self._value = _draw(initializer, tuple(self._shape), self._dtype, layout)
+
+    return initialize_with_initializer
+
+
+def _draw(initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.sharding.NamedSharding) -> jax.Array:
+    has_seed = isinstance(initializer, RandomInitializer)
+    config = initializer.get_config()
+    config.pop("seed", None)
+    key = (type(initializer), json.dumps(config, default=repr, sort_keys=True), shape, dtype, layout)
+    if key not in _programs:
+        template = copy.copy(initializer)
+
+        def draw(seed: Any) -> Any:
+            if has_seed:
+                template.seed = _OneSeed(seed)
+            return template(shape, dtype=dtype)
+
+        _programs[key] = jax.jit(draw, out_shardings=layout)
+    seed = None
+    if has_seed:
+        seed = draw_seed(initializer.seed)
+        if len({device.process_index for device in layout.device_set}) > 1:
+            seed = broadcast_from_chief(seed)  # without a seed of the user each process has made its own
+    value: jax.Array = _programs[key](seed)
+    return value

@@ -1,0 +1,189 @@
+"""The strategies for models that are larger than a device: their state is divided among the devices."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import jax
+import keras
+from jax.sharding import AxisType
+
+from unisono._src.devices import (
+    Placement,
+    ShardByMap,
+    ShardedPlacement,
+    ShardLargestDim,
+    all_devices,
+    default_devices,
+    resolve_devices,
+)
+from unisono._src.processes import all_gather_json, processes
+from unisono._src.strategy._strategies import join_cluster
+from unisono._src.strategy._strategy import Strategy
+from unisono_launch.cluster import ClusterResolver, detect
+
+WHAT: Final = ("all", "optimizer")
+
+UNKNOWN_WHAT = """FullyShardedStrategy: shard={found!r}. Write "all", for weights, gradients and optimizer state, or
+"optimizer", for optimizer state alone."""
+
+UNKNOWN_GROUP = """FullyShardedStrategy: shard_group={found!r}. Write "machine", to shard within each machine and
+replicate between machines, or a number of devices that divides {devices}, or None, to shard over all devices."""
+
+WRONG_MESH = """ModelParallelStrategy: the mesh {mesh} needs {wanted} devices, and there are {found}.
+Its sizes have to multiply to the number of devices: {example}."""
+
+NO_BATCH_AXIS = """ModelParallelStrategy: the mesh {mesh} has no axis "batch", along which the rows of a batch are divided.
+Name two axes, as in {{"batch": 2, "model": 4}}; {{"batch": 1, "model": 8}} divides no rows."""
+
+NO_LAYOUT_MAP = """ModelParallelStrategy: layout_map is a {kind}. Write a dict, as in {{"dense.*kernel": (None, "model")}},
+a keras.distribution.LayoutMap, or None, which derives layouts from shapes."""
+
+
+class FullyShardedStrategy(Strategy):
+    """One replica on each device; each device stores a part of the weights and of the optimizer's state.
+
+    What is also called FSDP, or ZeRO: a weight is gathered when a layer needs it, its gradient goes in parts to the
+    devices that store the parts, and these compute the update. Results are those of one device. If the environment has
+    a cluster (`unisono run`, TF_CONFIG, SLURM, ...), the devices of all workers take part.
+
+    ```python
+    strategy = unisono.FullyShardedStrategy()
+    with strategy.scope():
+        model = ...             # any Keras model
+        model.compile(...)
+    print(strategy.explain(model))
+    model.fit(dataset)
+    ```
+
+    Args:
+        devices: names ("gpu:0") or JAX devices; None means all.
+        shard: "all" shards weights, gradients and optimizer state (ZeRO-3), "optimizer" the optimizer's state alone
+            (ZeRO-1): weights are then whole on every device, and are not gathered in a step.
+        shard_group: "machine" shards within each machine and replicates between machines; a number shards within
+            groups of so many devices.
+        min_shard_size: variables with fewer elements are replicated.
+    """
+
+    def __init__(
+        self,
+        devices: Sequence[str | jax.Device] | None = None,
+        shard: Literal["all", "optimizer"] = "all",
+        shard_group: Literal["machine"] | int | None = None,
+        min_shard_size: int = 1024,
+    ):
+        if shard not in WHAT:
+            raise ValueError(UNKNOWN_WHAT.format(found=shard))
+        self._resolver = detect(os.environ) if devices is None else None
+        chosen = _devices(devices, self._resolver)
+        super().__init__(fully_sharded(chosen, shard, shard_group, min_shard_size))
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """The resolver that found the cluster; None without a cluster."""
+        return self._resolver
+
+
+class ModelParallelStrategy(Strategy):
+    """The devices form a mesh: rows of a batch are divided along its axis "batch", weights along the other.
+
+    A weight that is sharded along "model" stays so while it is used: the devices of one replica divide the work of a
+    layer, and XLA inserts what they exchange. Results are those of one device.
+
+    ```python
+    strategy = unisono.ModelParallelStrategy({"batch": 2, "model": 4})      # layouts from shapes
+    strategy = unisono.ModelParallelStrategy({"batch": 2, "model": 4}, {"query/kernel": (None, "model", None)})
+    ```
+
+    Args:
+        mesh: the names and sizes of the axes; "batch" is one of them.
+        layout_map: for patterns of variables' paths, a name of an axis or None for each dimension. A
+            `keras.distribution.LayoutMap` does too. None derives layouts from shapes. Dimensions that do not divide are
+            left whole, and the next best one is sharded.
+        devices: names or JAX devices; None means all.
+    """
+
+    def __init__(
+        self,
+        mesh: Mapping[str, int],
+        layout_map: Any = None,
+        devices: Sequence[str | jax.Device] | None = None,
+    ):
+        self._resolver = detect(os.environ) if devices is None else None
+        super().__init__(model_parallel(_devices(devices, self._resolver), dict(mesh), layout_map))
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """The resolver that found the cluster; None without a cluster."""
+        return self._resolver
+
+
+def fully_sharded(
+    devices: list[jax.Device],
+    shard: str = "all",
+    shard_group: str | int | None = None,
+    min_shard_size: int = 1024,
+) -> Placement:
+    """The placement of a :class:`FullyShardedStrategy` over ``devices``."""
+    size = _group_size(devices, shard_group)
+    if size == len(devices):
+        shape, axes = (size,), ("replica",)
+    else:
+        shape, axes = (len(devices) // size, size), ("group", "replica")
+    policy = ShardLargestDim((axes[-1],), size, min_shard_size, weights=shard == "all")
+    return ShardedPlacement(_mesh(devices, shape, axes), row_axes=axes, policy=policy)
+
+
+def model_parallel(devices: list[jax.Device], mesh: dict[str, int], layout_map: Any) -> Placement:
+    """The placement of a :class:`ModelParallelStrategy` over ``devices``."""
+    if "batch" not in mesh or len(mesh) < 2:
+        raise ValueError(NO_BATCH_AXIS.format(mesh=mesh))
+    wanted = math.prod(mesh.values())
+    if wanted != len(devices):
+        batch = max(len(devices) // 2, 1)
+        example = {"batch": batch, next(axis for axis in mesh if axis != "batch"): len(devices) // batch}
+        raise ValueError(WRONG_MESH.format(mesh=mesh, wanted=wanted, found=len(devices), example=example))
+    axes = ("batch", *(axis for axis in mesh if axis != "batch"))
+    policy = ShardByMap({axis: mesh[axis] for axis in axes}, axes[-1], _patterns(layout_map))
+    return ShardedPlacement(_mesh(devices, tuple(mesh[axis] for axis in axes), axes), row_axes=("batch",), policy=policy)
+
+
+def _devices(devices: Sequence[str | jax.Device] | None, resolver: ClusterResolver | None) -> list[jax.Device]:
+    if devices is not None:
+        return resolve_devices(devices)
+    if resolver is None:
+        return default_devices()
+    join_cluster(resolver)
+    return all_devices()
+
+
+def _mesh(devices: list[jax.Device], shape: tuple[int, ...], axes: tuple[str, ...]) -> jax.sharding.Mesh:
+    return jax.make_mesh(shape, axes, devices=devices, axis_types=(AxisType.Auto,) * len(axes))
+
+
+def _group_size(devices: list[jax.Device], shard_group: str | int | None) -> int:
+    if shard_group is None:
+        return len(devices)
+    if shard_group == "machine":
+        machines = all_gather_json(platform.node()) if processes().count > 1 else ["this"]
+        sizes = Counter(machines[device.process_index if len(machines) > 1 else 0] for device in devices).values()
+        if len(set(sizes)) == 1:
+            return next(iter(sizes))
+    elif type(shard_group) is int and shard_group > 0 and len(devices) % shard_group == 0:
+        return shard_group
+    raise ValueError(UNKNOWN_GROUP.format(found=shard_group, devices=len(devices)))
+
+
+def _patterns(layout_map: Any) -> dict[str, tuple[str | None, ...]] | None:
+    if layout_map is None:
+        return None
+    if isinstance(layout_map, keras.distribution.LayoutMap):
+        return {key: tuple(layout_map[key].axes) for key in layout_map}
+    if isinstance(layout_map, Mapping):
+        return {key: tuple(getattr(axes, "axes", axes)) for key, axes in layout_map.items()}
+    raise TypeError(NO_LAYOUT_MAP.format(kind=type(layout_map).__name__))
