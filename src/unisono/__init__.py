@@ -18,10 +18,11 @@ from unisono import callbacks, checkpoint, cluster_resolver, config, data, datas
 from unisono._src._install_hooks import install_hooks as _install_hooks
 from unisono._src.parameter_servers import ParameterServerStrategy
 from unisono._src.strategy import (
-    CentralStorageStrategy, CommunicationImplementation, CommunicationOptions, DistributedDataset, DistributedIterator,
-    DistributedValues, FullyShardedStrategy, InputContext, InputOptions, InputReplicationMode, MirroredStrategy,
-    ModelParallelStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy, ReduceOp, ReplicaContext, RunOptions, Strategy, StrategyExtended, TPUStrategy,
-    experimental_set_strategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
+    CentralStorageStrategy, CommunicationImplementation, CommunicationOptions, DistributedDataset,
+    DistributedIterator, DistributedValues, FullyShardedStrategy, InputContext, InputOptions, InputReplicationMode,
+    MirroredStrategy, ModelParallelStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy, ReduceOp,
+    ReplicaContext, RunOptions, Strategy, StrategyExtended, TPUStrategy, experimental_set_strategy,
+    get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from unisono._src.tracing.control_flow import ControlFlowError
 from unisono._src.tracing.functions import TracedValueError, function, functions_run_eagerly, run_functions_eagerly

@@ -114,6 +114,7 @@ class ShardByMap:
     patterns: Mapping[str, Axes] | None
     _used: set[str] = field(default_factory=set)
     _paths: dict[str, None] = field(default_factory=dict)
+    _kernels: dict[str, tuple[tuple[int, ...], PartitionSpec]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for pattern, axes in (self.patterns or {}).items():
@@ -165,14 +166,23 @@ class ShardByMap:
 
     def _from_shape(self, variable: VariableInfo) -> LayoutDecision:
         """Of a matrix the longer side, so that a wide layer is sharded along its units and the next along its inputs;
-        of attention's kernels the heads; of all else the last dimension. Vectors are replicated."""
+        of attention's kernels the heads, of an embedding its rows, so that what goes from layer to layer is whole; of
+        all else the last dimension. A bias is sharded as the units of its kernel, another vector is replicated."""
         shape, number = variable.shape, self.mesh_axes[self.model_axis]
+        parent, _, name = variable.path.rpartition("/")
+        if name == "bias":
+            kernel_shape, kernel_spec = self._kernels.get(parent, ((), PartitionSpec()))
+            if kernel_shape[-len(shape) :] == shape:
+                return LayoutDecision(PartitionSpec(*tuple(kernel_spec)[-len(shape) :]), "units of its kernel")
         if len(shape) < 2:
             return LayoutDecision(PartitionSpec(), "a vector")
         order, reason = _preferred_dims(variable)
         for dim in order:
             if shape[dim] % number == 0:
-                return LayoutDecision(_spec(len(shape), dim, (self.model_axis,)), reason)
+                spec = _spec(len(shape), dim, (self.model_axis,))
+                if name == "kernel":
+                    self._kernels[parent] = shape, spec
+                return LayoutDecision(spec, reason)
             reason = f"{shape[dim]} does not divide by {number}"
         return LayoutDecision(PartitionSpec(), f"no dimension divides by {number}")
 
@@ -200,7 +210,7 @@ def _preferred_dims(variable: VariableInfo) -> tuple[Sequence[int], str]:
     shape = variable.shape
     by_size = sorted(range(len(shape)), key=lambda dim: (-shape[dim], -dim))
     if variable.path.endswith("embeddings"):
-        return range(len(shape) - 1, -1, -1), "features of an embedding"
+        return range(len(shape)), "rows of an embedding"
     if len(shape) == 2:
         return by_size, "the longer side" if shape[0] != shape[1] else "units"
     if len(shape) == 3:

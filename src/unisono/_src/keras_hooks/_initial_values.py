@@ -79,7 +79,7 @@ def _draw(initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.shar
     seed = None
     if has_seed:
         seed = draw_seed(initializer.seed)
-        if len({device.process_index for device in layout.device_set}) > 1:
+        if not layout.is_fully_addressable:
             seed = broadcast_from_chief(seed)  # without a seed of the user each process has made its own
     value: jax.Array = _programs[key](seed)
     return value

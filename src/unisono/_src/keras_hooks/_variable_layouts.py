@@ -4,8 +4,8 @@ Layers read a weight whole, optimizers compute with its shards. The variables of
 that they belong to.
 
 Checked against Keras 3.15.1: optimizers make all of their variables by `add_variable`, and those that belong to a
-weight by `add_variable_from_reference`, which calls it; updates of weights, averages and accumulated gradients included,
-are computed inside of `apply`.
+weight by `add_variable_from_reference`, which calls it; updates of weights, averages and accumulated gradients
+included, are computed inside of `apply`.
 """
 
 from __future__ import annotations
@@ -97,8 +97,7 @@ def as_layers_read_it(variable: Any, value: Any) -> Any:
     owner = get_owner(variable)
     if owner is None or not owner.placement.shards_variables or not isinstance(value, jax.core.Tracer):
         return value
-    replica = context.current_replica()
-    if _is_updating.get() or (replica is not None and replica.axis is not None):
+    if _is_updating.get() or _is_one_of_several_replicas():
         return value
     stored = layout_of(variable)
     whole = owner.placement.read_layout(stored)
@@ -119,8 +118,16 @@ def _constrain_gradient(gradient: Any, variable: Any) -> Any:
     owner = get_owner(variable)
     if owner is None or not owner.placement.shards_variables or not isinstance(gradient, jax.core.Tracer):
         return gradient
+    if _is_one_of_several_replicas():
+        return gradient
     layout = owner.placement.update_layout(variable_info(variable))
     return gradient if layout is None else jax.lax.with_sharding_constraint(gradient, layout)
+
+
+def _is_one_of_several_replicas() -> bool:
+    """Whether this is the program of one replica, where values are whole and XLA takes no constraints."""
+    replica = context.current_replica()
+    return replica is not None and replica.axis is not None
 
 
 def _note_optimizer(original: Any) -> Any:

@@ -38,11 +38,11 @@ replicate between machines, or a number of devices that divides {devices}, or No
 WRONG_MESH = """ModelParallelStrategy: the mesh {mesh} needs {wanted} devices, and there are {found}.
 Its sizes have to multiply to the number of devices: {example}."""
 
-NO_BATCH_AXIS = """ModelParallelStrategy: the mesh {mesh} has no axis "batch", along which the rows of a batch are divided.
+NO_BATCH_AXIS = """ModelParallelStrategy: the mesh {mesh} has no axis "batch", along which rows are divided, or only it.
 Name two axes, as in {{"batch": 2, "model": 4}}; {{"batch": 1, "model": 8}} divides no rows."""
 
-NO_LAYOUT_MAP = """ModelParallelStrategy: layout_map is a {kind}. Write a dict, as in {{"dense.*kernel": (None, "model")}},
-a keras.distribution.LayoutMap, or None, which derives layouts from shapes."""
+NO_LAYOUT_MAP = """ModelParallelStrategy: layout_map is a {kind}. Write a dict, as in
+{{"dense.*kernel": (None, "model")}}, a keras.distribution.LayoutMap, or None, which derives layouts from shapes."""
 
 
 class FullyShardedStrategy(Strategy):
@@ -131,9 +131,9 @@ def fully_sharded(
 ) -> Placement:
     """The placement of a :class:`FullyShardedStrategy` over ``devices``."""
     size = _group_size(devices, shard_group)
-    if size == len(devices):
-        shape, axes = (size,), ("replica",)
-    else:
+    shape: tuple[int, ...] = (size,)
+    axes: tuple[str, ...] = ("replica",)
+    if size < len(devices):
         shape, axes = (len(devices) // size, size), ("group", "replica")
     policy = ShardLargestDim((axes[-1],), size, min_shard_size, weights=shard == "all")
     return ShardedPlacement(_mesh(devices, shape, axes), row_axes=axes, policy=policy)
@@ -150,7 +150,9 @@ def model_parallel(devices: list[jax.Device], mesh: dict[str, int], layout_map: 
         raise ValueError(WRONG_MESH.format(mesh=mesh, wanted=wanted, found=len(devices), example=example))
     axes = ("batch", *(axis for axis in mesh if axis != "batch"))
     policy = ShardByMap({axis: mesh[axis] for axis in axes}, axes[-1], _patterns(layout_map))
-    return ShardedPlacement(_mesh(devices, tuple(mesh[axis] for axis in axes), axes), row_axes=("batch",), policy=policy)
+    return ShardedPlacement(
+        _mesh(devices, tuple(mesh[axis] for axis in axes), axes), row_axes=("batch",), policy=policy
+    )
 
 
 def _devices(devices: Sequence[str | jax.Device] | None, resolver: ClusterResolver | None) -> list[jax.Device]:
@@ -183,7 +185,13 @@ def _patterns(layout_map: Any) -> dict[str, tuple[str | None, ...]] | None:
     if layout_map is None:
         return None
     if isinstance(layout_map, keras.distribution.LayoutMap):
-        return {key: tuple(layout_map[key].axes) for key in layout_map}
+        layout_map = {key: layout_map[key] for key in layout_map}
     if isinstance(layout_map, Mapping):
-        return {key: tuple(getattr(axes, "axes", axes)) for key, axes in layout_map.items()}
+        return {key: _axes(layout) for key, layout in layout_map.items()}
     raise TypeError(NO_LAYOUT_MAP.format(kind=type(layout_map).__name__))
+
+
+def _axes(layout: Any) -> tuple[str | None, ...]:
+    """The axes of a `keras.distribution.TensorLayout`, or of a tuple of names."""
+    axes: tuple[str | None, ...] = tuple(getattr(layout, "axes", layout))
+    return axes

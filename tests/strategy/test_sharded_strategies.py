@@ -1,4 +1,4 @@
-"""A placement that shards variables is one subclass: everything else asks `layout` and `fetch`, and trains the same."""
+"""Strategies that shard variables: everything trains, is saved and resumes as with mirrored ones."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import jax
 import keras
 import numpy as np
 import pytest
-from jax.sharding import NamedSharding, PartitionSpec
 
 import unisono
-from unisono._src.devices import Placement, resolve_devices
 from unisono._src.keras_hooks import raw_value
 from unisono._src.strategy import Strategy
 from unisono._src.training import check_in_sync
@@ -23,20 +21,9 @@ X = np.random.default_rng(0).normal(size=(48, 6)).astype("float32")
 Y = X @ np.random.default_rng(1).normal(size=(6, 3)).astype("float32")
 
 
-class ShardedPlacement(Placement):
-    """Variables are sharded along their first dimension that divides by the number of devices."""
-
-    def layout(self, variable: Any) -> NamedSharding:
-        shape = tuple(getattr(variable, "shape", variable))
-        for dim, size in enumerate(shape):
-            if size and size % self.num_replicas == 0:
-                return NamedSharding(self.mesh, PartitionSpec(*[None] * dim, self.axis))
-        return self.replicated
-
-
 @pytest.fixture
 def sharded() -> Strategy:
-    return Strategy(ShardedPlacement.over(resolve_devices(DEVICES)))
+    return unisono.FullyShardedStrategy(DEVICES, min_shard_size=0)
 
 
 @pytest.fixture
@@ -74,7 +61,7 @@ def assert_equal_values(one: keras.Model, other: keras.Model) -> None:
 def assert_kernels_are_sharded(model: keras.Model) -> None:
     kernel = raw_value(model.layers[0].kernel)
     assert kernel.shape == (6, 8)
-    assert [shard.data.shape for shard in kernel.addressable_shards] == [(3, 8), (3, 8)]
+    assert [shard.data.shape for shard in kernel.addressable_shards] == [(6, 4), (6, 4)]
     momentum = next(each for each in model.optimizer.variables if tuple(each.shape) == (6, 8))
     assert not raw_value(momentum).is_fully_replicated
 
@@ -173,10 +160,3 @@ def test_fetched_values_are_copies(mirrored: Strategy) -> None:
     jax.jit(lambda x: x + 1, donate_argnums=0)(placed).block_until_ready()
     assert fetched.tolist() == [0, 0, 0]
     fetched += 1  # it may be written
-
-
-def test_sharding_over_processes_is_refused_by_name(sharded: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
-    placement = ShardedPlacement.over(resolve_devices(DEVICES))
-    monkeypatch.setitem(placement.__dict__, "spans_processes", True)
-    with pytest.raises(NotImplementedError, match=r"ShardedPlacement shards a variable of shape \(4, 3\)"):
-        placement.place_variable(np.zeros((4, 3), "float32"))
