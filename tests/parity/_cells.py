@@ -1,4 +1,4 @@
-"""The parity table: which model, how many rows, which optimizer, on how many replicas.
+"""The parity table: which model, how many rows, which optimizer, under which strategy on how many devices.
 
 Owns the table and the tolerances. Knows neither jax nor keras: pytest reads it while collecting, and the
 runner (`_runner.py`) in its own process. What the names of models and optimizers mean is said in
@@ -7,11 +7,15 @@ runner (`_runner.py`) in its own process. What the names of models and optimizer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
 
 REPLICAS = (1, 2, 4, 8)
+
+# `zero1` and `zero3` are FullyShardedStrategy with shard="optimizer" and shard="all", which shard even the smallest
+# variables here; the meshes are ModelParallelStrategy with layouts from shapes. `_runner.py` makes them.
+STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4")
 
 # One step from the same state: what two orders of summing a few hundred float32 numbers may differ by.
 STEP_TOLERANCE = 1e-6
@@ -159,15 +163,25 @@ class Problem:
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of the table: a problem, and how many replicas solve it."""
+    """One row of the table: a problem, and which strategy solves it on how many devices."""
 
     problem: Problem
-    replicas: int
+    devices: int
     tier: str  # "default", or "full": make test-all
+    strategy: str = "mirrored"
 
     @property
     def id(self) -> str:
-        return f"{self.problem.id}-on{self.replicas}"
+        return f"{self.problem.id}-on{self.devices}" + (f"-{self.strategy}" if self.is_sharded else "")
+
+    @property
+    def is_sharded(self) -> bool:
+        return self.strategy != "mirrored"
+
+    @property
+    def solution(self) -> str:
+        """The name under which the process that solves it leaves its solution."""
+        return f"{self.strategy}:{self.problem.id}"
 
 
 def _cell(model: str, optimizer: str, kind: str, replicas: int, **rest: str) -> tuple[Problem, int]:
@@ -301,12 +315,37 @@ OPTIMIZERS = (
 )
 
 
+def _sharded_default() -> Iterator[Cell]:
+    """Problems that the default tier's process for 4 devices and its oracle solve anyway."""
+    for strategy, problem in (
+        ("zero3", _cell("mlp", "adam_accumulate", "one_left", 4)),
+        ("zero3", _cell("own_train_step", "sgd", "one_short", 4)),
+        ("zero1", _cell("mlp", "sgd_clipnorm", "one_short", 4)),
+        ("mesh2x2", _cell("two_heads_dict", "adam", "indivisible", 4)),
+    ):
+        yield Cell(*problem, "default", strategy)
+
+
+def _sharded(mirrored: Iterable[Cell]) -> Iterator[Cell]:
+    """Every cell with sharded state, and every problem on both meshes."""
+    yield from _sharded_default()
+    for cell in mirrored:
+        if cell.devices > 1:
+            yield Cell(cell.problem, cell.devices, "full", "zero1")
+            yield Cell(cell.problem, cell.devices, "full", "zero3")
+        yield Cell(cell.problem, 4, "full", "mesh2x2")
+        yield Cell(cell.problem, 8, "full", "mesh2x4")
+
+
 def _table() -> tuple[Cell, ...]:
     cells: dict[tuple[Problem, int], Cell] = {}
     for tier, rows in (("default", _default()), ("full", _full())):
-        for problem, replicas in rows:
-            cells.setdefault((problem, replicas), Cell(problem, replicas, tier))
-    return tuple(cells.values())
+        for problem, devices in rows:
+            cells.setdefault((problem, devices), Cell(problem, devices, tier))
+    by_id = {cell.id: cell for cell in cells.values()}
+    for cell in _sharded(cells.values()):
+        by_id.setdefault(cell.id, cell)
+    return tuple(by_id.values())
 
 
 CELLS = _table()

@@ -23,55 +23,63 @@ SOURCE = HERE.parents[1] / "src"
 AT_ONCE = 2
 SECONDS_TO_START, SECONDS_A_PROBLEM = 60, 20
 OUTPUT_SHOWN = 6000
+MOST_SOLUTIONS = 100  # of one process, whose memory grows with what it has compiled
 
 
 @dataclass(frozen=True)
 class Group:
-    """The problems that one process solves."""
+    """The solutions that one process computes."""
 
     side: str
-    replicas: int
-    problems: tuple[str, ...]
+    devices: int
+    solutions: tuple[str, ...]
     folder: Path
 
     @property
     def output(self) -> Path:
         return self.folder / "output.txt"
 
-    def solution(self, problem: str) -> Solution:
+    def solution(self, name: str) -> Solution:
         """Raises AssertionError, with what the process said, where there is none."""
         try:
-            facts = json.loads((self.folder / f"{problem}.json").read_text())
+            facts = json.loads((self.folder / f"{name}.json").read_text())
         except FileNotFoundError:
-            raise AssertionError(f"{self} left no result for {problem}:\n{_tail(self.output)}") from None
-        assert "error" not in facts, f"{self} failed at {problem}:\n{facts['error']}"
-        with np.load(self.folder / f"{problem}.npz") as arrays:
+            raise AssertionError(f"{self} left no result for {name}:\n{_tail(self.output)}") from None
+        assert "error" not in facts, f"{self} failed at {name}:\n{facts['error']}"
+        with np.load(self.folder / f"{name}.npz") as arrays:
             return Solution(dict(arrays), facts)
 
     def __str__(self) -> str:
-        return f"{self.side} on {self.replicas}"
+        return f"{self.side} on {self.devices}"
 
 
-def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str, int], Group]:
-    """The groups by side and replicas, all solved. `candidate` is the side that is put to the test."""
+def oracle_solution(cell: Cell) -> str:
+    """The name of the oracle's solution: one for all strategies."""
+    return f"stock:{cell.problem.id}"
+
+
+def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str, int, str], Group]:
+    """The groups by side, devices and solution, all solved. `candidate` is the side that is put to the test."""
     wanted: dict[tuple[str, int], dict[str, None]] = {}
     for cell in cells:
-        wanted.setdefault(("oracle", 1), {})[cell.problem.id] = None
-        wanted.setdefault((candidate, cell.replicas), {})[cell.problem.id] = None
-    groups = {}
-    for (side, replicas), problems in wanted.items():
-        own = folder / f"{side}{replicas}"
-        own.mkdir(exist_ok=True)
-        groups[side, replicas] = Group(side, replicas, tuple(problems), own)
+        wanted.setdefault(("oracle", 1), {})[oracle_solution(cell)] = None
+        wanted.setdefault((candidate, cell.devices), {})[cell.solution] = None
+    groups = []
+    for (side, devices), solutions in wanted.items():
+        names = tuple(solutions)
+        for start in range(0, len(names), MOST_SOLUTIONS):
+            own = folder / f"{side}{devices}-{start}"
+            own.mkdir(exist_ok=True)
+            groups.append(Group(side, devices, names[start : start + MOST_SOLUTIONS], own))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(_solve, groups.values()))
-    return groups
+        list(pool.map(_solve, groups))
+    return {(group.side, group.devices, name): group for group in groups for name in group.solutions}
 
 
 def _solve(group: Group) -> None:
     """Starts again after a problem that took the whole process down (XLA aborts instead of raising)."""
-    deadline = time.monotonic() + SECONDS_TO_START + SECONDS_A_PROBLEM * len(group.problems)
-    left = list(group.problems)
+    deadline = time.monotonic() + SECONDS_TO_START + SECONDS_A_PROBLEM * len(group.solutions)
+    left = list(group.solutions)
     while left:
         ending = _run(group, left, deadline - time.monotonic())
         left = [name for name in left if not (group.folder / f"{name}.json").exists()]
@@ -82,17 +90,17 @@ def _solve(group: Group) -> None:
             return
 
 
-def _run(group: Group, problems: list[str], seconds: float) -> str:
+def _run(group: Group, solutions: list[str], seconds: float) -> str:
     """Says how it ended."""
     command = [
         sys.executable,
         str(HERE / "_runner.py"),
         "--side",
         group.side,
-        "--replicas",
-        str(group.replicas),
+        "--devices",
+        str(group.devices),
     ]
-    command += ["--problems", ",".join(problems), "--out", str(group.folder)]
+    command += ["--solutions", ",".join(solutions), "--out", str(group.folder)]
     with group.output.open("w") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, env=_environment(), start_new_session=True

@@ -1,11 +1,11 @@
-"""Solves problems in its own process: `python _runner.py --side oracle --problems a,b --out DIR`.
+"""Solves problems in its own process: `python _runner.py --side oracle --solutions mirrored:a,zero3:b --out DIR`.
 
-Sides: `oracle` is stock Keras on one device and never imports unisono. `unisono` runs the same lines under a
-MirroredStrategy of `--replicas` CPU devices. `reordered` is the oracle with the rows inside each batch
-backwards: what it differs from the oracle by is rounding, the floor below which a difference says nothing.
+Sides: `oracle` is stock Keras on one device and never imports unisono. `unisono` runs the same lines under the
+strategy named before each problem, on `--devices` CPU devices. `reordered` is the oracle with the rows inside each
+batch backwards: what it differs from the oracle by is rounding, the floor below which a difference says nothing.
 
-For each problem it leaves `<id>.npz` (arrays) and then `<id>.json` (facts, or the traceback); a problem
-without a `.json` was not finished.
+For each solution it leaves `<name>.npz` (arrays) and then `<name>.json` (facts, or the traceback); one without a
+`.json` was not finished.
 """
 
 from __future__ import annotations
@@ -200,7 +200,11 @@ def _where_it_ran(model: Any) -> dict[str, Any]:
         for program in unisono._src.training.programs(model)
     ]
     weights = sum(v.value.size for v in model.trainable_variables)
-    return {"devices": devices, "weights": weights, "programs": programs}
+    sharded = {
+        kind: any(not variable.value.is_fully_replicated for variable in variables)
+        for kind, variables in (("weights", model.trainable_variables), ("optimizer", model.optimizer.variables))
+    }
+    return {"devices": devices, "weights": weights, "sharded": sharded, "programs": programs}
 
 
 def _all_reduced(text: str) -> int:
@@ -215,7 +219,7 @@ def solve(problem: Problem, side: str, scope: Any) -> tuple[dict[str, np.ndarray
     keras.config.set_dtype_policy(problem.policy)
     keras.utils.set_random_seed(20261115)
     rows = Data(problem, reordered=side == "reordered")
-    with scope():
+    with scope:
         model = _build(problem)
     run = _on_batch if problem.variation == "on_batch" else _fit
     arrays = run(problem, model, rows)
@@ -231,31 +235,39 @@ def _save(out: Path, name: str, arrays: dict[str, np.ndarray], facts: dict[str, 
     partial.rename(out / f"{name}.json")
 
 
-def _scope(side: str, replicas: int) -> Any:
+def _scope(side: str, strategy: str, devices: int) -> Any:
     if side != "unisono":
-        return contextlib.nullcontext
+        return contextlib.nullcontext()
     import unisono  # only this side may
 
-    unisono.config.set_cpu_devices(replicas)
-    return unisono.MirroredStrategy([f"cpu:{index}" for index in range(replicas)]).scope
+    unisono.config.set_cpu_devices(devices)
+    names = [f"cpu:{index}" for index in range(devices)]
+    if strategy == "mirrored":
+        return unisono.MirroredStrategy(names).scope()
+    if strategy.startswith("mesh"):
+        batch, model = map(int, strategy.removeprefix("mesh").split("x"))
+        return unisono.ModelParallelStrategy({"batch": batch, "model": model}, devices=names).scope()
+    what: Any = {"zero1": "optimizer", "zero3": "all"}[strategy]
+    return unisono.FullyShardedStrategy(names, shard=what, min_shard_size=0).scope()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--side", choices=("oracle", "reordered", "unisono"), required=True)
-    parser.add_argument("--replicas", type=int, default=1)
-    parser.add_argument("--problems", required=True, help="comma-separated ids")
+    parser.add_argument("--devices", type=int, default=1)
+    parser.add_argument("--solutions", required=True, help="comma-separated strategy:problem")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
 
     problems = {cell.problem.id: cell.problem for cell in CELLS}
-    scope = _scope(options.side, options.replicas)
-    for name in options.problems.split(","):
-        print(f"{options.side} on {options.replicas}: {name}", flush=True)
+    for name in options.solutions.split(","):
+        print(f"{options.side} on {options.devices}: {name}", flush=True)
         faulthandler.dump_traceback_later(SECONDS_BEFORE_A_STACK_DUMP)
         begin, arrays = time.monotonic(), {}
+        strategy, _, problem = name.partition(":")
         try:
-            arrays, facts = solve(problems[name], options.side, scope)
+            scope = _scope(options.side, strategy, options.devices)
+            arrays, facts = solve(problems[problem], options.side, scope)
         except Exception:  # recorded for this problem; the rest continue
             facts = {"error": traceback.format_exc()}
         _save(options.out, name, arrays, facts | {"seconds": time.monotonic() - begin})

@@ -1,4 +1,4 @@
-"""Solves the problems of all selected cells once: the oracle in one process, Unisono in one per N."""
+"""Solves the problems of all selected cells once: the oracle in one process, Unisono in others per N."""
 
 import os
 from dataclasses import dataclass
@@ -7,19 +7,22 @@ import pytest
 
 from ._cells import Cell
 from ._compare import Solution
-from ._processes import Group, solve_all
+from ._processes import Group, oracle_solution, solve_all
 
 
 @dataclass(frozen=True)
 class Solved:
     candidate: str
-    groups: dict[tuple[str, int], Group]
+    groups: dict[tuple[str, int, str], Group]
 
     def oracle(self, cell: Cell) -> Solution:
-        return self.groups["oracle", 1].solution(cell.problem.id)
+        return self._solution("oracle", 1, oracle_solution(cell))
 
     def unisono(self, cell: Cell) -> Solution:
-        return self.groups[self.candidate, cell.replicas].solution(cell.problem.id)
+        return self._solution(self.candidate, cell.devices, cell.solution)
+
+    def _solution(self, side: str, devices: int, name: str) -> Solution:
+        return self.groups[side, devices, name].solution(name)
 
 
 @pytest.fixture(scope="session")

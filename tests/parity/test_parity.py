@@ -9,10 +9,16 @@ from .conftest import Solved
 # The first test waits for all processes; each of those has a deadline of its own (_processes.py).
 pytestmark = pytest.mark.timeout(2 * 60 * 60)
 
-every_cell = pytest.mark.parametrize(
-    "cell",
-    [pytest.param(c, id=c.id, marks=[pytest.mark.full] if c.tier == "full" else []) for c in CELLS],
-)
+
+def _parametrize(cells: list[Cell]) -> pytest.MarkDecorator:
+    full = [pytest.mark.full]
+    return pytest.mark.parametrize(
+        "cell", [pytest.param(c, id=c.id, marks=full if c.tier == "full" else []) for c in cells]
+    )
+
+
+every_cell = _parametrize(list(CELLS))
+every_sharded_cell = _parametrize([cell for cell in CELLS if cell.is_sharded])
 
 
 def _comparable(cell: Cell, solved: Solved) -> None:
@@ -48,12 +54,23 @@ def test_the_step_ran_on_every_device(cell: Cell, solved: Solved) -> None:
     facts = solved.unisono(cell).facts
     if solved.candidate != "unisono":
         pytest.skip("stock Keras runs on one device")
-    assert set(facts["devices"].values()) == {cell.replicas}, facts["devices"]
+    assert set(facts["devices"].values()) == {cell.devices}, facts["devices"]
     programs = [program for program in facts["programs"] if program["kind"] == "train"]
     assert programs, f"no train program among {facts['programs']}"
-    if cell.replicas > 1:
+    if cell.devices > 1:
         summed = [program["all_reduced"] for program in programs]
         assert all(summed), f"a step without an all-reduce: {programs}"
         # A number for each weight: the gradients are summed over the devices. Only the single row that some
-        # problems end with may be handed to all devices instead (XLA does so in front of a recurrent layer).
-        assert max(summed) >= facts["weights"], (facts["weights"], programs)
+        # problems end with may be handed to all devices instead (XLA does so in front of a recurrent layer). On a
+        # mesh each device sums its part of the gradients.
+        least = facts["weights"] / (cell.devices // 2 if cell.strategy.startswith("mesh") else 1)
+        assert max(summed) >= least, (least, programs)
+
+
+@every_sharded_cell
+def test_the_state_is_sharded(cell: Cell, solved: Solved) -> None:
+    if solved.candidate != "unisono":
+        pytest.skip("stock Keras shards nothing")
+    # SGD without momentum has nothing to shard.
+    of_optimizer = cell.problem.optimizer not in ("sgd",)
+    assert solved.unisono(cell).facts["sharded"] == {"weights": cell.strategy != "zero1", "optimizer": of_optimizer}

@@ -13,7 +13,7 @@ from ._processes import Group
 RUNNER = """
 import os, subprocess, sys, time
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-for name in options["--problems"].split(","):
+for name in options["--solutions"].split(","):
     print("now", name, flush=True)
     if name == "abort":
         os.abort()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ._cells import CELLS, MODELS, OPTIMIZERS, ROW_KINDS, VARIATIONS, Problem, Rows, rows_for
+from ._cells import CELLS, MODELS, OPTIMIZERS, ROW_KINDS, STRATEGIES, VARIATIONS, Problem, Rows, rows_for
 from ._compare import Solution, initial_differences, not_zero, run_differences, step_differences
 
 DEFAULT = [cell for cell in CELLS if cell.tier == "default"]
@@ -13,7 +13,21 @@ MLP = Problem(model="mlp", optimizer="sgd", rows=Rows(rows=33, batch=16))
 
 
 def test_the_default_tier_stays_small():
-    assert len(DEFAULT) <= 20
+    assert len(DEFAULT) <= 24
+
+
+def test_sharded_cells_of_the_default_tier_need_no_process_and_no_oracle_of_their_own():
+    mirrored = [cell for cell in DEFAULT if not cell.is_sharded]
+    for cell in DEFAULT:
+        assert cell.problem in {each.problem for each in mirrored}
+        assert cell.devices in {each.devices for each in mirrored}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[1:])
+def test_every_problem_is_in_the_table_with_sharded_state(strategy: str):
+    solved = {cell.problem for cell in CELLS if cell.strategy == strategy}
+    on_several = {cell.problem for cell in CELLS if not cell.is_sharded and cell.devices > 1}
+    assert solved >= on_several
 
 
 def test_cells_have_unique_names():
@@ -31,7 +45,7 @@ def test_every_model_and_every_variation_is_in_the_table():
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_every_model_meets_both_optimizers_on_every_number_of_replicas(model: str, optimizer: str):
     cells = [c for c in CELLS if (c.problem.model, c.problem.optimizer) == (model, optimizer)]
-    assert {cell.replicas for cell in cells} == {1, 2, 4, 8}
+    assert {cell.devices for cell in cells if not cell.is_sharded} == {1, 2, 4, 8}
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -44,7 +58,7 @@ def test_every_optimizer_is_in_the_table(optimizer: str):
 def test_rows_meet_replicas_in_every_way(kind: str, replicas: int):
     rows = rows_for(kind, replicas)
     tier = DEFAULT if replicas == 4 else CELLS
-    assert any((cell.problem.rows, cell.replicas) == (rows, replicas) for cell in tier)
+    assert any((cell.problem.rows, cell.devices) == (rows, replicas) for cell in tier)
 
 
 @pytest.mark.parametrize("replicas", [2, 4, 8])
