@@ -20,6 +20,7 @@ def install_hooks() -> None:
     keras_hooks.check_trainer_methods()
     keras_hooks.check_data_adapters()
     keras_hooks.bind_variables()
+    keras_hooks.read_whole_values()
     keras_hooks.observe_reads(record_variable_read)
     keras_hooks.seed_draws()
     keras_hooks.sum_gradients()

@@ -42,7 +42,7 @@ from unisono._src.keras_hooks._remote_variables import (
 )
 from unisono._src.keras_hooks._padded_rows import accept_padded_rows, mask_padded_rows
 from unisono._src.keras_hooks._saving import (
-    ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief, writes_files,
+    ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief,
 )
 from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, is_seed_state, seed_draws
 from unisono._src.keras_hooks._sharded_variables import ShardedVariable, split_weights
@@ -59,4 +59,7 @@ from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,
     evaluate_constant, in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read,
     report_reads, run_on_host_if_possible,
+)
+from unisono._src.keras_hooks._whole_values import (
+    has_variables_sharded_over_processes, read_whole_values, run_on_chief_with_whole_values,
 )

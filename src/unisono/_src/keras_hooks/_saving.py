@@ -4,7 +4,8 @@ Checked against Keras 3.15.1: `save`, `save_weights`, `load_weights` and `export
 callbacks call; `save_weights` refuses every path that does not end in `.weights.h5`. `ModelCheckpoint` decides in
 `_should_save_model`, makes the path in `_get_file_path`, and does both and the saving in `_save_model`.
 
-All processes hold the same weights, so another process has nothing to add, and would write into the same files.
+Other processes would write into the same files. They have nothing to add, unless variables are sharded over processes:
+then they take part in every read of one (`_whole_values.py`).
 Models that belong to no strategy keep Keras's own, except for paths that Keras refuses.
 """
 
@@ -23,12 +24,18 @@ from keras.src.utils import io_utils
 
 from unisono._src import hooks
 from unisono._src.keras_hooks._attributes import get_owner
-from unisono._src.processes import processes
+from unisono._src.keras_hooks._whole_values import (
+    has_variables_sharded_over_processes,
+    run_on_chief_with_whole_values,
+)
 from unisono._src.state.store import is_committed, staged_file
 
 # As in tf.keras, which took every other name for one of its checkpoints.
 _SUFFIXES: Final = (".keras", ".h5", ".hdf5", ".weights.json")
 _ONE_FILE: Final = (".keras", ".h5", ".hdf5")
+
+NO_EXPORT = """{name!r} cannot be exported here: its weights are sharded over processes, and an exported program has
+them whole. Write model.save("model.keras"), and export the model that keras.models.load_model loads in one process."""
 
 SAVE_SIGNATURES: Final = {
     "save": "(self, filepath, overwrite=True, zipped=None, **kwargs)",
@@ -44,7 +51,7 @@ class WeightsFolders:
     """What is done with paths such as `ckpt_3`, at which there is a folder. Both take the model and the path.
 
     Attributes:
-        save: writes the folder; on the chief only.
+        save: writes the folder. Called on every process.
         load: returns what `load_weights` returns.
     """
 
@@ -63,7 +70,7 @@ def write_on_chief() -> None:
             expects=SAVE_SIGNATURES[name],
             why=why,
         )
-    hooks.wrap(keras.Model, "export", _on_chief, expects=SAVE_SIGNATURES["export"], why=why)
+    hooks.wrap(keras.Model, "export", _export_on_chief, expects=SAVE_SIGNATURES["export"], why=why)
     why = "ScheduledCheckpoint decides as ModelCheckpoint does"
     hooks.require(
         keras.callbacks.ModelCheckpoint, "_save_model", expects="calls _get_file_path._should_save_model", why=why
@@ -91,12 +98,6 @@ def route_weights_folders(folders: WeightsFolders) -> None:
         expects=SAVE_SIGNATURES["load_weights"],
         why=why,
     )
-
-
-def writes_files(model: Any) -> bool:
-    """Whether this process writes the files of the model: of several processes the chief does."""
-    owner = get_owner(model)
-    return owner is None or not owner.placement.spans_processes or processes().is_chief
 
 
 def is_folder_path(path: Any) -> bool:
@@ -131,11 +132,21 @@ class ScheduledCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
 def _on_chief(original: Any) -> Any:
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not writes_files(self):
-            return None
-        return original(self, *args, **kwargs)
+        return run_on_chief_with_whole_values(self, lambda: original(self, *args, **kwargs))
 
     return method
+
+
+def _export_on_chief(original: Any) -> Any:
+    method = _on_chief(original)
+
+    @functools.wraps(original)
+    def export(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if has_variables_sharded_over_processes(self):
+            raise NotImplementedError(NO_EXPORT.format(name=self.name))
+        return method(self, *args, **kwargs)
+
+    return export
 
 
 def _write_atomically(original: Any) -> Any:

@@ -27,7 +27,8 @@ from keras.src.backend.common import global_state
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
 from unisono._src import hooks
-from unisono._src.keras_hooks._saving import SAVE_SIGNATURES, is_folder_path, writes_files
+from unisono._src.keras_hooks._saving import SAVE_SIGNATURES, is_folder_path
+from unisono._src.keras_hooks._whole_values import run_on_chief_with_whole_values
 from unisono._src.state.store import staged_file
 
 FILE: Final = "model.keras"
@@ -156,8 +157,7 @@ def _save_keras2_weights(original: Callable[..., Any]) -> Callable[..., Any]:
         name = os.fspath(filepath) if isinstance(filepath, str | os.PathLike) else ""
         if not kwargs.get("max_shard_size") and _is_keras2_weights(name):
             if overwrite or not os.path.exists(name):
-                if writes_files(self):
-                    _write_keras2_weights(self, name)
+                run_on_chief_with_whole_values(self, lambda: _write_keras2_weights(self, name))
                 return None
             raise FileExistsError(f"{name} exists, and save_weights was called with overwrite=False.")
         return original(self, filepath, overwrite, **kwargs)

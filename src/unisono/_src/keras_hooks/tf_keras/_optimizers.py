@@ -55,7 +55,7 @@ def install_optimizer_names(make_tape: Callable[[], Any]) -> None:
     added = {
         "lr": property(lambda self: self.learning_rate, _set_learning_rate),
         "weights": property(lambda self: self.variables),
-        "get_weights": lambda self: [np.asarray(variable.value) for variable in self.variables],
+        "get_weights": lambda self: [np.asarray(variable) for variable in self.variables],
         "minimize": functools.partialmethod(_minimize, make_tape),
         "compute_gradients": functools.partialmethod(_compute_gradients, make_tape),
         "get_gradients": _get_gradients,

@@ -31,7 +31,7 @@ def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
     hooks.patch(
         kind,
         "numpy",
-        lambda self: np.array(self.value)[()],
+        lambda self: np.array(self)[()],
         expects="source 0ff3deba1209",
         why="v.numpy() is a copy, which may be written to, and a number if there is only one",
         inherited=True,

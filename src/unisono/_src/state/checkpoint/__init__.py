@@ -10,9 +10,7 @@ from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._latest import checkpoints_iterator, latest_checkpoint
 from unisono._src.state.checkpoint._manager import CheckpointManager
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
-from unisono._src.state.checkpoint._pieces import (
-    copy_to_host, copy_values, is_sharded_over_processes, place_like,
-)
+from unisono._src.state.checkpoint._pieces import copy_values, place_like
 from unisono._src.state.checkpoint._policies import (
     AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy,
 )

@@ -13,17 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src.devices import is_sharded, is_sharded_over_processes
 from unisono._src.keras_hooks import is_on_read
 from unisono._src.processes import processes
 from unisono._src.state.store import ArrayInPieces, Index, Piece, StoredArray
 
 Copies = dict[str, Any]
 """NumPy arrays, and for what is sharded over processes `ArrayInPieces`, by name."""
-
-
-def is_sharded_over_processes(value: Any) -> bool:
-    """Whether no process alone has all of ``value``."""
-    return isinstance(value, jax.Array) and not (value.is_fully_addressable or value.is_fully_replicated)
 
 
 def copy_values(values: Mapping[str, Any], fetch: Callable[[Any], Any]) -> Copies:
@@ -40,21 +36,6 @@ def copy_values(values: Mapping[str, Any], fetch: Callable[[Any], Any]) -> Copie
     }
 
 
-def copy_to_host(value: Any) -> np.ndarray[Any, Any]:
-    """A whole copy of a value that this process has all shards of.
-
-    Shard by shard: NumPy's conversion would make the whole value and leave it with the array, as a second copy.
-    """
-    if not isinstance(value, jax.Array) or value.is_fully_replicated or not value.is_fully_addressable:
-        # A copy, not np.asarray: on CPUs that is a view of memory which a program may write into.
-        return np.array(value, copy=True)
-    host = np.empty(value.shape, value.dtype)
-    for shard in value.addressable_shards:
-        if shard.replica_id == 0:
-            host[shard.index] = np.asarray(shard.data)
-    return host
-
-
 def place_like(value: jax.Array, stored: Any) -> jax.Array:
     """``stored``, an array or a `StoredArray`, on the devices as ``value`` is, which may have been donated.
 
@@ -69,8 +50,8 @@ def place_like(value: jax.Array, stored: Any) -> jax.Array:
 
 def assign_stored(variable: Any, stored: Any) -> None:
     """Gives ``variable`` the value ``stored``, which has its shape and dtype."""
-    value = getattr(variable, "_value", None)
-    if isinstance(value, jax.Array) and not value.is_fully_replicated and not is_on_read(variable):
+    value: Any = getattr(variable, "_value", None)
+    if is_sharded(value) and not is_on_read(variable):
         variable._value = place_like(value, stored)
     else:
         # A copy: on CPUs JAX would use the memory of the caller's array.

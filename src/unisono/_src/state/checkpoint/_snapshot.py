@@ -9,13 +9,14 @@ from typing import Any
 import keras
 import numpy as np
 
+from unisono._src.devices import copy_to_host, is_sharded_over_processes
 from unisono._src.keras_hooks import get_owner, raw_value, report_data_pull
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint._names import named_variables
 from unisono._src.state.checkpoint._nodes import Arrays, to_node
 from unisono._src.state.checkpoint._per_replica_values import gather_per_replica_values
-from unisono._src.state.checkpoint._pieces import copy_to_host, copy_values, is_sharded_over_processes
+from unisono._src.state.checkpoint._pieces import copy_values
 from unisono._src.state.checkpoint._tree import children, is_stateful, leaves
 from unisono._src.state.store import JSON, ArrayInPieces
 

@@ -21,7 +21,8 @@ NOT_FOR_WEIGHTS = """ModelCheckpoint: filepath={path!r} with save_weights_only=T
 class ModelCheckpoint(ScheduledCheckpoint):
     """Saves the model, or its weights, during training. A file is there completely or not at all.
 
-    Of several workers the chief writes; the other workers decide the same and write nothing.
+    Of several workers the chief writes; the other workers decide the same and write nothing, except for their pieces of
+    a folder of weights that are sharded over workers.
 
     Args:
         filepath: where to; may hold `{epoch}`, `{batch}` and the names of logs, as in `"{epoch:02d}-{val_loss:.2f}"`.
@@ -68,14 +69,12 @@ class ModelCheckpoint(ScheduledCheckpoint):
         self.filepath = path
 
     def write(self, path: str) -> None:
-        """Saves the model to ``path``, on the chief."""
-        if not processes().is_chief:
-            return
+        """Saves the model to ``path``. Called on every process."""
         if is_folder_path(path):
             save_weights_folder(self.model, path)
         elif get_owner(self.model) is not None:
             self._save(path)
-        else:  # Keras's own method would write into a file that may be read at the same time
+        elif processes().is_chief:  # Keras's own method would write into a file that may be read at the same time
             with staged_file(path) as temporary:
                 self._save(os.fspath(temporary))
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import keras
 import numpy as np
 
+from unisono._src.keras_hooks import run_on_chief_with_whole_values
 from unisono._src.processes import processes
 from unisono._src.training.callbacks import _summaries
 from unisono._src.training.callbacks._batch_counter import BatchCounter
@@ -152,8 +153,9 @@ class TensorBoard(keras.callbacks.TensorBoard):
         # Every worker computes what is computed on devices, even if the chief alone writes it.
         if logs:
             self._write_curves(epoch, {**logs, **self._learning_rates()})
-        if not processes().is_chief:
-            return
+        run_on_chief_with_whole_values(self.model, lambda: self._write_values(epoch))
+
+    def _write_values(self, epoch: int) -> None:
         if self.histogram_freq and epoch % self.histogram_freq == 0:
             self._write_weights(epoch)
         if self.embeddings_freq and epoch % self.embeddings_freq == 0:

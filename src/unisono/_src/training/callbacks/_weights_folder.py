@@ -17,19 +17,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from unisono._src.devices import copy_to_host
 from unisono._src.keras_hooks import WeightsFolders, get_owner, raw_value
 from unisono._src.processes import processes
 from unisono._src.replicas import context
 from unisono._src.state.checkpoint import (
     CheckpointMismatch,
+    CheckpointWriter,
     LoadStatus,
+    Snapshot,
     abbreviate_names,
     apply_snapshot,
+    copy_values,
     describe_mismatch,
     load_on_chief,
     named_variables,
 )
-from unisono._src.state.store import BadCheckpoint, LoadedCheckpoint, commit, is_committed, load
+from unisono._src.state.store import BadCheckpoint, LoadedCheckpoint, commit, is_committed, open_checkpoint
 
 _METRICS: Final = "model/metrics/"
 _OPTIMIZER: Final = "model/optimizer/"
@@ -52,16 +56,20 @@ SKIPPED = """skip_mismatch=True: of the checkpoint {path!r} these do not fit {mo
 
 
 def save_weights_folder(model: Any, path: str) -> None:
-    """Writes the weights of ``model`` to the folder ``path``; on the chief only."""
-    if not processes().is_chief:
-        return
+    """Writes the weights of ``model`` to the folder ``path``. Called on every process: the chief writes what every
+    process has, and each its own pieces of weights that are sharded over processes."""
     if not model.weights:
         raise ValueError(NO_WEIGHTS.format(model=model.name))
     optimizer: Any = getattr(model, "optimizer", None)
     is_built = optimizer is not None and optimizer.built
     variables = _weights(model) | (_optimizer_variables(model) if is_built else {})
-    arrays = {name: np.array(raw_value(variable)) for name, variable in variables.items()}
-    commit(path, arrays=arrays, step=int(np.asarray(optimizer.iterations)) if is_built else 0)
+    values = {name: raw_value(variable) for name, variable in variables.items()}
+    snapshot = Snapshot(copy_values(values, _copy_all), None)
+    step = int(np.asarray(optimizer.iterations)) if is_built else 0
+    if snapshot.in_parts:
+        CheckpointWriter().write(snapshot, step, lambda: Path(path))
+    elif processes().is_chief:  # without the others, which may not have called this
+        commit(path, arrays=snapshot.arrays, step=step)
 
 
 def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -> LoadStatus:
@@ -88,6 +96,10 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
 
 
 WEIGHTS_FOLDERS: Final = WeightsFolders(save=save_weights_folder, load=load_weights_folder)
+
+
+def _copy_all(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: copy_to_host(value) for name, value in values.items()}
 
 
 def _named(model: Any) -> dict[str, Any]:
@@ -120,7 +132,7 @@ def _load(folder: Path) -> LoadedCheckpoint:
         names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
         parent = os.fspath(folder.parent)
         raise BadCheckpoint(folder, NO_SUCH_FOLDER.format(parent=parent, names=abbreviate_names(names) or "none"))
-    return load(folder)
+    return open_checkpoint(folder)
 
 
 def _select_model_arrays(arrays: Mapping[str, Any]) -> dict[str, Any]:
