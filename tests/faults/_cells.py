@@ -31,6 +31,8 @@ VICTIMS: Final = {
     "worker 0": Job(workers=2, data="arrays", step_seconds=0.15),
     "worker 1": Job(workers=2, data="arrays", step_seconds=0.15),
     "launcher": Job(workers=2, data="arrays", step_seconds=0.15),
+    "sharded worker 0": Job(workers=2, data="arrays", step_seconds=0.15, sharded=True),
+    "sharded worker 1": Job(workers=2, data="arrays", step_seconds=0.15, sharded=True),
 }
 """The process that it happens to, and the job that it happens in."""
 
@@ -56,6 +58,11 @@ class Fault:
 def _exists(fault: Fault) -> bool:
     if fault.victim == "worker 1":
         return fault.moment not in _CHIEFS  # it neither copies nor writes
+    if fault.victim.startswith("sharded"):
+        is_chiefs = fault.moment in ("before the rename", "after the rename", "deleting")
+        if is_chiefs and fault.victim == "sharded worker 1":
+            return False  # it copies and writes its part, and the chief completes the checkpoint
+        return fault.kind in ("SIGKILL", "SIGTERM") or fault.moment == "writing"
     if fault.victim == "launcher":
         return fault.kind.startswith("SIG")  # the script cannot make it raise, and the disk is the workers' too
     if fault.victim == "process with many steps per call":
@@ -71,5 +78,6 @@ QUICK: Final = [
     Fault("SIGKILL", "writing", "process"),
     Fault("SIGTERM", "in validation", "process"),
     Fault("SIGKILL", "in a step", "worker 1"),
+    Fault("SIGKILL", "writing", "sharded worker 1"),
 ]
 """Those that run by default. All of them take the better part of an hour."""

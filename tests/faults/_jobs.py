@@ -35,6 +35,7 @@ class Job:
         step_seconds: the least time that a step takes.
         data: "arrays", "rows" (a dataset that is gathered in the program) or "stream" (one that is not).
         max_restarts: the launcher's.
+        sharded: whether weights and optimizer state are sharded over the workers, each of which writes its part.
     """
 
     workers: int = 1
@@ -45,6 +46,7 @@ class Job:
     step_seconds: float = 0.0
     data: str = "rows"
     max_restarts: int = 3
+    sharded: bool = False
 
     @property
     def undisturbed(self) -> Job:
@@ -152,10 +154,13 @@ def pid_of_worker(rank: int, folder: Path) -> int:
 
 def check_checkpoints(folder: Path) -> None:
     """The folder of the checkpoints holds complete checkpoints and nothing else, whatever was killed."""
-    files = {"arrays.safetensors", "manifest.json", "state.json"}
     for path in folder.glob("run/checkpoints/fit-1/*"):
         assert path.name.startswith("save-"), path
-        assert set(os.listdir(path)) == files, path
+        manifest = json.loads((path / "manifest.json").read_text())
+        parts = len(manifest["body"]["files"]) - 1
+        names = [f"arrays-{part:05}-of-{parts:05}.safetensors" for part in range(parts)]
+        arrays = names if manifest["version"] == 2 else ["arrays.safetensors"]
+        assert set(os.listdir(path)) == {*arrays, "manifest.json", "state.json"}, path
 
 
 def check_nothing_temporary(folder: Path) -> None:

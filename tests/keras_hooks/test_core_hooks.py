@@ -1,5 +1,6 @@
 """Each hook that `import unisono` installs, by what it is for."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,27 @@ def test_lengths_of_rows_mask_the_layers_of_a_model_and_not_its_outputs() -> Non
     table = np.asarray(embedding.embeddings)
     np.testing.assert_allclose(outputs, [table[1:3].mean(0), table[3]], rtol=1e-6)
     assert keras.src.backend.get_keras_mask(outputs) is None
+
+
+@covers("JaxVariable.__array__")
+def test_files_and_lists_of_sharded_weights_have_one_whole_value_in_memory_at_a_time(tmp_path: Path) -> None:
+    with unisono.FullyShardedStrategy(["cpu:0", "cpu:1"]).scope():
+        model = keras.Sequential([keras.Input((256,)), *[keras.layers.Dense(256) for _ in range(6)]])
+    each = 256 * 256 * 4
+
+    def peak_of(act: Any) -> int:
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        act()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak - before
+
+    model.save_weights(tmp_path / "first.weights.h5")  # with what Keras imports and caches
+    assert peak_of(lambda: model.save_weights(tmp_path / "again.weights.h5")) < 4 * each
+    assert peak_of(lambda: [float(weight.numpy().sum()) for weight in model.weights]) < 3 * each
+    # Without the hook each array would keep its whole value on the host.
+    assert peak_of(model.get_weights) < 8 * each
 
 
 @covers("JaxVariable.value")

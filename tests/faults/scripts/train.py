@@ -86,7 +86,7 @@ class Fault:
 
     def __init__(self, kind: str, moment: str, victim: str) -> None:
         self.kind, self.moment, self.victim = kind, moment, victim
-        self._is_here = int(victim == "worker 1") == PROCESS
+        self._is_here = int(victim.endswith("worker 1")) == PROCESS
 
     def at(self, moment: str) -> None:
         """The process is at this moment now."""
@@ -267,7 +267,9 @@ def main() -> None:
     if fault:
         Moments(fault)
     keras.utils.set_random_seed(11)
-    if JOB.workers > 1:
+    if JOB.sharded:
+        strategy = unisono.FullyShardedStrategy()
+    elif JOB.workers > 1:
         strategy = unisono.MultiWorkerMirroredStrategy()
     else:
         strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
@@ -291,9 +293,9 @@ def main() -> None:
     )
     if fault:
         fault.at("at exit")
+    variables = [*model.variables, *model.optimizer.variables]
+    arrays = {f"{number} {variable.path}": np.asarray(variable) for number, variable in enumerate(variables)}
     if PROCESS == 0:
-        variables = [*model.variables, *model.optimizer.variables]
-        arrays = {f"{number} {variable.path}": np.asarray(variable.value) for number, variable in enumerate(variables)}
         np.savez(FOLDER / "part.npz", history=np.array(json.dumps([history.epoch, history.history])), **arrays)
         os.replace(FOLDER / "part.npz", FOLDER / "result.npz")
     note("done")

@@ -145,6 +145,7 @@ def test_the_error_of_one_process_is_raised_by_the_first_and_nothing_is_left(tmp
         write_part(staged.path, 2, 3, {"x": ArrayInPieces((1,), np.dtype("O"), (Piece(2, ((0, 1),)),), {0: [None]})})
     with pytest.raises(CheckpointError, match=r"worker 2 could not write its part. TypeError: The array 'x' has dtype"):
         staged.commit(arrays=arrays_of(0))
+    staged.close()
     assert os.listdir(tmp_path) == []
 
 
@@ -160,6 +161,7 @@ def test_a_report_without_its_file_is_an_error(tmp_path: Path) -> None:
     (staged.path / "arrays-00001-of-00003.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"(?s)worker 1 has reported its part.*a file system that they share"):
         staged.commit(arrays=arrays_of(0))
+    staged.close()
     assert os.listdir(tmp_path) == []
 
 
@@ -169,6 +171,7 @@ def test_a_wait_for_parts_that_do_not_come_can_be_ended(tmp_path: Path) -> None:
     threading.Timer(0.1, staged.abandon).start()
     with pytest.raises(CheckpointError, match="another process could not write its part, or has ended"):
         staged.commit(arrays=arrays_of(0))
+    staged.close()
     assert os.listdir(tmp_path) == []
     StagedParts(tmp_path / "ckpt", NAMES).close()
     assert os.listdir(tmp_path) == []

@@ -18,7 +18,7 @@ def test_only_the_chief_writes(tmp_path: Path) -> None:
         codes = finish(workers, 120)
         assert codes == [0, 0], workers[0].output() + workers[1].output()
         chief, other = (json.loads(worker.output().rpartition("said ")[2].splitlines()[0]) for worker in workers)
-    assert {"ckpt/1", "ckpt/3", "files/1.keras", "logs/train"} <= set(chief["files"])
+    assert {"fit/1.keras", "ckpt/1", "ckpt/3", "files/1.keras", "logs/train"} <= set(chief["files"])
     assert "ckpt/2" not in chief["files"]
     assert other["files"] == []
     assert chief["best"] == other["best"] == 0.4

@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import keras
 import numpy as np
 from keras.src.backend.jax.core import JaxVariable
 
 from unisono._src import hooks
 from unisono._src.devices import copy_to_host, is_sharded, is_sharded_over_processes
 from unisono._src.keras_hooks._attributes import get_owner
+from unisono._src.keras_hooks._variables import StateScope
 from unisono._src.processes import broadcast_from_chief, processes, run_on_chief
+from unisono._src.replicas import context
 
 _DONE: Final = -1
 
@@ -42,15 +43,17 @@ def run_on_chief_with_whole_values(model: Any, work: Callable[[], Any]) -> Any:
     Inside of it every read of such a variable gives its whole value, which nothing keeps. Otherwise nothing is
     exchanged, and the chief may be alone.
     """
-    sharded = _sharded_variables(model)
+    owner, sharded = get_owner(model), _sharded_variables(model)
+    if owner is None or not owner.placement.spans_processes:
+        return work()
     if not sharded:
-        owner = get_owner(model)
-        is_writer = owner is None or not owner.placement.spans_processes or processes().is_chief
-        return work() if is_writer else None
+        with context.outside_of_strategies():
+            return work() if processes().is_chief else None
     result, failure = None, None
     if processes().is_chief:
         try:
-            with _AnnouncedReads(sharded):
+            # Keras makes objects to compare with. In the scope of the strategy their variables would be sent to all.
+            with context.outside_of_strategies(), _AnnouncedReads(sharded):
                 result = work()
         except Exception as error:  # raised below, when the others have been informed
             failure = error
@@ -62,19 +65,25 @@ def run_on_chief_with_whole_values(model: Any, work: Callable[[], Any]) -> Any:
     return result
 
 
-class _AnnouncedReads(keras.StatelessScope):
+class _AnnouncedReads(StateScope):
     """On the chief: a read of a variable that is sharded over processes is announced, and gives its whole value."""
 
     def __init__(self, sharded: Sequence[Any]) -> None:
-        super().__init__(initialize_variables=False)
+        super().__init__()
         self._numbers = {id(variable): number for number, variable in enumerate(sharded)}
 
-    def get_current_value(self, variable: Any) -> Any:
+    def read(self, variable: Any) -> Any:
         number = self._numbers.get(id(variable))
         if number is None:
-            return super().get_current_value(variable)
+            return variable._value
         broadcast_from_chief(np.int64(number))
         return _gather(variable).addressable_data(0)
+
+    def variable_created(self, variable: Any) -> None:
+        """It belongs to nothing that is saved."""
+
+    def data_pulled(self) -> None:
+        """Nothing is traced here."""
 
 
 def _sharded_variables(model: Any) -> list[Any]:

@@ -18,7 +18,6 @@ import jax
 import keras
 
 from unisono._src.processes import all_gather_json, processes, run_on_chief
-from unisono._src.state.checkpoint._across_processes import run_on_all
 from unisono._src.state.checkpoint._snapshot import Snapshot
 from unisono._src.state.store import BackgroundWriter, CheckpointError, StagedParts, commit, write_part
 
@@ -161,16 +160,12 @@ class CheckpointWriter:
         with contextlib.ExitStack() as if_not_seen:
             if staged is not None:
                 if_not_seen.callback(staged.close)
-            run_on_all(lambda: _wait_until_visible(path))
+            _raise_on_all(None if _becomes_visible(path) else CheckpointError(_describe_not_shared(path)))
             if_not_seen.pop_all()
 
         def write() -> None:
             try:
                 write_part(path, processes().index, processes().count, snapshot.arrays)
-            except BaseException:
-                if staged is not None:
-                    staged.close()
-                raise
             finally:
                 done.set()
             if staged is not None:
@@ -187,33 +182,47 @@ class CheckpointWriter:
             self._part_done.wait()
         else:
             self._writer.is_done_within(None)
-        failure = self._error if self.has_failed() else None
-        failures = all_gather_json(failure and f"{type(failure).__name__}: {failure}")
-        if not any(failures):
-            return
-        if self._staged is not None:
-            self._staged.abandon()
-        with contextlib.suppress(Exception):  # of the wait that has just been ended
-            self._settle()
-        if failure is not None:
-            raise failure
-        first = next(index for index, text in enumerate(failures) if text)
-        raise RuntimeError(f"{processes().names[first]} failed with {failures[first]}")
+        try:
+            _raise_on_all(self._error if self.has_failed() else None)
+        except Exception:
+            if self._staged is not None:
+                self._staged.abandon()
+            with contextlib.suppress(Exception):  # of the wait that has just been ended
+                self._settle()
+            raise
 
     def _settle(self) -> None:
         error, self._error = self._error, None
-        if error is not None:
-            raise error
-        self._writer.wait()
+        try:
+            if error is not None:
+                raise error
+            self._writer.wait()
+        except BaseException:
+            if self._staged is not None:
+                self._staged.close()
+            raise
 
 
-def _wait_until_visible(path: Path) -> None:
+def _raise_on_all(failure: Exception | None) -> None:
+    """Raises on every process if one of them has a failure: its own, or what the first one has to say."""
+    failures = all_gather_json(failure and f"{type(failure).__name__}: {failure}")
+    if failure is not None:
+        raise failure
+    for name, text in zip(processes().names, failures, strict=True):
+        if text is not None:
+            raise RuntimeError(f"{name} failed with {text}")
+
+
+def _becomes_visible(path: Path) -> bool:
     deadline = time.monotonic() + _VISIBLE_SECONDS
-    while not path.is_dir():
-        if time.monotonic() > deadline:
-            names = processes().names
-            raise CheckpointError(NOT_SHARED.format(name=names[processes().index], path=str(path), chief=names[0]))
+    while not (found := path.is_dir()) and time.monotonic() < deadline:
         time.sleep(0.1)
+    return found
+
+
+def _describe_not_shared(path: Path) -> str:
+    names = processes().names
+    return NOT_SHARED.format(name=names[processes().index], path=str(path), chief=names[0])
 
 
 def _with_versions(info: dict[str, str] | None) -> dict[str, str]:

@@ -95,26 +95,27 @@ class StagedParts:
     ) -> None:
         """Waits for the parts and completes the checkpoint. When this returns it is on the disk.
 
-        The staging folder is deleted in any case.
+        If it raises, `close` has to be called: when the other processes have ended their writing, so that their errors
+        are not those of a folder that is gone.
         """
-        with self._staging:
-            text, step, info = dumps(state), check_step(step), add_versions(info)
-            entries = {check_name(name): _entry(name, array) for name, array in arrays.items()}
-            with explain_os_errors("written", self._folder):
-                write_file(self.path / STATE, text)
-                files = {STATE: FileEntry(len(text), hash_file(self.path / STATE))} | self._wait_for_parts()
-                manifest = Manifest(step=step, written=round(time.time(), 3), info=info, files=files, arrays=entries)
-                write_file(self.path / MANIFEST, manifest.to_bytes())
-                sync_folder(self.path)
-                self._rename(manifest)
-                sync_folder(self._folder.parent)
+        text, step, info = dumps(state), check_step(step), add_versions(info)
+        entries = {check_name(name): _entry(name, array) for name, array in arrays.items()}
+        with explain_os_errors("written", self._folder):
+            write_file(self.path / STATE, text)
+            files = {STATE: FileEntry(len(text), hash_file(self.path / STATE))} | self._wait_for_parts()
+            manifest = Manifest(step=step, written=round(time.time(), 3), info=info, files=files, arrays=entries)
+            write_file(self.path / MANIFEST, manifest.to_bytes())
+            sync_folder(self.path)
+            self._rename(manifest)
+            sync_folder(self._folder.parent)
+        self.close()
 
     def abandon(self) -> None:
         """Ends the wait for parts: `commit` raises, now or when it is called. To be called by any thread."""
         self._abandoned.set()
 
     def close(self) -> None:
-        """Deletes the staging folder, for a caller that does not `commit`."""
+        """Deletes the staging folder. Nothing happens to a checkpoint that is complete."""
         self._staging.close()
 
     def _wait_for_parts(self) -> dict[str, FileEntry]:
