@@ -25,7 +25,9 @@ from unisono._src.strategy import (
     get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from unisono._src.tracing.control_flow import ControlFlowError
-from unisono._src.tracing.functions import TracedValueError, function, functions_run_eagerly, run_functions_eagerly
+from unisono._src.tracing.functions import (
+    TracedValueError, function, functions_run_eagerly, remat, run_functions_eagerly,
+)
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono._src.training import Resume
 
@@ -41,5 +43,6 @@ __all__ = [
     "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
     "UnconnectedGradients", "callbacks", "checkpoint", "cluster_resolver", "config", "data", "datasets",
     "experimental_set_strategy", "function", "functions_run_eagerly", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context", "io", "nn", "parameter_servers", "run_functions_eagerly", "tpu",
+    "has_strategy", "in_cross_replica_context", "io", "nn", "parameter_servers", "remat", "run_functions_eagerly",
+    "tpu",
 ]

@@ -1,7 +1,7 @@
 """Puts the hooks of Keras and JAX that Unisono always needs in place. Those for TensorFlow's names: `unisono.tf`."""
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono._src.tracing.functions import cond
+from unisono._src.tracing.functions import cond, rematerialize
 from unisono._src.tracing.tape import record_variable_read
 from unisono._src.training import MODEL_METHODS
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
@@ -35,6 +35,7 @@ def install_hooks() -> None:
     keras_hooks.accept_steps_without_state()
     keras_hooks.accept_text()
     keras_hooks.accept_padded_rows()
+    keras_hooks.rematerialize_with_state(rematerialize)
     keras_hooks.route_trainer(MODEL_METHODS)
     keras_hooks.write_on_chief()
     keras_hooks.route_weights_folders(WEIGHTS_FOLDERS)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from unisono._src.tracing.functions import rematerialize
 from unisono._src.tracing.tape import GradientTape
 from unisono.tf._tensors import as_array
 from unisono.tf._unsupported import unsupported_function
@@ -68,12 +69,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its intermediate values recomputed for the gradient, and not stored."""
 
-    @functools.wraps(f)
-    def with_recomputation(*args: Any, **kwargs: Any) -> Any:
-        arrays = jax.tree.map(as_array, args)
-        return jax.checkpoint(lambda *values: f(*values, **kwargs))(*arrays)
-
-    return with_recomputation
+    recomputed = rematerialize(f)
+    return functools.wraps(f)(lambda *args, **kwargs: recomputed(*jax.tree.map(as_array, args), **kwargs))
 
 
 gradients = unsupported_function(

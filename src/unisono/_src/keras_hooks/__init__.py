@@ -37,6 +37,9 @@ from unisono._src.keras_hooks._on_read_variables import (
     set_aggregated_value, set_stored_value,
 )
 from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables
+from unisono._src.keras_hooks._remat import (
+    BlockMode, get_mask, in_symbolic_scope, rematerialize_with_state, rematerialized_layers, set_block_mode, set_mask,
+)
 from unisono._src.keras_hooks._remote_variables import (
     ValueStorage, become_remote, get_storage,
 )

@@ -18,7 +18,15 @@ from unisono._src import hooks
 Adapt = Callable[[Any, tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 
 # From the outermost to the innermost.
-_ORDER: Final = ("keras2 positions", "padded rows", "text", "explicit training", "inherited training", "current layer")
+_ORDER: Final = (
+    "remat",
+    "keras2 positions",
+    "padded rows",
+    "text",
+    "explicit training",
+    "inherited training",
+    "current layer",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

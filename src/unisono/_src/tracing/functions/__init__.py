@@ -9,5 +9,7 @@ from unisono._src.tracing.functions._function import Function, function, functio
 from unisono._src.tracing.functions._host_loop import get_or_make_in_host_loop
 from unisono._src.tracing.functions._loops import LoopBody, run_scan, run_while
 from unisono._src.tracing.functions._nested import NestedScope, OuterScope, current_outer_scope
+from unisono._src.tracing.functions._remat import remat
+from unisono._src.tracing.functions._rematerialize import rematerialize
 from unisono._src.tracing.functions._replica_scope import ReplicaScope
 from unisono._src.tracing.functions._specialized_function import SpecializedFunction
