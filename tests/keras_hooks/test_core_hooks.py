@@ -94,6 +94,34 @@ def test_replicas_that_add_to_a_variable_agree_on_the_sum() -> None:
     assert float(variable.value) == 9.0
 
 
+@covers("core.remat", "Operation.rematerialized_call", "Layer.add_loss")
+def test_a_layer_that_is_computed_again_keeps_its_state_its_losses_and_its_policy() -> None:
+    class Block(keras.layers.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.count = self.add_weight(initializer="zeros", trainable=False)
+
+        def call(self, x: Any, training: bool = False) -> Any:
+            self.count.assign_add(1.0 if training else 0.0)
+            self.add_loss(jnp.sum(x))
+            return x @ x
+
+    def step(layer: Any, x: Any) -> Any:
+        with keras.StatelessScope([(layer.count, layer.count.value)], collect_losses=True) as scope:
+            result = layer(x, training=True)
+            return jnp.sum(result) + sum(layer.losses), scope.get_current_value(layer.count)
+
+    policies = []
+    for scope in (keras.RematScope("full"), unisono.remat(policy="dots")):
+        with scope:
+            layer = Block()
+        (loss, count), _ = jax.value_and_grad(lambda x: step(layer, x), has_aux=True)(jnp.ones((2, 2)))  # noqa: B023
+        assert (float(loss), float(count)) == (12.0, 1.0)
+        text = str(jax.make_jaxpr(lambda x: step(layer, x))(jnp.ones((2, 2))))  # noqa: B023
+        policies.append("policy=None" not in text)
+    assert policies == [False, True]
+
+
 @covers("SeedGenerator.next")
 def test_replicas_draw_numbers_of_their_own() -> None:
     with mirrored(2).scope():

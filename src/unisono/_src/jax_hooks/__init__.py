@@ -10,6 +10,7 @@ from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
 from unisono._src.jax_hooks._partitioning import make_partitionable
+from unisono._src.jax_hooks._recomputation import keep_recomputation, primitive_names
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )

@@ -7,7 +7,7 @@ the step and the platform alone (:func:`_choose_form`), never from a clock: two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -18,7 +18,13 @@ import numpy as np
 from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import StepChunk
 from unisono._src.devices import Placement
-from unisono._src.jax_hooks import gather_where_used, make_partitionable, untranspose_products
+from unisono._src.jax_hooks import (
+    gather_where_used,
+    keep_recomputation,
+    make_partitionable,
+    primitive_names,
+    untranspose_products,
+)
 from unisono._src.keras_hooks import MetricsView, is_traced, metrics_view, use_cpu_lowerings
 from unisono._src.training._custom_steps import forget_steps
 from unisono._src.training._epoch_reset import EpochReset
@@ -174,8 +180,9 @@ def _build(
     # Outputs stay where they were computed, unless other processes need them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
+    options = keep_recomputation(placement.compiler_options, jaxpr, placement.platform)
     lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
-    return Program(kind, form, most, lowered.compile(placement.compiler_options))
+    return Program(kind, form, most, lowered.compile(options))
 
 
 def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:
@@ -183,7 +190,7 @@ def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:
     than outside (50 against 14.5 ms for a small CNN): plain. Everything else: loop."""
     if not chunk.is_regular:
         return "plain"
-    if placement.platform == "cpu" and "conv_general_dilated" in set(_primitives(jaxpr.jaxpr)):
+    if placement.platform == "cpu" and "conv_general_dilated" in set(primitive_names(jaxpr.jaxpr)):
         return "plain"
     return "loop"
 
@@ -261,16 +268,6 @@ def _from_trace(jaxpr: Any, result_tree: Any) -> Callable[..., Any]:
         return jax.tree.unflatten(result_tree, flat)
 
     return call
-
-
-def _primitives(jaxpr: Any) -> Iterator[str]:
-    """The names of all operations, those of inner functions included."""
-    for equation in jaxpr.eqns:
-        yield equation.primitive.name
-        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr")):
-            inner = getattr(parameter, "jaxpr", parameter)
-            if hasattr(inner, "eqns"):
-                yield from _primitives(inner)
 
 
 def _struct(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -149,8 +149,12 @@ class ConcreteFunction:
             results_layouts = traced.results.layouts(self._placement)
             layouts = (results_layouts, states, [replicated] * len(self._aggregated), replicated)
         # Under a tape it is part of another program, which cannot have compiler options.
-        options = self._placement.compiler_options or None if donate and self._placement is not None else None
-        return jax.jit(program, donate_argnums=(0,) if donate else (), out_shardings=layouts, compiler_options=options)
+        options = None
+        if donate and self._placement is not None:
+            options = jax_hooks.keep_recomputation(self._placement.compiler_options, jaxpr, self._placement.platform)
+        return jax.jit(
+            program, donate_argnums=(0,) if donate else (), out_shardings=layouts, compiler_options=options or None
+        )
 
 
 class Trace:
