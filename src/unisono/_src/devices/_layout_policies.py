@@ -175,7 +175,7 @@ class ShardByMap:
             if kernel_shape[-len(shape) :] == shape:
                 return LayoutDecision(PartitionSpec(*tuple(kernel_spec)[-len(shape) :]), "units of its kernel")
         if len(shape) < 2:
-            return LayoutDecision(PartitionSpec(), "a vector")
+            return LayoutDecision(PartitionSpec(), "a vector" if shape else "a number")
         order, reason = _preferred_dims(variable)
         for dim in order:
             if shape[dim] % number == 0:

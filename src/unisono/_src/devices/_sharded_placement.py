@@ -44,6 +44,9 @@ class ShardedPlacement(Placement):
         """How a variable is stored, and why."""
         return self.policy.decide(variable)
 
+    def check_layouts(self) -> None:
+        self.policy.check_used()
+
     def layout(self, variable: Any) -> NamedSharding:
         if isinstance(variable, jax.Array):
             sharding = variable.sharding

@@ -62,14 +62,19 @@ def note_role(variable: Any) -> None:
         setattr(variable, _ROLE, role)
 
 
+def slot_reference(variable: Any) -> Any:
+    """The weight to which a variable of an optimizer belongs; None for any other variable."""
+    role = getattr(variable, _ROLE, None)
+    return None if role is None else role[0]
+
+
 def variable_info(variable: Any) -> VariableInfo:
     """What decides how a variable is stored."""
-    role = getattr(variable, _ROLE, None)
-    reference = None if role is None else role[0]
+    reference = slot_reference(variable)
     return VariableInfo(
         tuple(variable.shape),
         variable.path,
-        of_optimizer=role is not None,
+        of_optimizer=hasattr(variable, _ROLE),
         slot_of=None if reference is None else variable_info(reference),
     )
 

@@ -129,6 +129,7 @@ def _run_on_replicas(strategy: HasPlacement, function: Callable[[list[Any]], Any
         mesh=placement.mesh,
         in_specs=(each, each),
         out_specs=(each, same, each, same),
+        axis_names=set(placement.row_axes),
         check_vma=False,
     )
     rows = [leaf.array for leaf in inputs if isinstance(leaf, Sharded)]

@@ -11,6 +11,7 @@ from unisono._src.devices import Placement
 from unisono._src.replicas import context
 from unisono._src.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
 from unisono._src.strategy._distributed_dataset import DistributedDataset
+from unisono._src.strategy._explain import StateReport, explain
 from unisono._src.strategy._extended import StrategyExtended
 from unisono._src.strategy._input_context import InputContext, ValueContext
 from unisono._src.strategy._options import InputOptions, RunOptions
@@ -152,6 +153,19 @@ class Strategy:
         (3,)
         """
         return local_results(value, len(self._placement.local_devices))
+
+    def explain(self, model: Any, print_fn: Callable[[str], Any] = print) -> StateReport:
+        """Prints where each variable of `model` and of its optimizer is stored and why, how many bytes that is for a
+        device, and what a training step moves between devices. Returns the same as an object.
+
+        Args:
+            model: a built model of this strategy. Its optimizer's variables are listed once it is built:
+                `model.optimizer.build(model.trainable_variables)`, or after the first step.
+            print_fn: called with the text.
+        """
+        report = explain(self, model)
+        print_fn(str(report))
+        return report
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # a copy of a variable belongs to the same strategy

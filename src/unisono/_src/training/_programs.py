@@ -149,6 +149,7 @@ def _signature(nest: Any) -> Any:
 def _build(
     model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, chunk: StepChunk
 ) -> Program:
+    placement.check_layouts()
     compiled = is_traced(model)
     view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
     step = make_step(model, kind, placement, variables, compiled=compiled, view=view)
