@@ -324,3 +324,47 @@ def test_parameter_servers_hold_the_parts_of_a_weight_with_their_slots() -> None
         kernel.assign(np.ones((4, 3)))
         assert parts[1].numpy().tolist() == np.ones((2, 3)).tolist()
         assert (kernel * 2).shape == kernel.shape == (4, 3)
+
+
+@covers("BaseOptimizer.add_variable", "SeedGenerator.next")
+def test_the_variables_of_an_optimizer_are_stored_like_their_weights() -> None:
+    strategy = unisono.ModelParallelStrategy({"batch": 1, "model": 2}, {"kernel": (None, "model")}, ["cpu:0", "cpu:1"])
+    with strategy.scope():
+        layer = keras.layers.Dense(4)
+        layer.build((2, 6))
+        optimizers = [keras.optimizers.Adam(), keras.optimizers.Adafactor()]
+        for optimizer in optimizers:
+            optimizer.build(layer.trainable_variables)
+    assert layer.kernel._value.sharding.shard_shape((6, 4)) == (6, 2)
+    assert optimizers[0]._momentums[0]._value.sharding.shard_shape((6, 4)) == (6, 2)
+    assert optimizers[1]._r[0]._value.is_fully_replicated  # by `add_variable` alone: it belongs to no weight
+
+
+@covers("JaxVariable._initialize_with_initializer")
+@pytest.mark.parametrize("seed", [7, None])
+def test_a_sharded_variable_is_initialised_in_its_shards_with_the_draws_of_one_device(seed: int | None) -> None:
+    strategy = unisono.FullyShardedStrategy(["cpu:0", "cpu:1"], min_shard_size=0)
+    initializers: list[Any] = [
+        keras.initializers.GlorotUniform(seed),
+        keras.initializers.TruncatedNormal(stddev=0.3, seed=seed),
+        keras.initializers.VarianceScaling(2.0, "fan_out", "untruncated_normal", seed=seed),
+        keras.initializers.Orthogonal(seed=seed),
+        keras.initializers.Ones(),
+        keras.initializers.RandomNormal(seed=keras.random.SeedGenerator(5)),
+        lambda shape, dtype: keras.ops.arange(24.0).reshape(shape),
+    ]
+    for initializer in initializers:
+        generator = getattr(initializer, "seed", None)
+        if isinstance(generator, keras.random.SeedGenerator):
+            start = np.asarray(generator.state.value)
+        with strategy.scope():
+            variable = keras.Variable(initializer, shape=(6, 4), dtype="float32")
+        assert [shard.data.shape for shard in variable._value.addressable_shards] == [(3, 4), (3, 4)]
+        if isinstance(generator, keras.random.SeedGenerator):
+            assert generator.state.value.tolist() != start.tolist()  # it advances, as on one device
+            generator.state.assign(start)
+        expected = initializer((6, 4), dtype="float32")
+        if isinstance(initializer, keras.initializers.Orthogonal):
+            np.testing.assert_allclose(variable, expected, atol=1e-6)
+        else:
+            np.testing.assert_array_equal(variable, expected)

@@ -2,7 +2,7 @@
 
 from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods, uncommit
 from unisono._src.jax_hooks._evaluate import (
-    NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced,
+    NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced, separate_operations,
 )
 from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
 from unisono._src.jax_hooks._gathered_weights import gather_weight, gather_where_used

@@ -132,3 +132,26 @@ def _compute(equation: Any, arguments: list[Any], read_placeholder: Callable[[in
     except NameError as error:  # a collective operation, whose axis exists in the program only
         raise NotEvaluableError(str(error)) from error
     return list(results) if primitive.multiple_results else [results]
+
+
+def separate_operations(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, to be compiled, with the bits of one that runs operation by operation.
+
+    In one program XLA computes ``(x * a) * b`` as ``x * (a * b)``: a draw times a standard deviation, for example.
+    """
+
+    def run(*arguments: Any) -> Any:
+        traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        values = dict(zip(traced.jaxpr.invars, jax.tree.leaves(arguments), strict=True))
+        values |= zip(traced.jaxpr.constvars, traced.consts, strict=True)
+        for equation in traced.jaxpr.eqns:
+            operands = {atom: values[atom] for atom in equation.invars if not isinstance(atom, Literal)}
+            single = traced.jaxpr.replace(
+                constvars=[], invars=[*operands], outvars=equation.outvars, eqns=[equation]
+            )
+            results = jax.core.eval_jaxpr(single, [], *operands.values())
+            values |= zip(equation.outvars, jax.lax.optimization_barrier(results), strict=True)
+        flat = [atom.val if isinstance(atom, Literal) else values[atom] for atom in traced.jaxpr.outvars]
+        return jax.tree.unflatten(jax.tree.structure(shape), flat)
+
+    return run
