@@ -146,5 +146,7 @@ def test_a_layout_map_of_keras_is_accepted_and_a_typing_error_in_it_is_found() -
     with wrong.scope():
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8), keras.layers.Dense(2, name="output")])
         model.compile("adam", "mse")
-    with pytest.raises(ValueError, match=r"'outptu/kernel' matches no variable. The closest paths are: .*output/kernel"):
+    with pytest.raises(
+        ValueError, match=r"'outptu/kernel' matches no variable. The closest paths are: .*output/kernel"
+    ):
         wrong.explain(model)

@@ -146,9 +146,7 @@ def separate_operations(function: Callable[..., Any]) -> Callable[..., Any]:
         values |= zip(traced.jaxpr.constvars, traced.consts, strict=True)
         for equation in traced.jaxpr.eqns:
             operands = {atom: values[atom] for atom in equation.invars if not isinstance(atom, Literal)}
-            single = traced.jaxpr.replace(
-                constvars=[], invars=[*operands], outvars=equation.outvars, eqns=[equation]
-            )
+            single = traced.jaxpr.replace(constvars=[], invars=[*operands], outvars=equation.outvars, eqns=[equation])
             results = jax.core.eval_jaxpr(single, [], *operands.values())
             values |= zip(equation.outvars, jax.lax.optimization_barrier(results), strict=True)
         flat = [atom.val if isinstance(atom, Literal) else values[atom] for atom in traced.jaxpr.outvars]

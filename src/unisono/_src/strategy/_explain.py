@@ -139,9 +139,7 @@ def _itemsize(dtype: Any) -> int:
     return 2 if name == "bfloat16" else 1 if name.startswith("float8") else np.dtype(name).itemsize
 
 
-def _lines(
-    rows: list[VariableRow], placement: Placement, gathered: int, scattered: int, model: Any
-) -> Iterator[str]:
+def _lines(rows: list[VariableRow], placement: Placement, gathered: int, scattered: int, model: Any) -> Iterator[str]:
     cells = [
         (
             row.path,
@@ -161,7 +159,8 @@ def _lines(
         yield "  ".join(text.ljust(width) for text, width in zip(cell, widths, strict=True)).rstrip()
     folded = [row.device_nbytes for row in rows if row.is_like_weight]
     if folded:
-        yield f"{len(folded)} variables of the optimizer, stored like their weights: {_format_bytes(sum(folded))} per device"
+        stored_bytes = _format_bytes(sum(folded))
+        yield f"{len(folded)} variables of the optimizer, stored like their weights: {stored_bytes} per device"
     total, stored = sum(row.nbytes for row in rows), sum(row.device_nbytes for row in rows)
     yield f"State: {_format_bytes(total)}, of which each device stores {_format_bytes(stored)} ({stored / total:.1%})."
     if gathered or scattered:
