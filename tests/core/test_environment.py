@@ -23,6 +23,12 @@ def test_the_disk_is_not_accessed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (attempt, accessed) == (3, [])
 
 
+def test_a_strategy_that_is_not_known_is_refused_with_all_that_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNISONO_STRATEGY", "shard")
+    with pytest.raises(ValueError, match=r"UNISONO_STRATEGY='shard'.*'mirrored', 'sharded' or 'sharded-optimizer'"):
+        read_environment()
+
+
 def test_a_number_that_makes_no_sense_is_refused_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNISONO_CPU_DEVICES", "many")
     with pytest.raises(ValueError, match=r"UNISONO_CPU_DEVICES='many' is not a whole number.*UNISONO_CPU_DEVICES=4"):

@@ -13,6 +13,7 @@ from unisono_launch.doctor._cluster import check_cluster
 from unisono_launch.doctor._datasets import check_datasets
 from unisono_launch.doctor._extras import check_extras
 from unisono_launch.doctor._machine import check_machine
+from unisono_launch.doctor._strategy import check_strategy
 from unisono_launch.doctor._versions import check_versions
 
 
@@ -128,6 +129,13 @@ def test_another_backend_in_keras_json_is_reported_and_does_not_disturb(home: Pa
     assert (found.status, found.facts["in_file"]) == ("ok", "tensorflow")
     assert "'tensorflow'" in found.text
     assert check_backend({"KERAS_BACKEND": "jax"}).text == "jax, by KERAS_BACKEND"
+
+
+def test_the_strategy_of_the_environment_is_reported_and_an_unknown_one_is_an_error() -> None:
+    assert "--sharded" in check_strategy({}).text
+    assert check_strategy({"UNISONO_STRATEGY": "sharded"}).text.endswith("by UNISONO_STRATEGY=sharded")
+    found = check_strategy({"UNISONO_STRATEGY": "zero"})
+    assert (found.status, found.remedy) == ("error", "unset UNISONO_STRATEGY")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"backend": 3}', "\xff"])

@@ -14,6 +14,7 @@ NAMES = [
     "versions",
     "extras",
     "backend",
+    "strategy",
     "datasets",
     "cluster",
     "ports",

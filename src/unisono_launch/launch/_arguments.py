@@ -21,6 +21,7 @@ examples:
   unisono run --nnodes 2 --node-rank 0 --master-addr 10.0.0.1 --name mnist train.py      on the first of two machines
   srun unisono run train.py                             SLURM, one task per machine; the rest is detected
   unisono run --as-tensorflow script.py                 a script written for TensorFlow
+  unisono run --sharded train.py                        a model that is larger than a device, the script unchanged
 
 exit codes:
   """
@@ -133,6 +134,12 @@ def _parser() -> argparse.ArgumentParser:
         "--as_tensorflow",
         action="store_true",
         help="run an unchanged TensorFlow script: `import tensorflow` imports unisono.tf",
+    )
+    add(
+        "--sharded",
+        action="store_true",
+        help="MirroredStrategy and MultiWorkerMirroredStrategy divide weights and optimizer state among the devices, "
+        "as FullyShardedStrategy does (sets UNISONO_STRATEGY=sharded)",
     )
     return parser
 

@@ -70,6 +70,7 @@ class LauncherContext:
             num_local_workers=num_local_workers,
             ports=ports,
             as_tensorflow=self.options.as_tensorflow,
+            sharded=self.options.sharded,
             secret=self.environ.get(SECRET_VARIABLE, "") or (new_nonce() if is_whole_job else ""),
         )
 

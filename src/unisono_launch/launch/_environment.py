@@ -11,6 +11,7 @@
 | `UNISONO_JOB_SECRET` | what workers prove to each other when they connect; drawn by the launcher on one machine |
 | `UNISONO_STATUS` | where this worker writes how far it is (`worker/_status.py`) |
 | `UNISONO_JOB` | the mark by which processes of this job are found; set by `workers/_local_processes.py` |
+| `UNISONO_STRATEGY` | with `--sharded`: sharded, what mirrored strategies are |
 | `PYTHONUNBUFFERED` | 1: the last output of a killed worker is not lost |
 | `PYTHONPATH` | with `--as-tensorflow`: before what the user has there, the folder by which `tensorflow` is ours |
 
@@ -27,6 +28,7 @@ from unisono_launch.as_tensorflow import FOLDER
 from unisono_launch.cluster import join_address
 from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._plan import AttemptPlan
+from unisono_launch.worker import STRATEGY_VARIABLE
 
 
 def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
@@ -46,6 +48,7 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
         **_tf_config(plan, rank, environ),
         **_python_path(plan, environ),
         **({SECRET_VARIABLE: plan.secret} if plan.secret else {}),
+        **({STRATEGY_VARIABLE: "sharded"} if plan.sharded else {}),
         **plan.devices.variables(local_rank, plan.num_local_workers, environ),
         "UNISONO_CLUSTER": json.dumps(cluster),
         "RANK": str(rank),

@@ -56,6 +56,9 @@ class Options:
     as_tensorflow: bool = False
     """Whether `import tensorflow` means `unisono.tf` in the workers, and in processes that they start."""
 
+    sharded: bool = False
+    """Whether mirrored strategies divide weights and optimizer state among the devices."""
+
     def __post_init__(self) -> None:
         self._check_program()
         self._check_machines()

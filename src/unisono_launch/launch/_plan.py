@@ -22,6 +22,7 @@ class AttemptPlan:
     ports: tuple[int, ...]
     """One for each worker of a machine. The first one of the first machine is the coordinator's."""
     as_tensorflow: bool = False
+    sharded: bool = False
     secret: str = ""
     """What the workers prove to each other when they connect; empty: nothing."""
 

@@ -1,8 +1,10 @@
-"""What a worker and its launcher share: its status file, its exit codes, its threads, the folders of datasets.
+"""What a worker and its launcher share: its status file, exit codes, threads, strategy, the folders of datasets.
 
 Imports nothing.
 """
 
-from unisono_launch.worker._environment import IDX_FOLDERS, dataset_folders, keras_dataset_cache, num_cpu_threads
+from unisono_launch.worker._environment import (
+    IDX_FOLDERS, STRATEGIES, STRATEGY_VARIABLE, dataset_folders, keras_dataset_cache, num_cpu_threads, read_strategy,
+)
 from unisono_launch.worker._exit_codes import PREEMPTED, ExitCode
 from unisono_launch.worker._status import FAILED, Status, read_status, write_status

@@ -1,4 +1,4 @@
-"""What environment variables mean to workers and to `unisono doctor`: threads for CPU devices, folders of datasets."""
+"""What environment variables mean to workers and to `unisono doctor`: threads, the strategy, folders of datasets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Final
 
 IDX_FOLDERS: Final = {"mnist": "mnist", "fashion_mnist": "fashion-mnist"}
 """By the name of a dataset: the folder with the four original files, as Keras and Debian call it."""
+
+STRATEGY_VARIABLE: Final = "UNISONO_STRATEGY"
+
+STRATEGIES: Final = {
+    "mirrored": "weights and optimizer state are copied to every device",
+    "sharded": "weights, gradients and optimizer state are divided among the devices",
+    "sharded-optimizer": "optimizer state is divided among the devices, weights are copied to each",
+}
+"""What `MirroredStrategy`, `MultiWorkerMirroredStrategy` and `TPUStrategy` do, by the value of ``UNISONO_STRATEGY``."""
 
 _DEBIAN: Final = Path("/usr/share/datasets")  # of the package dataset-fashion-mnist
 
@@ -22,6 +31,19 @@ def num_cpu_threads(cpu_devices: int) -> int:
     abort with 8 and pass with 16).
     """
     return max(2 * cpu_devices, os.cpu_count() or 1)
+
+
+def read_strategy(environ: Mapping[str, str] = os.environ) -> str:
+    """One of :data:`STRATEGIES`; raises ``ValueError`` for anything else in ``UNISONO_STRATEGY``.
+
+    >>> read_strategy({"UNISONO_STRATEGY": "sharded"})
+    'sharded'
+    """
+    found = environ.get(STRATEGY_VARIABLE) or "mirrored"
+    if found not in STRATEGIES:
+        *first, last = map(repr, STRATEGIES)
+        raise ValueError(f"{STRATEGY_VARIABLE}={found!r} is no strategy. Set it to {', '.join(first)} or {last}.")
+    return found
 
 
 def dataset_folders(environ: Mapping[str, str] = os.environ) -> list[Path]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unisono_launch.connection import SECRET_VARIABLE
-from unisono_launch.worker import keras_dataset_cache, num_cpu_threads
+from unisono_launch.worker import keras_dataset_cache, num_cpu_threads, read_strategy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,7 @@ class Environment:
         keras_cache: the folder into which Keras downloads datasets; by ``KERAS_HOME``.
         run_dir: ``UNISONO_RUN_DIR``, the folder of the run, from the launcher.
         status: ``UNISONO_STATUS``, the file in which this process reports its progress to the launcher.
+        strategy: ``UNISONO_STRATEGY``, what mirrored strategies do: "mirrored", "sharded" or "sharded-optimizer".
     """
 
     attempt: int
@@ -35,6 +36,7 @@ class Environment:
     keras_cache: Path
     run_dir: str | None
     status: str | None
+    strategy: str
 
 
 def read_environment() -> Environment:
@@ -47,6 +49,7 @@ def read_environment() -> Environment:
         keras_cache=keras_dataset_cache(),
         run_dir=os.environ.get("UNISONO_RUN_DIR") or None,
         status=os.environ.get("UNISONO_STATUS") or None,
+        strategy=read_strategy(),
     )
 
 

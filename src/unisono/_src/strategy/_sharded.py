@@ -23,7 +23,7 @@ from unisono._src.devices import (
     resolve_devices,
 )
 from unisono._src.processes import all_gather_json, processes
-from unisono._src.strategy._strategies import join_cluster
+from unisono._src.strategy._join_cluster import join_cluster
 from unisono._src.strategy._strategy import Strategy
 from unisono_launch.cluster import ClusterResolver, detect
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import keras
 
+from unisono._src.core import read_environment
 from unisono._src.devices import Placement, all_devices, default_devices, resolve_devices
-from unisono._src.jax_hooks import bind_gloo_to
-from unisono._src.processes import Processes, join_processes
 from unisono._src.strategy._communication import CommunicationOptions, check_cross_device_ops
+from unisono._src.strategy._join_cluster import join_cluster
+from unisono._src.strategy._sharded import fully_sharded
 from unisono._src.strategy._strategy import Strategy
-from unisono_launch.cluster import ClusterResolver, detect, membership
+from unisono_launch.cluster import ClusterResolver, detect
 
 
 class OneDeviceStrategy(Strategy):
@@ -38,6 +38,9 @@ class MirroredStrategy(Strategy):
     unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for trying things out
     ```
 
+    With `unisono run --sharded` or `UNISONO_STRATEGY=sharded` it divides weights and optimizer state among the devices,
+    as `FullyShardedStrategy` does: a script need not be changed for a model that is larger than a device.
+
     Args:
         devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None means all.
         cross_device_ops: one of tf.distribute's, which change nothing: XLA chooses how gradients are summed.
@@ -45,7 +48,7 @@ class MirroredStrategy(Strategy):
 
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
         check_cross_device_ops(cross_device_ops)
-        super().__init__(Placement.over(default_devices() if devices is None else resolve_devices(devices)))
+        super().__init__(mirrored_or_sharded(default_devices() if devices is None else resolve_devices(devices)))
 
 
 class CentralStorageStrategy(Strategy):
@@ -92,7 +95,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         self._resolver = cluster_resolver or detect(os.environ)
         if self._resolver is not None:
             join_cluster(self._resolver, options.timeout_seconds)
-        super().__init__(Placement.over(all_devices()))
+        super().__init__(mirrored_or_sharded(all_devices()))
 
     @property
     def cluster_resolver(self) -> Any:
@@ -100,10 +103,9 @@ class MultiWorkerMirroredStrategy(Strategy):
         return self._resolver
 
 
-def join_cluster(resolver: ClusterResolver, timeout_seconds: float | None = None) -> None:
-    """Joins the processes that ``resolver`` lists; returns when all of them have connected."""
-    found = membership(resolver)
-    everyone = Processes(found.process_id, tuple(found.names))
-    must_match = {"JAX": jax.__version__, "Keras": keras.__version__, "the number of workers": everyone.count}
-    gpus = [found.local_rank] if found.takes_gpu_of_local_rank and found.local_size > 1 else None
-    join_processes(found.coordinator, everyone, timeout_seconds, must_match, bind_gloo_to, gpus)
+def mirrored_or_sharded(devices: list[jax.Device]) -> Placement:
+    """A replica on each of ``devices``; their state is what ``UNISONO_STRATEGY`` says, copied to all or divided."""
+    strategy = read_environment().strategy
+    if strategy == "mirrored":
+        return Placement.over(devices)
+    return fully_sharded(devices, shard="optimizer" if strategy == "sharded-optimizer" else "all")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unisono._src.devices import Placement
-from unisono._src.strategy._strategies import join_cluster
+from unisono._src.strategy._join_cluster import join_cluster
+from unisono._src.strategy._strategies import mirrored_or_sharded
 from unisono._src.strategy._strategy import Strategy
 from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver
 
@@ -44,7 +44,7 @@ class TPUStrategy(Strategy):
             raise NotImplementedError(NO_ASSIGNMENT)
         self._resolver = tpu_cluster_resolver or TPUClusterResolver()
         join_cluster(self._resolver)
-        super().__init__(Placement.over(self._resolver.devices()))
+        super().__init__(mirrored_or_sharded(self._resolver.devices()))
 
     @property
     def cluster_resolver(self) -> Any:
