@@ -37,6 +37,8 @@ NAMES: Final = {
     "worker 0": "Two workers: worker 0, which writes the checkpoints",
     "worker 1": "Two workers: worker 1, which writes nothing",
     "launcher": "Two workers: the launcher, at the same moments of worker 0",
+    "sharded worker 0": "Two workers with sharded state: worker 0, which writes its part and completes the checkpoints",
+    "sharded worker 1": "Two workers with sharded state: worker 1, which writes its part",
 }
 
 

@@ -115,7 +115,7 @@ class TrainingState:
         """Copies on the host of the variables, or of the pieces of them, that this process has to write. All processes
         have to call it."""
         values = {name: variable._value for name, variable in self._named_variables().items()}
-        return copy_values(values, self.placement.fetch) | self._seeds
+        return copy_values(values) | self._seeds
 
     def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
         """The rest as JSON, and arrays that callbacks keep. All processes have to call it.

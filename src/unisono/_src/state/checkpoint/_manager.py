@@ -16,7 +16,7 @@ from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
 from unisono._src.state.checkpoint._writer import CheckpointWriter
-from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint
+from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint, open_checkpoint
 
 _RECORD = "manager"  # the key of the RetentionRecord in the state of a checkpoint
 
@@ -252,7 +252,7 @@ class CheckpointManager:
             needs_old = self._policy is not None or self._hours is not None
 
             def read() -> JSON:
-                loaded = self._series.load_newest_good()[0] if needs_old else None
+                loaded = self._series.load_newest_good(open_checkpoint)[0] if needs_old else None
                 return None if loaded is None else _record_in(loaded).to_json()
 
             self._record = RetentionRecord.from_json(run_on_chief(read))

@@ -6,14 +6,14 @@ the pieces that it owns, and reads only the shards of its devices when it is res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from unisono._src.devices import is_sharded, is_sharded_over_processes
+from unisono._src.devices import copy_to_host, is_sharded, is_sharded_over_processes
 from unisono._src.keras_hooks import is_on_read
 from unisono._src.processes import processes
 from unisono._src.state.store import ArrayInPieces, Index, Piece, StoredArray
@@ -22,17 +22,15 @@ Copies = dict[str, Any]
 """NumPy arrays, and for what is sharded over processes `ArrayInPieces`, by name."""
 
 
-def copy_values(values: Mapping[str, Any], fetch: Callable[[Any], Any]) -> Copies:
-    """Copies on the host of what this process has to write of ``values``: all of them on the chief, unless some are
-    sharded over processes. All processes have to call this; nothing is exchanged.
-
-    ``fetch`` copies a nested structure of values that this process has whole.
-    """
-    whole = {name: value for name, value in values.items() if not is_sharded_over_processes(value)}
-    pieces = {name: _copy_pieces(value) for name, value in values.items() if name not in whole}
-    copies = fetch(whole) if processes().is_chief else {}
+def copy_values(values: Mapping[str, Any]) -> Copies:
+    """Copies on the host of what this process has to write of ``values``: on the chief all that it has whole, and on
+    every process its pieces of those that are sharded over processes. Nothing is exchanged."""
+    own = {name: value for name, value in values.items() if processes().is_chief or is_sharded_over_processes(value)}
+    for value in own.values():
+        value.copy_to_host_async()  # all transfers start before the first is waited for
     return {
-        name: copies[name] if name in copies else pieces[name] for name in values if name in copies or name in pieces
+        name: _copy_pieces(value) if is_sharded_over_processes(value) else copy_to_host(value)
+        for name, value in own.items()
     }
 
 
@@ -70,9 +68,7 @@ def _copy_pieces(value: jax.Array) -> ArrayInPieces:
     ]
     shards = {_index(shard.index, value.shape): shard.data for shard in value.addressable_shards}
     own = {number: shards[piece.index] for number, piece in enumerate(pieces) if piece.part == processes().index}
-    for shard in own.values():
-        shard.copy_to_host_async()  # all transfers start before the first is waited for
-    copies = {number: np.array(shard, copy=True) for number, shard in own.items()}
+    copies = {number: copy_to_host(shard) for number, shard in own.items()}
     return ArrayInPieces(value.shape, value.dtype, tuple(pieces), copies)
 
 

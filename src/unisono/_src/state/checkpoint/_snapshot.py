@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from unisono._src.devices import copy_to_host, is_sharded_over_processes
+from unisono._src.devices import is_sharded_over_processes
 from unisono._src.keras_hooks import get_owner, raw_value, report_data_pull
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas import context
@@ -62,7 +62,7 @@ def take_snapshot(objects: Mapping[str, Any]) -> Snapshot:
         variables
     )
     states = _states(objects)
-    arrays = copy_values(values, _copy_all)
+    arrays = copy_values(values)
     inside = children(objects) or {}
     nodes = {name: to_node(value, name, states, arrays) for name, value in inside.items()}
     if not processes().is_chief:
@@ -90,12 +90,6 @@ def _value(name: str, variable: Any) -> Any:
         raise ValueError(NOT_BUILT.format(path=name))
     owner = get_owner(variable)
     return value if owner is None or is_sharded_over_processes(value) else owner.placement.gather(value)
-
-
-def _copy_all(values: dict[str, Any]) -> dict[str, Any]:
-    for value in values.values():
-        value.copy_to_host_async()  # start all copies before waiting for the first
-    return {name: copy_to_host(value) for name, value in values.items()}
 
 
 def _states(objects: Mapping[str, Any]) -> dict[str, JSON]:

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.devices import copy_to_host
 from unisono._src.keras_hooks import WeightsFolders, get_owner, raw_value
 from unisono._src.processes import processes
 from unisono._src.replicas import context
@@ -64,7 +63,7 @@ def save_weights_folder(model: Any, path: str) -> None:
     is_built = optimizer is not None and optimizer.built
     variables = _weights(model) | (_optimizer_variables(model) if is_built else {})
     values = {name: raw_value(variable) for name, variable in variables.items()}
-    snapshot = Snapshot(copy_values(values, _copy_all), None)
+    snapshot = Snapshot(copy_values(values), None)
     step = int(np.asarray(optimizer.iterations)) if is_built else 0
     if snapshot.in_parts:
         CheckpointWriter().write(snapshot, step, lambda: Path(path))
@@ -96,10 +95,6 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
 
 
 WEIGHTS_FOLDERS: Final = WeightsFolders(save=save_weights_folder, load=load_weights_folder)
-
-
-def _copy_all(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: copy_to_host(value) for name, value in values.items()}
 
 
 def _named(model: Any) -> dict[str, Any]:
