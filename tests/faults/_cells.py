@@ -78,6 +78,5 @@ QUICK: Final = [
     Fault("SIGKILL", "writing", "process"),
     Fault("SIGTERM", "in validation", "process"),
     Fault("SIGKILL", "in a step", "worker 1"),
-    Fault("SIGKILL", "writing", "sharded worker 1"),
 ]
 """Those that run by default. All of them take the better part of an hour."""

@@ -44,7 +44,7 @@ class Matrix:
     def model(self, kind: str, num_devices: int) -> keras.Model:
         if (kind, num_devices) not in self._models:
             with strategy_of(kind, num_devices).scope():
-                layers = [keras.layers.Dense(16), keras.layers.Dense(8, dtype="bfloat16"), keras.layers.Dense(3)]
+                layers = [keras.layers.Dense(16), keras.layers.Dense(3, dtype="bfloat16")]
                 model = keras.Sequential([keras.Input((8,)), *layers])
                 model.compile(keras.optimizers.Adam(), "mse")
                 model.optimizer.build(model.trainable_variables)
@@ -83,7 +83,7 @@ CELLS = [(kind, number) for kind in KINDS for number in NUM_DEVICES]
 
 
 def test_what_one_strategy_saves_another_restores_on_more_and_on_fewer_devices(matrix: Matrix) -> None:
-    cells = [("mirrored", 2), ("all", 4), ("mesh", 8), ("optimizer", 2), ("all", 1), ("mirrored", 2)]
+    cells = [("mirrored", 2), ("all", 4), ("mesh", 4), ("mirrored", 2)]
     for number, (one, other) in enumerate(itertools.pairwise(cells)):
         path, expected = matrix.save(*one, seed=number)
         matrix.check(path, expected, *other)
@@ -97,17 +97,11 @@ def test_every_strategy_restores_what_every_other_saves(matrix: Matrix, saved: t
         matrix.check(path, expected, *restored)
 
 
-def test_a_restored_variable_has_memory_of_its_own(matrix: Matrix) -> None:
-    path, expected = matrix.save("all", 2, seed=5)
-    model = matrix.model("mirrored", 2)
-    restored = load(path)
-    Checkpoint(model=model).restore(path)
-    for array in restored.arrays.values():
-        array[...] = 0
-    assert bytes_of(model) == expected
+RESUMED = [pytest.param("all", 2, marks=pytest.mark.slow)]
+RESUMED += [pytest.param(*cell, marks=pytest.mark.full) for cell in (("mesh", 4), ("optimizer", 4), ("all", 8))]
 
 
-@pytest.mark.parametrize(("kind", "num_devices"), [("all", 2), ("mesh", 4)])
+@pytest.mark.parametrize(("kind", "num_devices"), RESUMED)
 def test_a_run_that_is_resumed_on_the_same_mesh_has_the_same_bits(tmp_path: Path, kind: str, num_devices: int) -> None:
     x = np.random.default_rng(0).normal(size=(24, 8)).astype("float32")
 

@@ -6,12 +6,23 @@ import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.state.store._power_failure import IMAGES, Disk
-from unisono._src.state.store import BadCheckpoint, CheckpointSeries, _replace, commit, staged_file
+from unisono._src.state.store import (
+    ArrayInPieces,
+    BadCheckpoint,
+    CheckpointSeries,
+    Piece,
+    StagedParts,
+    _replace,
+    commit,
+    staged_file,
+    write_part,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
@@ -43,9 +54,20 @@ def save(series: CheckpointSeries, step: int) -> None:
     commit(series.path(step), arrays=arrays, state={"step": step}, step=step)
 
 
+def save_in_parts(series: CheckpointSeries, step: int) -> None:
+    half = np.full(250, step, "float32")
+    pieces = (Piece(0, ((0, 250),)), Piece(1, ((250, 500),)))
+    arrays = [{"weights": ArrayInPieces((500,), half.dtype, pieces, {part: half})} for part in (0, 1)]
+    staged = StagedParts(series.path(step), ("one", "other"))
+    for part in (0, 1):
+        write_part(staged.path, part, 2, arrays[part])
+    staged.commit(arrays=arrays[0], state={"step": step}, step=step)
+
+
+@pytest.mark.parametrize("save", [save, save_in_parts])
 @pytest.mark.parametrize("parent", ["ckpt", "runs/mnist/ckpt"])
 def test_a_checkpoint_is_on_the_disk_when_commit_returns(
-    parent: str, disk_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parent: str, save: Any, disk_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     series, done = CheckpointSeries(disk_root / parent), 0
 
