@@ -56,7 +56,7 @@ from unisono._src.keras_hooks._tensorflow import hide_tensorflow
 from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, route_trainer
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variable_layouts import (
-    current_reference, follow_optimizer_variables, layout_of, slot_reference, variable_info,
+    current_reference, follow_optimizer_variables, layout_of, owned_variables, slot_reference, variable_info,
 )
 from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, bind_variables, capture_reader, current_state_scope, enclosing_state_scope,

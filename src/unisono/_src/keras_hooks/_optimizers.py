@@ -7,14 +7,32 @@ built, an optimizer keeps the variables that it trains in `_trainable_variables`
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, Final
 
+import keras
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
 from unisono._src import hooks, jax_hooks
 from unisono._src.keras_hooks._variable_layouts import constrain_gradients, updating_weights
+from unisono._src.keras_hooks._variables import enclosing_state_scope
 from unisono._src.replicas import context
+
+_ELEMENT_BY_ELEMENT: Final = frozenset(
+    {
+        keras.optimizers.SGD,
+        keras.optimizers.Adam,
+        keras.optimizers.AdamW,
+        keras.optimizers.Adamax,
+        keras.optimizers.Nadam,
+        keras.optimizers.RMSprop,
+        keras.optimizers.Adagrad,
+        keras.optimizers.Adadelta,
+        keras.optimizers.Ftrl,
+        keras.optimizers.Lion,
+    }
+)
 
 
 def sum_gradients() -> None:
@@ -62,21 +80,39 @@ def _accept_summed(original: Any) -> Any:
 
 
 def _sum_first(original: Any) -> Any:
-    def update(self: Any, grads: Any, trainable_variables: Any) -> Any:
-        grads = list(grads)
-        variables = trained_variables(self) if trainable_variables is None else list(trainable_variables)
+    def update(self: Any, grads: list[Any], variables: list[Any], trainable_variables: Any) -> Any:
         with updating_weights():
             return original(self, constrain_gradients(grads, variables), trainable_variables)
 
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        replica, grads = context.current_replica(), jax_hooks.mark_gradients(grads)
+        replica, grads = context.current_replica(), list(jax_hooks.mark_gradients(grads))
+        variables = trained_variables(self) if trainable_variables is None else list(trainable_variables)
         if replica is None or replica.is_updating:
-            return update(self, grads, trainable_variables)
-        grads = list(grads)
-        present = [index for index, grad in enumerate(grads) if grad is not None]
+            return update(self, grads, variables, trainable_variables)
+        scope = enclosing_state_scope()
+        parts: dict[int, Any] = {}
+        if scope is not None and replica.axis is not None and _updates_elements(self, variables):
+            parts = scope.sharded_updates(variables, self.variables)
+        is_scattered = [id(variable) in parts for variable in variables] or [False] * len(grads)
+        present = [index for index, grad in enumerate(grads) if grad is not None and not is_scattered[index]]
         for index, total in zip(present, replica.sum([grads[index] for index in present]), strict=True):
             grads[index] = total
-        with replica.assigning_same_values():
-            return update(self, grads, trainable_variables)
+        for index, variable in enumerate(variables):
+            if is_scattered[index] and grads[index] is not None:
+                assert scope is not None
+                grads[index] = scope.sum_and_scatter(grads[index], parts[id(variable)])
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(replica.assigning_same_values())
+            if parts and scope is not None:
+                stack.enter_context(scope.updating_shards([*variables, *self.variables], parts))
+            return update(self, grads, variables, trainable_variables)
 
     return apply
+
+
+def _updates_elements(optimizer: Any, variables: list[Any]) -> bool:
+    """Whether each element of a weight is updated by its own gradient alone, so that shards can be updated apart."""
+    if type(optimizer) not in _ELEMENT_BY_ELEMENT or not optimizer.built:
+        return False
+    clips_norms = optimizer.clipnorm is not None or optimizer.global_clipnorm is not None
+    return not clips_norms and all(variable.constraint is None for variable in variables)

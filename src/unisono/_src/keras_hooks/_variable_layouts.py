@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -22,9 +23,13 @@ from keras.src.optimizers.base_optimizer import BaseOptimizer
 from unisono._src import hooks, jax_hooks
 from unisono._src.devices import VariableInfo
 from unisono._src.keras_hooks._attributes import get_owner
+from unisono._src.keras_hooks._on_read_variables import is_on_read
 from unisono._src.replicas import context
 
 _ROLE: Final = "_unisono_optimizer_role"
+
+# By identity: variables cannot be hashed, since == compares their values.
+_owned: dict[int, weakref.ref[Any]] = {}
 
 _is_updating: Final = contextvars.ContextVar("_is_updating", default=False)
 _creating: Final[contextvars.ContextVar[tuple[Any] | None]] = contextvars.ContextVar("_creating", default=None)
@@ -60,6 +65,26 @@ def note_role(variable: Any) -> None:
     role = _creating.get()
     if role is not None:
         setattr(variable, _ROLE, role)
+    remember_owned(variable)
+
+
+def remember_owned(variable: Any) -> None:
+    """To be called with a variable that has got an owner."""
+    owner = get_owner(variable)
+    if owner is not None and owner.placement.shards_variables:
+        key = id(variable)
+        _owned[key] = weakref.ref(variable, lambda _: _owned.pop(key, None))
+
+
+def owned_variables(strategy: context.HasPlacement) -> list[Any]:
+    """The variables of a strategy that may be sharded, in the order in which they were made."""
+    alive = [reference() for reference in list(_owned.values())]
+    return [
+        variable
+        for variable in alive
+        if variable is not None and get_owner(variable) is strategy and not is_on_read(variable)
+        if getattr(variable, "_value", None) is not None
+    ]
 
 
 def slot_reference(variable: Any) -> Any:

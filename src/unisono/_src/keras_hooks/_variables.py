@@ -26,7 +26,13 @@ from unisono._src import hooks
 from unisono._src.jax_hooks import NotEvaluableError, evaluate_traced
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.keras_hooks._on_read_variables import become_on_read
-from unisono._src.keras_hooks._variable_layouts import as_layers_read_it, layout_of, note_role, variable_info
+from unisono._src.keras_hooks._variable_layouts import (
+    as_layers_read_it,
+    layout_of,
+    note_role,
+    remember_owned,
+    variable_info,
+)
 from unisono._src.processes import broadcast_from_chief
 from unisono._src.replicas import context
 
@@ -79,6 +85,21 @@ class StateScope(keras.StatelessScope):
     def variable_created(self, variable: Any) -> None:
         """Called with a variable that was made inside."""
         raise NotImplementedError
+
+    def sharded_updates(self, variables: Sequence[Any], own_variables: Sequence[Any]) -> dict[int, Any]:
+        """Of which variables each replica updates its shard alone, by identity, with what
+        :meth:`sum_and_scatter` needs to know: of those that an optimizer trains and of its own."""
+        return {}
+
+    def sum_and_scatter(self, gradient: Any, part: Any) -> Any:
+        """This replica's shard of the sum of all gradients."""
+        raise NotImplementedError
+
+    def updating_shards(
+        self, variables: Sequence[Any], parts: dict[int, Any]
+    ) -> contextlib.AbstractContextManager[None]:
+        """Inside, the variables that are in ``parts`` are their shards."""
+        return contextlib.nullcontext()
 
     def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
         """Computes a traced value now, from what is known here: constants, and in a function its arguments.
@@ -279,6 +300,7 @@ def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) ->
             if strategy.placement.spans_processes:
                 value = broadcast_from_chief(value)
             set_owner(variable, strategy)
+            remember_owned(variable)
             if variable.synchronization == "on_read" and strategy.placement.num_replicas > 1:
                 become_on_read(variable)
             strategy.placement.adopt(variable)

@@ -120,24 +120,30 @@ def _run_on_replicas(strategy: HasPlacement, function: Callable[[list[Any]], Any
     outer = _capture_scope()
     outer.placement = placement
     on_read = keras_hooks.on_read_variables(strategy)
-    traced = _ReplicaProgram(strategy, function, inputs, on_read, outer)
-    # `same` also for variables whose layout is sharded: a replica computes with the whole value, and XLA gathers it
-    # before and shards it after.
+    shards = functions.ReplicaShards(keras_hooks.owned_variables(strategy), placement)
+    traced = _ReplicaProgram(strategy, function, inputs, on_read, outer, shards)
     each, same = PartitionSpec(placement.axis), PartitionSpec()
     program = jax.shard_map(
         jax_hooks.merge_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
         mesh=placement.mesh,
-        in_specs=(each, each),
-        out_specs=(each, same, each, same),
+        in_specs=(each, each, shards.specs),
+        out_specs=(each, same, each, same, shards.specs),
         axis_names=set(placement.row_axes),
         check_vma=False,
     )
     rows = [leaf.array for leaf in inputs if isinstance(leaf, Sharded)]
-    arrays, mirrored, per_replica, sums = program(rows, [outer.stored_value(variable) for variable in on_read])
+    arrays, mirrored, per_replica, sums, new_shards = program(
+        rows,
+        [outer.stored_value(variable) for variable in on_read],
+        [outer.stored_value(variable) for variable in shards.variables],
+    )
     for variable, value in zip(traced.written_mirrored, mirrored, strict=True):
         outer.set_stored_value(variable, value)
     for variable, value, aggregated in zip(traced.written_on_read, per_replica, sums.of_variables, strict=True):
         outer.set_stored_value(variable, value, aggregated)
+    for variable, value in zip(shards.variables, new_shards, strict=True):
+        if id(variable) in shards.written:
+            outer.set_stored_value(variable, value)
     return traced.make_result(arrays, sums.of_results)
 
 
@@ -173,9 +179,10 @@ class _ReplicaProgram:
         inputs: list[Any],
         on_read: list[Any],
         outer: functions.CaptureScope,
+        shards: functions.ReplicaShards,
     ) -> None:
         self._strategy, self._function, self._inputs, self._on_read = strategy, function, inputs, on_read
-        self._outer = outer
+        self._outer, self._shards = outer, shards
         self.written_mirrored: list[Any] = []
         """The variables that it writes with one value for all replicas."""
         self.written_on_read: list[Any] = []
@@ -183,7 +190,10 @@ class _ReplicaProgram:
         self._leaves: list[Any] = []
         self._tree: Any = None
 
-    def __call__(self, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any], list[Any], _EarlySums]:
+    def __call__(
+        self, rows: list[Any], states: list[Any], shards: list[Any]
+    ) -> tuple[list[Any], list[Any], list[Any], _EarlySums, list[Any]]:
+        self._shards.begin(shards)
         remaining_rows = iter(rows)
         leaves = [_replica_argument(leaf, remaining_rows) for leaf in self._inputs]
         trace = jax_hooks.current_trace()
@@ -195,7 +205,7 @@ class _ReplicaProgram:
             lambda: jax_hooks.trace_below_tapes(jax_hooks.current_trace()) is trace,
         )
         own = {id(variable): state[0] for variable, state in zip(self._on_read, states, strict=True)}
-        scope = functions.ReplicaScope(replica, self._outer, own, trace)
+        scope = functions.ReplicaScope(replica, self._outer, own, trace, self._shards)
         with context.run_as(replica), scope:
             result = self._function(leaves)
             self._leaves, self._tree = flatten_with_none(jax.tree.map(_as_result, result))
@@ -210,6 +220,7 @@ class _ReplicaProgram:
             [scope.read(variable) for variable in self.written_mirrored],
             [value[None] for value in own_values],
             self._early_sums(replica, results, own_values),
+            self._shards.end(),
         )
 
     def _early_sums(self, replica: Replica, results: list[Any], own_values: list[Any]) -> _EarlySums:

@@ -12,4 +12,5 @@ from unisono._src.tracing.functions._nested import NestedScope, OuterScope, curr
 from unisono._src.tracing.functions._remat import remat
 from unisono._src.tracing.functions._rematerialize import rematerialize
 from unisono._src.tracing.functions._replica_scope import ReplicaScope
+from unisono._src.tracing.functions._replica_shards import ReplicaShards
 from unisono._src.tracing.functions._specialized_function import SpecializedFunction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from unisono._src import keras_hooks
 from unisono._src.replicas import context, values
 from unisono._src.replicas.context import Replica
 from unisono._src.tracing.functions._capture import CaptureScope, check_aggregation, check_trace
+from unisono._src.tracing.functions._replica_shards import ReplicaShards, ShardedDim, sharded_dim
 
 NOT_OWNED = """The variable {name!r} is assigned by the replicas of {strategy!r}, but was not made in its scope.
 Make it inside `with strategy.scope():`."""
@@ -28,15 +30,19 @@ class ReplicaScope(keras_hooks.StateScope):
         outer: the scope with the values that variables have across replicas.
         own_values: this replica's value of each on-read variable, by identity.
         trace: the trace of the program of one replica.
+        shards: the variables that are sharded over the replicas.
 
     Attributes:
         used: the variables that were read or written, by identity.
         written: those that were written.
     """
 
-    def __init__(self, replica: Replica, outer: CaptureScope, own_values: dict[int, Any], trace: Any) -> None:
+    def __init__(
+        self, replica: Replica, outer: CaptureScope, own_values: dict[int, Any], trace: Any, shards: ReplicaShards
+    ) -> None:
         super().__init__()
         self._replica, self._outer, self._own_values, self._trace = replica, outer, own_values, trace
+        self._shards = shards
         self._state: dict[int, Any] = {}
         self.used: dict[int, Any] = {}
         self.written: dict[int, Any] = {}
@@ -49,11 +55,51 @@ class ReplicaScope(keras_hooks.StateScope):
 
     def _own_value(self, variable: Any) -> Any:
         key = id(variable)
+        if self._shards.is_updating(variable):
+            return self._shards.read_shard(variable)
         if key not in self._state:
             self.used[key] = variable
             # A variable that was made in this very trace has no value per replica yet; it is traced again with one.
-            self._state[key] = self._own_values[key] if key in self._own_values else self._outer.read(variable)
+            if key in self._own_values:
+                self._state[key] = self._own_values[key]
+            elif variable in self._shards:
+                self._state[key] = self._shards.gather(variable, self._trace)
+            else:
+                self._state[key] = self._outer.read(variable)
         return self._state[key]
+
+    def has_written_whole(self, variable: Any) -> bool:
+        """Whether the whole value has been assigned, so that a shard from before is outdated."""
+        return id(variable) in self.written
+
+    def forget_whole(self, variable: Any) -> None:
+        """The shard of ``variable`` is new: its whole value, if it is read again, has to be gathered again."""
+        self._state.pop(id(variable), None)
+        self.written.pop(id(variable), None)
+
+    def sharded_updates(self, variables: Sequence[Any], own_variables: Sequence[Any]) -> dict[int, ShardedDim]:
+        placement = self._replica.strategy.placement
+        if not placement.shards_variables or context.merging_replica() is not None:
+            return {}
+        found: dict[int, ShardedDim] = {}
+        for variable in variables:
+            dim = sharded_dim(placement.update_layout(keras_hooks.variable_info(variable)), placement)
+            if dim is not None:
+                found[id(variable)] = dim
+        for variable in own_variables:
+            reference = keras_hooks.slot_reference(variable)
+            if id(reference) in found and variable.shape == reference.shape:
+                found[id(variable)] = found[id(reference)]
+        return found
+
+    def sum_and_scatter(self, gradient: Any, dim: ShardedDim) -> Any:
+        self._replica.check_all_replicas_arrive()
+        return dim.sum_and_scatter(gradient, self._replica.strategy.placement.row_axes)
+
+    def updating_shards(
+        self, variables: Sequence[Any], dims: dict[int, ShardedDim]
+    ) -> contextlib.AbstractContextManager[None]:
+        return self._shards.update(self, [(each, dims[id(each)]) for each in variables if id(each) in dims])
 
     def add_update(self, update: tuple[Any, Any]) -> None:
         variable, value = update
@@ -75,6 +121,10 @@ class ReplicaScope(keras_hooks.StateScope):
         raise RuntimeError(DATA_PULL)
 
     def write(self, variable: Any, value: Any) -> None:
+        if self._shards.is_updating(variable):
+            check_trace(self._trace, variable)
+            self._shards.write_shard(variable, value)
+            return
         self._own_value(variable)
         check_trace(self._trace, variable)
         self.written[id(variable)] = variable
