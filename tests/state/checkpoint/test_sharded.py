@@ -148,6 +148,36 @@ def test_two_workers_save_and_restore_state_that_is_sharded_over_them(tmp_path: 
     check_restored_in_one_process(tmp_path)
 
 
+@pytest.mark.full
+@pytest.mark.timeout(400)
+def test_checkpoints_are_restored_by_other_numbers_of_processes(tmp_path: Path) -> None:
+    def made() -> keras.Model:
+        model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16), keras.layers.Dense(4)])
+        model.compile(keras.optimizers.Adam(), "mse")
+        model.optimizer.build(model.trainable_variables)
+        return model
+
+    with strategy_of("all", 8).scope():
+        model = made()
+    for number, variable in enumerate(variables_of(model)):
+        variable.assign(np.random.default_rng(number).normal(size=variable.shape).astype(str(variable.dtype)))
+    expected = bytes_of(model)
+    path = Checkpoint(model=model).write(tmp_path / "one-process")
+    script = Path(SCRIPT).with_name("restore_sharded.py")
+    for num_workers, kind in ((2, "all"), (4, "mesh"), (4, "all")):
+        output = str(tmp_path / f"{num_workers}-{kind}.npz")
+        with job(tmp_path, str(script), [path, output, kind], workers=num_workers) as workers:
+            codes = finish(workers, 120)
+            assert codes == [0] * num_workers, "\n".join(worker.output() for worker in workers)
+        with np.load(output) as arrays:
+            assert [array.tobytes() for array in arrays.values()] == expected
+        path = f"{output}.ckpt"
+        assert sum(name.startswith("arrays-") for name in os.listdir(path)) == num_workers
+    again = made()
+    Checkpoint(model=again).restore(path).assert_consumed()
+    assert bytes_of(again) == expected
+
+
 def check_parts(folder: Path) -> None:
     """Each worker has written its shards, and the chief what every worker has."""
     parts = [f"arrays-0000{part}-of-00002.safetensors" for part in (0, 1)]
