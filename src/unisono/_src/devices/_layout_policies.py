@@ -84,8 +84,9 @@ class ShardLargestDim:
     def decide(self, variable: VariableInfo) -> LayoutDecision:
         if not self.weights and not variable.of_optimizer:
             return LayoutDecision(PartitionSpec(), "only the optimizer's state is sharded")
-        size = math.prod(variable.shape)
-        if size < self.min_size:
+        if self.num_shards == 1:
+            return LayoutDecision(PartitionSpec(), "one device")
+        if math.prod(variable.shape) < self.min_size:
             return LayoutDecision(PartitionSpec(), f"fewer than {self.min_size:,} elements")
         dims = sorted(range(len(variable.shape)), key=lambda dim: -variable.shape[dim])
         for rank, dim in enumerate(dims):

@@ -168,6 +168,8 @@ def _lines(rows: list[VariableRow], placement: Placement, gathered: int, scatter
             f"A training step: each device receives {_format_bytes(gathered)} of weights and sends "
             f"{_format_bytes(scattered)} of gradients to the devices that store them."
         )
+    for path, policy in keras_hooks.rematerialized_layers(model):
+        yield f"{path}: its activations are not kept for the gradient but computed again ({policy})."
 
 
 def _format_layout(layout: tuple[Any, ...]) -> str:
