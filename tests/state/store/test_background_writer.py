@@ -192,3 +192,19 @@ go.set()
     )
     output, _ = process.communicate(timeout=60)
     assert output == "7\n"
+
+
+def test_a_job_can_be_waited_for_with_a_limit_and_without_its_error():
+    writer, go = BackgroundWriter(), threading.Event()
+    assert writer.is_done_within(0)
+
+    def failing_job() -> None:
+        go.wait(60)
+        raise ValueError("no room")
+
+    writer.start(failing_job)
+    assert not writer.is_done_within(0.01)
+    go.set()
+    assert writer.is_done_within(None)
+    with pytest.raises(ValueError, match="no room"):
+        writer.check()

@@ -4,6 +4,7 @@ Everything is written to one folder, which both see: checkpoints, of which each 
 model, which the chief writes alone.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -13,9 +14,11 @@ import unisono  # isort: skip  (before keras)
 import keras
 import numpy as np
 
+from unisono._src.devices import _placement
 from unisono._src.keras_hooks import raw_value
 from unisono._src.processes import processes
 from unisono._src.state.checkpoint import _writer
+from unisono._src.state.store import StoredArray
 from unisono._src.training import _resume
 from unisono.callbacks import ModelCheckpoint, TensorBoard
 from unisono.checkpoint import Checkpoint, CheckpointError, CheckpointManager
@@ -64,6 +67,26 @@ def caught(act):
     return "nothing"
 
 
+counted = []
+
+
+def count(array):
+    counted.append(array.nbytes)
+    return array
+
+
+@contextlib.contextmanager
+def counting(owner, name, note):
+    """The sizes of what a function returns inside of the block, as ``note`` finds them."""
+    original = getattr(owner, name)
+    counted.clear()
+    setattr(owner, name, lambda *args, **kwargs: note(original(*args, **kwargs)))
+    try:
+        yield counted
+    finally:
+        setattr(owner, name, original)
+
+
 found = {}
 model = made(1)
 keras.utils.set_random_seed(3)
@@ -78,10 +101,15 @@ kernel = raw_value(model.layers[0].kernel)
 found["shards"] = [list(shard.data.shape) for shard in kernel.addressable_shards]
 
 # Checkpoints: in parts, restored to the bit, in the foreground and in a thread.
-path = Checkpoint(model=model, epoch=7).save(folder / "ckpt")
+with counting(_placement, "_replicate", lambda program: lambda array: count(program(array))) as gathered:
+    path = Checkpoint(model=model, epoch=7).save(folder / "ckpt")
+    gathered_bytes = sum(gathered)
 other = made(2)
 again = Checkpoint(model=other, epoch=0)
-again.restore(path).assert_consumed()
+with counting(StoredArray, "read", lambda array: count(array)) as read:
+    again.restore(path).assert_consumed()
+state_bytes = sum(value.nbytes for value in trained.values())
+found["gathered"], found["read"] = gathered_bytes / state_bytes, sum(read) / state_bytes
 found["restored"] = are_equal(values_of(other), trained) and again.epoch == 7
 found["sharded"] = not raw_value(other.layers[0].kernel).is_fully_replicated
 third = made(3)
