@@ -131,7 +131,7 @@ def test_two_workers_save_and_restore_state_that_is_sharded_over_them(tmp_path: 
         assert each["shards"] == [[8, 4], [8, 4]]  # of a kernel of shape (8, 16)
         for name in ("restored", "sharded", "weights folder", "resumed"):
             assert each[name], name
-        # Sums of metrics alone are gathered (a kernel is 0.2 of all); half of the state, and what every worker has, is read.
+        # Sums of metrics alone are gathered: a kernel is 0.2 of all. Half of the state is read, and what all have.
         assert each["gathered"] < 0.05
         assert 0.5 <= each["read"] < 0.6
         assert each["managed"] == ["ckpt-3"]
