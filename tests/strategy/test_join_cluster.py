@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from unisono._src.strategy import _strategies
+from unisono._src.strategy import _join_cluster
 from unisono_launch.cluster import ClusterResolver, ClusterSpec, Membership
 
 
@@ -40,8 +40,8 @@ def test_a_worker_takes_the_gpu_of_its_local_rank_if_its_launcher_leaves_that_to
     takes_gpu: bool, local_size: int, gpus: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     joined: list[Any] = []
-    monkeypatch.setattr(_strategies, "join_processes", lambda *arguments: joined.append(arguments))
-    _strategies.join_cluster(Launcher(takes_gpu, local_size), 5.0)
+    monkeypatch.setattr(_join_cluster, "join_processes", lambda *arguments: joined.append(arguments))
+    _join_cluster.join_cluster(Launcher(takes_gpu, local_size), 5.0)
     ((coordinator, everyone, seconds, _, _, found),) = joined
     assert (coordinator, everyone.index, everyone.count, seconds) == ("a:1", 1, 2, 5.0)
     assert found == gpus

@@ -123,3 +123,25 @@ def test_gradients_are_scattered_and_only_weights_are_gathered(monkeypatch: pyte
     text = programs[-1].as_text()
     found = collections.Counter(re.findall(r" (all-gather|all-reduce|reduce-scatter)\(", text))
     assert found == {"all-gather": 1, "reduce-scatter": 1}
+
+
+def test_values_of_the_replicas_of_a_mesh() -> None:
+    strategy = STRATEGIES["mesh"]()
+    assert strategy.num_replicas_in_sync == 2
+    dataset = strategy.distribute_datasets_from_function(
+        lambda context: unisono.data.Dataset.range(8).batch(context.get_per_replica_batch_size(4))
+    )
+    first = next(iter(dataset))
+    assert [value.tolist() for value in strategy.experimental_local_results(first)] == [[0, 1], [2, 3]]
+    doubled = strategy.run(lambda x: 2 * x, args=(first,))
+    assert [value.tolist() for value in doubled.values] == [[0, 2], [4, 6]]
+    numbers = strategy.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group)
+    assert strategy.reduce("SUM", strategy.run(lambda x: x + 1, args=(numbers,))).tolist() == 3
+    assert strategy.gather(doubled, axis=0).tolist() == [0, 2, 4, 6]
+    with strategy.scope():
+        total = keras.Variable(0.0, aggregation="sum", synchronization="on_read", trainable=False)
+        table = keras.Variable(np.ones((4, 6), "float32"))
+    strategy.run(lambda x: total.assign_add(keras.ops.sum(keras.ops.cast(x, "float32"))), args=(first,))
+    assert float(total.value) == 6
+    assert [value.tolist() for value in total.values] == [1, 5]
+    assert [value.shape for value in table.values] == [(4, 6)] * 2

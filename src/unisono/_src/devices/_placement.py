@@ -23,6 +23,11 @@ from unisono._src.devices._upload import upload
 _AXIS = "replica"
 
 
+SPLIT_REPLICA = """On the mesh {mesh} a replica has devices of several processes, each of which has {each}. `fit`,
+`evaluate` and `predict` can do that, but values per replica (`run`, distributed datasets) need whole replicas in each
+process. Make the axes other than "batch" small enough to fit into a process."""
+
+
 @dataclass(frozen=True, eq=False)
 class ReleasableArrays:
     """A nested structure of arrays, whole on every device, whose memory can be reused."""
@@ -70,16 +75,23 @@ class Placement:
         """Those of this process, in the order of the replicas."""
         return [device for device in self.devices if device.process_index == jax.process_index()]
 
+    def devices_of_replica(self, number: int) -> list[jax.Device]:
+        """The devices that compute the rows of one replica."""
+        return self.devices[number * self.devices_per_replica : (number + 1) * self.devices_per_replica]
+
     @functools.cached_property
     def local_replica_devices(self) -> list[jax.Device]:
         """The first device of each replica that runs in this process."""
-        return [self.devices[number * self.devices_per_replica] for number in self.local_replicas]
+        return [self.devices_of_replica(number)[0] for number in self.local_replicas]
 
     @functools.cached_property
     def local_replicas(self) -> list[int]:
         """The numbers of the replicas that run in this process."""
-        firsts = self.devices[:: self.devices_per_replica]
-        return [number for number, device in enumerate(firsts) if device in self.local_devices]
+        own = set(self.local_devices)
+        every = [set(self.devices_of_replica(number)) for number in range(self.num_replicas)]
+        if any(own & devices and devices - own for devices in every):
+            raise NotImplementedError(SPLIT_REPLICA.format(mesh=dict(self.mesh.shape), each=len(own)))
+        return [number for number, devices in enumerate(every) if devices <= own]
 
     @functools.cached_property
     def spans_processes(self) -> bool:
@@ -212,14 +224,14 @@ class Placement:
     def replica_values(self, array: jax.Array) -> tuple[jax.Array, ...]:
         """The whole value of a variable as each replica of this process has it, on the replica's device."""
         if array.is_fully_replicated:
-            return self.local_shards(array)[:: self.devices_per_replica]
+            return self.local_shards(array)
         host = self.fetch(array)
         return tuple(jax.device_put(host, device) for device in self.local_replica_devices)
 
     def local_shards(self, array: jax.Array) -> tuple[jax.Array, ...]:
-        """What each device of this process stores of ``array``, in the order of the replicas."""
+        """What the first device of each replica of this process stores of ``array``."""
         stored = {shard.device: shard.data for shard in array.addressable_shards}
-        return tuple(stored[device] for device in self.devices if device in stored)
+        return tuple(stored[device] for device in self.local_replica_devices)
 
     def whole_on_one_device(self, array: jax.Array) -> jax.Array:
         """The whole value of a variable on one device. Does not wait for programs in flight if it is replicated."""

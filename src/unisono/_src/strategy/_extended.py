@@ -103,7 +103,7 @@ class StrategyExtended:
         return result if group else (result,) * self._placement.num_replicas
 
     def _local_results(self, value: Any) -> tuple[Any, ...]:
-        return local_results(value, len(self._placement.local_devices))
+        return local_results(value, len(self._placement.local_replicas))
 
 
 def _check_cross_replica(method: str) -> None:

@@ -59,7 +59,7 @@ class GlobalStepAssembler:
     def _row_counts(self, local: Nest) -> list[int]:
         first = next((leaf for leaf in flatten(local) if leaf is not None), None) if local is not None else None
         if first is None:
-            return [0] * len(self._placement.local_devices)
+            return [0] * len(self._placement.local_replicas)
         return [np.shape(value)[0] if np.ndim(value) else 1 for value in _values(first)]
 
     def _as_sharded(self, leaf: Any) -> Any:

@@ -45,7 +45,7 @@ class ReplicaInputs:
         """Sends each replica its nest: one nest of PerReplica, or the nest itself if there is one replica."""
         if self.on_host:
             return regroup(nests, self.placement)
-        return regroup(put_on_devices(nests, self.placement.local_devices), self.placement)
+        return regroup(put_on_devices(nests, self.placement.local_replica_devices), self.placement)
 
     def send_rows(self, batch: Nest, slices: Sequence[slice]) -> Nest:
         """Sends each replica its slice of the rows of a batch; the slices have equally many rows."""

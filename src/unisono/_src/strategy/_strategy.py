@@ -152,7 +152,7 @@ class Strategy:
         >>> unisono.MirroredStrategy(["cpu:0"]).experimental_local_results(3)
         (3,)
         """
-        return local_results(value, len(self._placement.local_devices))
+        return local_results(value, len(self._placement.local_replicas))
 
     def explain(self, model: Any, print_fn: Callable[[str], Any] = print) -> StateReport:
         """Prints where each variable of `model` and of its optimizer is stored and why, how many bytes that is for a

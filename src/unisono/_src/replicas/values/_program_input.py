@@ -74,19 +74,23 @@ def _concatenate(values: list[Any], placement: Placement) -> Any:
         return jnp.stack(values) if is_scalar else jnp.concatenate(values)
     are_on_their_devices = all(
         isinstance(leaf, jax.Array) and leaf.devices() == {device}
-        for leaf, device in zip(values, placement.local_devices, strict=True)
+        for leaf, device in zip(values, placement.local_replica_devices, strict=True)
     )
-    if not are_on_their_devices or is_scalar:
+    if not are_on_their_devices or is_scalar or placement.devices_per_replica > 1:
         hosts = [np.asarray(leaf)[None] if is_scalar else np.asarray(leaf) for leaf in values]
         if not placement.spans_processes:
             return jax.device_put(np.concatenate(hosts), placement.sharded_rows)
-        values = [jax.device_put(host, device) for host, device in zip(hosts, placement.local_devices, strict=True)]
+        values = [
+            jax.device_put(host, device)
+            for host, number in zip(hosts, placement.local_replicas, strict=True)
+            for device in placement.devices_of_replica(number)
+        ]
     shape = (values[0].shape[0] * placement.num_replicas, *values[0].shape[1:])
     return jax.make_array_from_single_device_arrays(shape, placement.sharded_rows, values)
 
 
 def _check(values: list[Any], placement: Placement) -> None:
-    expected = len(placement.local_devices)
+    expected = len(placement.local_replicas)
     if len(values) != expected:
         raise ValueError(
             f"This PerReplica has {len(values)} values, the strategy {expected} replicas in this process. "

@@ -51,8 +51,9 @@ class Sharded:
         if isinstance(self.array, jax.core.Tracer):
             parts = jnp.split(self.array, self.num_replicas)
         else:
-            shards = sorted(self.array.addressable_shards, key=lambda shard: shard.index[0].start or 0)
-            parts = [shard.data for shard in shards]
+            # Of a replica of several devices each has a copy; the first one is that of its first device.
+            first = {shard.index[0].start or 0: shard.data for shard in reversed(self.array.addressable_shards)}
+            parts = [first[start] for start in sorted(first)]
         return tuple(part[0] for part in parts) if self.is_scalar else tuple(parts)
 
     @property
