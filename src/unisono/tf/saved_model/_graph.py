@@ -161,7 +161,7 @@ class ObjectGraph:
         index = self._variable_indices[id(variable)] = len(self._variables)
         self._kept_alive.append(variable)
         array = f"variable/{index}"
-        self.arrays[array] = np.asarray(variable.value)
+        self.arrays[array] = np.asarray(variable)
         self._variables.append(
             {
                 "array": array,
