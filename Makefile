@@ -25,7 +25,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks row-operations tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -35,6 +35,7 @@ help:
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
 	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
+	@echo "make sharding   measure the memory of a device with sharded state, and write the table of docs/sharding.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
 	@echo "make tf-guides  write docs/tf-guides.md, the features of TensorFlow's guides and their tests"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
@@ -80,6 +81,11 @@ row-operations: $(READY)
 	@XLA_FLAGS="--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true" \
 	    $(RUN) tests.row_operations.run build/row-operations.jsonl && \
 	    $(RUN) tests.row_operations.page build/row-operations.jsonl docs/row-operations.md
+
+# ARGS names some of the strategies; the table then has only these.
+sharding: $(READY)
+	@$(RUN) tests.device_memory.run build/sharding.jsonl $(ARGS) && \
+	    $(RUN) tests.device_memory.page build/sharding.jsonl docs/sharding.md
 
 # A name works if a test that passed uses it. The test of the page itself would compare with the old page.
 tf-coverage: $(READY)

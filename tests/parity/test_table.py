@@ -27,7 +27,8 @@ def test_sharded_cells_of_the_default_tier_need_no_process_and_no_oracle_of_thei
 def test_every_problem_is_in_the_table_with_sharded_state(strategy: str):
     solved = {cell.problem for cell in CELLS if cell.strategy == strategy}
     on_several = {cell.problem for cell in CELLS if not cell.is_sharded and cell.devices > 1}
-    assert solved >= on_several
+    left_out = {(problem.model, problem.policy) for problem in on_several - solved}
+    assert left_out <= {("attention", "mixed_bfloat16")}
 
 
 def test_cells_have_unique_names():

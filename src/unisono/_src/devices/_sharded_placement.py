@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax
 from jax.sharding import NamedSharding, PartitionSpec
 
 from unisono._src.devices._layout_policies import LayoutDecision, LayoutPolicy, VariableInfo
@@ -48,10 +47,9 @@ class ShardedPlacement(Placement):
         self.policy.check_used()
 
     def layout(self, variable: Any) -> NamedSharding:
-        if isinstance(variable, jax.Array):
-            sharding = variable.sharding
-            if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
-                return sharding
+        sharding = getattr(variable, "sharding", None)  # of an array, or of a `jax.ShapeDtypeStruct`
+        if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
+            return sharding
         if not isinstance(variable, VariableInfo):
             variable = VariableInfo(tuple(getattr(variable, "shape", variable)))
         return NamedSharding(self.mesh, self.policy.decide(variable).spec)

@@ -5,7 +5,7 @@ from unisono._src.jax_hooks._evaluate import (
     NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced, separate_operations,
 )
 from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
-from unisono._src.jax_hooks._gathered_weights import gather_weight, gather_where_used
+from unisono._src.jax_hooks._gathered_weights import gather_weight, gather_where_used, sum_gradient
 from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists

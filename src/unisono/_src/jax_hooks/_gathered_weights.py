@@ -11,6 +11,7 @@ Checked against JAX 0.10.2: a barrier keeps XLA from merging two gathers of one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import jax
@@ -43,10 +44,26 @@ _CHEAP: Final = frozenset(
 )
 
 
-def _define(primitive: Primitive, parameter: str) -> None:
-    def constrain(value: Any, **layouts: NamedSharding) -> Any:
-        return jax.lax.with_sharding_constraint(value, layouts[parameter])
+def sum_gradient(gradient: Any, *, whole: NamedSharding) -> Any:
+    """``gradient`` summed over the replicas, before it is sharded.
 
+    If only the shards are asked for, XLA may gather the activations of all rows on every device, which then computes
+    its shard from them: cheaper for few rows, but the work and the memory grow with the number of devices. Where it can
+    XLA makes a reduce-scatter of the sum and what follows.
+    """
+    return jax.lax.with_sharding_constraint(gradient, whole)
+
+
+def _constrain_to_whole(value: Any, *, whole: NamedSharding, sharded: NamedSharding) -> Any:
+    del sharded
+    return jax.lax.with_sharding_constraint(value, whole)
+
+
+def _sum_and_shard(gradient: Any, *, whole: NamedSharding, sharded: NamedSharding) -> Any:
+    return jax.lax.with_sharding_constraint(sum_gradient(gradient, whole=whole), sharded)
+
+
+def _define(primitive: Primitive, constrain: Callable[..., Any]) -> None:
     primitive.def_impl(constrain)
     primitive.def_abstract_eval(lambda value, **_: value)
     mlir.register_lowering(primitive, mlir.lower_fun(constrain, multiple_results=False))
@@ -54,8 +71,8 @@ def _define(primitive: Primitive, parameter: str) -> None:
     batching.primitive_batchers[primitive] = lambda values, dims, **_: (values[0], dims[0])
 
 
-_define(_gather, "whole")
-_define(_scatter, "sharded")
+_define(_gather, _constrain_to_whole)
+_define(_scatter, _sum_and_shard)
 ad.deflinear2(_gather, lambda gradient, _, **layouts: [_scatter.bind(gradient, **layouts)])
 ad.deflinear2(_scatter, lambda gradient, _, **layouts: [_gather.bind(gradient, **layouts)])
 

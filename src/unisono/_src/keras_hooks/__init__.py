@@ -24,7 +24,7 @@ from unisono._src.keras_hooks._data import (
 from unisono._src.keras_hooks._exact_padding import ExactPadding, check_padding_analysis, find_exact_padding
 from unisono._src.keras_hooks._fit_handlers import restore_values_on_error, use_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, accept_text, host_part, is_text, runs_on_host
-from unisono._src.keras_hooks._initial_values import initialize_in_shards
+from unisono._src.keras_hooks._initial_values import initial_value_program, initialize_in_shards
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
 from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
 from unisono._src.keras_hooks._losses import scale_losses

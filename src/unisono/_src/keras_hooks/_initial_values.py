@@ -20,12 +20,12 @@ from keras.src.backend.jax.core import JaxVariable
 from keras.src.initializers.random_initializers import RandomInitializer
 from keras.src.random.seed_generator import draw_seed
 
-from unisono._src import hooks, jax_hooks
+from unisono._src import hooks
 from unisono._src.keras_hooks._attributes import get_owner
 from unisono._src.keras_hooks._variable_layouts import layout_of
 from unisono._src.processes import broadcast_from_chief
 
-_programs: Final[dict[Any, Any]] = {}
+_programs: Final[dict[Any, jax.stages.Wrapped]] = {}
 
 
 class _OneSeed(keras.random.SeedGenerator):
@@ -62,8 +62,10 @@ def _initialize(original: Any) -> Any:
     return initialize_with_initializer
 
 
-def _draw(initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.sharding.NamedSharding) -> jax.Array:
-    has_seed = isinstance(initializer, RandomInitializer)
+def initial_value_program(
+    initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.sharding.Sharding
+) -> jax.stages.Wrapped:
+    """The program that computes an initial value in the given layout, from a seed."""
     config = initializer.get_config()
     config.pop("seed", None)
     key = (type(initializer), json.dumps(config, default=repr, sort_keys=True), shape, dtype, layout)
@@ -71,15 +73,19 @@ def _draw(initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.shar
         template = copy.copy(initializer)
 
         def draw(seed: Any) -> Any:
-            if has_seed:
+            if isinstance(template, RandomInitializer):
                 template.seed = _OneSeed(seed)
             return template(shape, dtype=dtype)
 
-        _programs[key] = jax.jit(jax_hooks.separate_operations(draw), out_shardings=layout)
+        _programs[key] = jax.jit(draw, out_shardings=layout)
+    return _programs[key]
+
+
+def _draw(initializer: Any, shape: tuple[int, ...], dtype: str, layout: jax.sharding.NamedSharding) -> jax.Array:
     seed = None
-    if has_seed:
+    if isinstance(initializer, RandomInitializer):
         seed = draw_seed(initializer.seed)
         if not layout.is_fully_addressable:
             seed = broadcast_from_chief(seed)  # without a seed of the user each process has made its own
-    value: jax.Array = _programs[key](seed)
+    value: jax.Array = initial_value_program(initializer, shape, dtype, layout)(seed)
     return value

@@ -151,7 +151,12 @@ def _constrain_gradient(gradient: Any, variable: Any) -> Any:
     if _is_one_of_several_replicas():
         return gradient
     layout = owner.placement.update_layout(variable_info(variable))
-    return gradient if layout is None else jax.lax.with_sharding_constraint(gradient, layout)
+    if layout is None:
+        return gradient
+    stored = layout_of(variable)
+    if not stored.is_equivalent_to(layout, gradient.ndim):
+        gradient = jax_hooks.sum_gradient(gradient, whole=owner.placement.read_layout(stored))
+    return jax.lax.with_sharding_constraint(gradient, layout)
 
 
 def _is_one_of_several_replicas() -> bool:

@@ -68,6 +68,14 @@ class Program:
         """The program as XLA optimised it; empty when nothing is compiled."""
         return (self._call.as_text() or "") if isinstance(self._call, jax.stages.Compiled) else ""
 
+    @property
+    def memory(self) -> Any:
+        """The bytes that the program uses on a device, as XLA says; None when nothing is compiled.
+
+        See `jax.stages.Compiled.memory_analysis`.
+        """
+        return self._call.memory_analysis() if isinstance(self._call, jax.stages.Compiled) else None
+
 
 def block_size(placement: Placement) -> int:
     """How many steps of a loop run without a check of its end.
@@ -162,7 +170,10 @@ def _build(
         reading, batch = jax.make_jaxpr(chunk.reader.read, return_shape=True)(structs[1], np.int32(0))
         jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(structs[0], batch)
     form = _choose_form(placement, chunk, jaxpr)
+    carry_layout = jax.tree.map(placement.layout, carry)
     traced = _from_trace(_adapt(jaxpr, placement), jax.tree.structure(shapes))
+    if placement.shards_variables:
+        traced = _keep_layout(traced, carry_layout)
     read = _from_trace(_adapt(reading, placement), jax.tree.structure(batch))
     most = 1
     if form == "plain":
@@ -177,13 +188,22 @@ def _build(
             call = _loop_call(traced, read, shapes[1], block)
         else:
             call = _loop_call_with_final_logs(traced, read, block, view, kind)
-    carry_layout = jax.tree.map(placement.layout, carry)
     # Outputs stay where they were computed, unless other processes need them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
     options = keep_recomputation(placement.compiler_options, jaxpr, placement.platform)
     lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
     return Program(kind, form, most, lowered.compile(options))
+
+
+def _keep_layout(step: Step, carry_layout: Any) -> Step:
+    """``step`` whose carry has the same layouts after each step. In a loop XLA would choose others."""
+
+    def run(carry: Any, batch: Any) -> tuple[Any, Any]:
+        carry, result = step(carry, batch)
+        return jax.lax.with_sharding_constraint(carry, carry_layout), result
+
+    return run
 
 
 def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:

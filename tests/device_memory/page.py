@@ -1,0 +1,77 @@
+"""Writes the table of docs/sharding.md from what `run.py` has left: FILE PAGE. `make sharding` does both."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from tests.device_memory._transformer import CONFIGURATIONS, LARGE
+
+BEGIN: Final = "<!-- begin: make sharding -->"
+END: Final = "<!-- end: make sharding -->"
+
+TEXT: Final = """{begin}
+A transformer with {parameters:.0f} million parameters ({depth} blocks, width {width}, vocabulary {vocabulary:,}),
+trained by Adam on {rows} rows of {length} tokens, on 8 CPU devices. In MB for each device: what it stores between steps
+(weights and optimizer state), what a step needs beside that, and the most at any moment, while the model is made
+included.
+
+| strategy | state | of the whole | temporaries of a step | making the model | training | peak, relative to mirrored |
+|---|---|---|---|---|---|---|
+{table}
+
+The figures are XLA's own for the compiled programs. {allocated} `make sharding` writes this table. {versions}.
+{end}"""
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    """The rows of the table."""
+    peaks = {each["name"]: max(each["initialise"], each["step"]) for each in results}
+    return "\n".join(_row(each, peaks[each["name"]] / peaks["mirrored"]) for each in results)
+
+
+def section(results: list[dict[str, Any]]) -> str:
+    """What stands between the markers."""
+    made = [each for each in results if each["allocated"] is not None]
+    for each in made:  # the counters of metrics are the difference
+        if abs(each["allocated"] - each["state"]) > 1000:
+            raise ValueError(f"{each['name']}: the shards have {each['allocated']:,} bytes, expected {each['state']:,}")
+    names = " and ".join(dict.fromkeys(CONFIGURATIONS[each["name"]].title for each in made))
+    allocated = f"Under {names} the model was also made, and the shards on a device have the sizes of the first column."
+    return TEXT.format(
+        begin=BEGIN,
+        end=END,
+        parameters=results[0]["parameters"] / 1e6,
+        **vars(LARGE),
+        table=table(results),
+        allocated=allocated if made else "",
+        versions=f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}",
+    )
+
+
+def _row(result: dict[str, Any], relative: float) -> str:
+    cells = [
+        CONFIGURATIONS[result["name"]].title,
+        *(f"{result['state'] / 1e6:,.0f}", f"{result['state'] / result['whole']:.3f}"),
+        *(f"{result[name] / 1e6:,.0f}" for name in ("temporaries", "initialise", "step")),
+        f"{relative:.2f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def main(results: Path, target: Path) -> None:
+    found = section([json.loads(line) for line in results.read_text().splitlines()])
+    pattern = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
+    page = target.read_text()
+    if not pattern.search(page):
+        raise ValueError(f"{target} has no section between {BEGIN} and {END}. Add the two markers.")
+    target.write_text(pattern.sub(lambda _: found, page))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
