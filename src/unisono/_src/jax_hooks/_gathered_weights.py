@@ -102,20 +102,25 @@ def _trace_to_gather_in(value: Any) -> Any:
     return own
 
 
-def gather_where_used(program: ClosedJaxpr) -> ClosedJaxpr:
-    """``program`` in which each operation gathers the weights that it uses, when its other operands are there."""
+def gather_where_used(program: ClosedJaxpr, *, ahead: int) -> ClosedJaxpr:
+    """``program`` in which each operation gathers the weights that it uses.
+
+    With ``ahead=0`` not before its other operands are there, with ``ahead=1`` one such operation earlier: GPUs gather
+    while they compute, at the price of two operations' weights at a time.
+    """
     if not any(equation.primitive is _gather for equation in program.jaxpr.eqns):
         return program
     arguments = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in program.jaxpr.invars]
-    evaluation = _Evaluation(program.jaxpr)
+    evaluation = _Evaluation(program.jaxpr, ahead)
     return jax.make_jaxpr(lambda *values: evaluation.run(program.consts, values))(*arguments)
 
 
 class _Evaluation:
     """Evaluates a jaxpr in a trace; what is derived from weights alone is evaluated for each operation that uses it."""
 
-    def __init__(self, jaxpr: Jaxpr) -> None:
-        self._jaxpr = jaxpr
+    def __init__(self, jaxpr: Jaxpr, ahead: int) -> None:
+        self._jaxpr, self._ahead = jaxpr, ahead
+        self._operands: list[Any] = []
         self._values: dict[Var, Any] = {}
         self._derived: dict[Var, JaxprEqn] = {}
 
@@ -126,11 +131,20 @@ class _Evaluation:
             if self._is_derived_from_weights(equation):
                 self._derived[equation.outvars[0]] = equation
                 continue
-            others = [self._read(atom) for atom in equation.invars if not self._is_derived(atom)]
-            after = [value for value in others if isinstance(value, jax.core.Tracer)]
+            after = self._find_trigger(equation)
             results = self._evaluate(equation, [self._read(atom, after) for atom in equation.invars])
             self._values |= zip(equation.outvars, results, strict=True)
         return [self._read(atom) for atom in self._jaxpr.outvars]
+
+    def _find_trigger(self, equation: JaxprEqn) -> Any:
+        """The value that has to be there before the weights of this operation are gathered; None for none."""
+        others = [self._read(atom) for atom in equation.invars if not self._is_derived(atom)]
+        traced = [value for value in others if isinstance(value, jax.core.Tracer)]
+        if len(others) == len(equation.invars) or not traced:
+            return None
+        self._operands.append(traced[0])
+        number = len(self._operands) - 1 - self._ahead
+        return self._operands[number] if number >= 0 else None
 
     def _is_derived(self, atom: Any) -> bool:
         return not isinstance(atom, Literal) and atom in self._derived
@@ -143,15 +157,15 @@ class _Evaluation:
         operands = [atom for atom in equation.invars if not isinstance(atom, Literal)]
         return bool(operands) and all(atom in self._derived for atom in operands)
 
-    def _read(self, atom: Any, after: list[Any] | None = None) -> Any:
+    def _read(self, atom: Any, after: Any = None) -> Any:
         if isinstance(atom, Literal):
             return atom.val
         if atom not in self._derived:
             return self._values[atom]
         equation = self._derived[atom]
         operands = [self._read(each, after) for each in equation.invars]
-        if equation.primitive is _gather and after:
-            operands = list(jax.lax.optimization_barrier((operands[0], after[0])))[:1]
+        if equation.primitive is _gather and after is not None:
+            operands = list(jax.lax.optimization_barrier((operands[0], after)))[:1]
         return self._evaluate(equation, operands)[0]
 
     def _evaluate(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:

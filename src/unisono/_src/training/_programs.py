@@ -278,7 +278,7 @@ def _adapt(jaxpr: Any, placement: Placement) -> Any:
     if placement.mesh.size == 1:
         return jaxpr
     if placement.shards_variables:
-        jaxpr = gather_where_used(jaxpr)
+        jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
     jaxpr = make_partitionable(jaxpr, placement.mesh)
     return untranspose_products(jaxpr) if placement.platform == "cpu" else jaxpr
 
