@@ -20,7 +20,7 @@ from keras.src.backend.jax.core import JaxVariable
 from keras.src.initializers.random_initializers import RandomInitializer
 from keras.src.random.seed_generator import draw_seed
 
-from unisono._src import hooks
+from unisono._src import hooks, jax_hooks
 from unisono._src.keras_hooks._attributes import get_owner
 from unisono._src.keras_hooks._variable_layouts import layout_of
 from unisono._src.processes import broadcast_from_chief
@@ -77,7 +77,7 @@ def initial_value_program(
                 template.seed = _OneSeed(seed)
             return template(shape, dtype=dtype)
 
-        _programs[key] = jax.jit(draw, out_shardings=layout)
+        _programs[key] = jax.jit(jax_hooks.separate_operations(draw), out_shardings=layout)
     return _programs[key]
 
 
