@@ -6,27 +6,27 @@ import json
 import platform
 import re
 import sys
+import textwrap
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+import unisono  # noqa: F401  (before Keras, whose backend it chooses)
 from tests.device_memory._transformer import CONFIGURATIONS, LARGE
 
 BEGIN: Final = "<!-- begin: make sharding -->"
 END: Final = "<!-- end: make sharding -->"
 
-TEXT: Final = """{begin}
-A transformer with {parameters:.0f} million parameters ({depth} blocks, width {width}, vocabulary {vocabulary:,}),
-trained by Adam on {rows} rows of {length} tokens, on 8 CPU devices. In MB for each device: what it stores between steps
-(weights and optimizer state), what a step needs beside that, and the most at any moment, while the model is made
-included.
+BEFORE: Final = """A transformer with {parameters:.0f} million parameters ({depth} blocks, width {width}, vocabulary
+{vocabulary:,}), trained by Adam on {rows} rows of {length} tokens, on 8 CPU devices. In MB for each device: what it
+stores between steps (weights and optimizer state), what a step needs beside that, and the most while the model is made
+and while it is trained."""
 
-| strategy | state | of the whole | temporaries of a step | making the model | training | peak, relative to mirrored |
-|---|---|---|---|---|---|---|
-{table}
+HEAD: Final = """| strategy | state | of the whole | temporaries of a step | making the model | training | peak, relative to mirrored |
+|---|---|---|---|---|---|---|"""
 
-The figures are XLA's own for the compiled programs. {allocated} `make sharding` writes this table. {versions}.
-{end}"""
+AFTER: Final = """The programs are compiled from shapes, and the figures are XLA's own. {made} `make sharding` writes this
+table. {versions}."""
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -37,21 +37,18 @@ def table(results: list[dict[str, Any]]) -> str:
 
 def section(results: list[dict[str, Any]]) -> str:
     """What stands between the markers."""
-    made = [each for each in results if each["allocated"] is not None]
-    for each in made:  # the counters of metrics are the difference
-        if abs(each["allocated"] - each["state"]) > 1000:
+    for each in results:
+        # The counters of metrics are the difference.
+        if each["allocated"] is not None and abs(each["allocated"] - each["state"]) > 1000:
             raise ValueError(f"{each['name']}: the shards have {each['allocated']:,} bytes, expected {each['state']:,}")
-    names = " and ".join(dict.fromkeys(CONFIGURATIONS[each["name"]].title for each in made))
-    allocated = f"Under {names} the model was also made, and the shards on a device have the sizes of the first column."
-    return TEXT.format(
-        begin=BEGIN,
-        end=END,
-        parameters=results[0]["parameters"] / 1e6,
-        **vars(LARGE),
-        table=table(results),
-        allocated=allocated if made else "",
-        versions=f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}",
-    )
+    others = " and ".join(CONFIGURATIONS[each["name"]].title for each in results if each["allocated"] is None)
+    made = "The model was also made, and the shards on a device have the sizes of the first column"
+    made += f"; under {others} not, since this machine has too little memory." if others else "."
+    versions = f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}"
+    before = BEFORE.format(parameters=results[0]["parameters"] / 1e6, **vars(LARGE))
+    after = AFTER.format(made=made, versions=versions)
+    parts = [textwrap.fill(before, 120), f"{HEAD}\n{table(results)}", textwrap.fill(after, 120)]
+    return f"{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}"
 
 
 def _row(result: dict[str, Any], relative: float) -> str:

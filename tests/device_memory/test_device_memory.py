@@ -6,9 +6,11 @@ import functools
 import math
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from tests.device_memory import page
 from tests.device_memory._from_shapes import Memory, memory_of
 from tests.device_memory._state import bytes_of_devices
 from tests.device_memory._transformer import CONFIGURATIONS, SMALL, compile_model, make_transformer
@@ -80,3 +82,9 @@ def test_the_figures_of_shapes_are_those_of_a_model_that_exists(name: str) -> No
 
 
 METRICS = 8  # the loss and its number of rows, which `fit` makes
+
+
+def test_the_page_has_a_row_for_every_strategy() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "sharding.md").read_text()
+    table = text[text.index(page.BEGIN) : text.index(page.END)]
+    assert all(f"| {each.title} |" in table for each in CONFIGURATIONS.values())

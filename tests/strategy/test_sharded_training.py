@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from keras import layers, optimizers
 
 import unisono
+import unisono._src.training
 from unisono._src.strategy import Strategy
 
 DEVICES = [f"cpu:{index}" for index in range(4)]
@@ -50,18 +52,24 @@ def compare(strategy: str, train: Train, tolerance: float = 1e-5) -> None:
         np.testing.assert_allclose(ours[name], value, rtol=0, atol=tolerance * scale, err_msg=name)
 
 
-def results(model: keras.Model, x: Any, history: keras.callbacks.History | None = None) -> dict[str, Any]:
-    found = {} if history is None else {f"history/{name}": np.asarray(v) for name, v in history.history.items()}
-    variables = [*model.variables, *(model.optimizer.variables if model.optimizer else [])]
-    found |= {f"{index} {each.path}": np.asarray(each.numpy(), "float64") for index, each in enumerate(variables)}
-    return found | {"predict": model.predict(x, batch_size=BATCH, verbose=0).astype("float64")}
+def history_of(fitted: keras.callbacks.History) -> dict[str, Any]:
+    return {f"history/{name}": np.asarray(values) for name, values in fitted.history.items()}
 
 
-def fit_classifier(model: keras.Model, x: Any, optimizer: Any = "adam", **options: Any) -> dict[str, Any]:
+def variables_of(model: keras.Model) -> dict[str, Any]:
+    variables = [*model.variables, *model.optimizer.variables]
+    return {f"{index} {each.path}": np.asarray(each.numpy(), "float64") for index, each in enumerate(variables)}
+
+
+def results(model: keras.Model, x: Any) -> dict[str, Any]:
+    return variables_of(model) | {"predict": model.predict(x, batch_size=BATCH, verbose=0).astype("float64")}
+
+
+def fit_classifier(model: keras.Model, x: Any, optimizer: Any) -> dict[str, Any]:
     model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
-    history = model.fit(x, Y, batch_size=BATCH, epochs=2, shuffle=False, verbose=0, **options)
-    found = results(model, x, history)
-    return found | {"evaluate": np.asarray(model.evaluate(x, Y, batch_size=BATCH, verbose=0))}
+    found = history_of(model.fit(x, Y, batch_size=BATCH, epochs=2, shuffle=False, verbose=0))
+    found["evaluate"] = np.asarray(model.evaluate(x, Y, batch_size=BATCH, verbose=0))
+    return results(model, x) | found
 
 
 def head() -> layers.Layer:
@@ -70,6 +78,62 @@ def head() -> layers.Layer:
 
 def mlp() -> keras.Model:
     return keras.Sequential([layers.Input((12,)), layers.Dense(16, "tanh"), layers.Dense(8, "tanh"), head()])
+
+
+def everything() -> keras.Model:
+    """Many kinds of layers in one model, so that the default tests compile one program for all."""
+    norm = keras.constraints.UnitNorm()
+    tokens, shared = layers.Input((6,), dtype="int32"), layers.Dense(8, "tanh", kernel_constraint=norm)
+    hidden = shared(shared(layers.Embedding(32, 8)(tokens)))
+    hidden = hidden + layers.MultiHeadAttention(2, 4, use_bias=False)(hidden, hidden)
+    hidden = layers.LSTM(16, return_sequences=True, kernel_regularizer="l2")(hidden)
+    hidden = layers.BatchNormalization(epsilon=0.5)(layers.Conv1D(8, 3, use_bias=False)(hidden))
+    hidden = layers.Dense(7, "tanh", trainable=False)(layers.Dropout(0.2)(hidden))
+    return keras.Model(tokens, head()(layers.Flatten()(hidden)))
+
+
+@pytest.mark.slow
+def test_layers_of_many_kinds_train_as_on_one_device() -> None:
+    def train() -> dict[str, Any]:
+        model = everything()
+        optimizer = optimizers.AdamW(0.01, clipnorm=0.1, use_ema=True, gradient_accumulation_steps=2)
+        model.compile(optimizer, "sparse_categorical_crossentropy")
+        history = model.fit(TOKENS[:20], Y[:20], batch_size=10, shuffle=False, verbose=0)
+        return variables_of(model) | history_of(history)
+
+    compare("zero3", train, 1e-4)
+
+
+@pytest.mark.slow
+def test_weights_of_a_recurrent_layer_are_gathered_once_for_all_time_steps() -> None:
+    with STRATEGIES["zero3"]().scope():
+        model = sequential((6, 8), layers.LSTM(16))
+        model.compile("sgd", "sparse_categorical_crossentropy")
+    model.fit(SEQUENCES[:8], Y[:8], batch_size=4, verbose=0)
+    (program,) = unisono._src.training.programs(model)
+    depths = collective_depths(program.text, "all-gather")
+    # The steps are a loop; the time steps are one inside of it. Two kernels, in the forward and in the backward pass.
+    assert set(depths) == {1}
+    assert len(depths) <= 6
+
+
+def collective_depths(text: str, operation: str) -> list[int]:
+    """For each such operation of a program, in how many loops it is."""
+    computations: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if found := re.match(r"(ENTRY )?%?([\w.\-]+) .*\{$", line):
+            lines = computations.setdefault("ENTRY" if found[1] else found[2], [])
+        elif line.startswith(" "):
+            lines.append(line)
+
+    def walk(name: str, depth: int) -> Iterator[int]:
+        for line in computations[name]:
+            if f" {operation}(" in line:
+                yield depth
+            for kind, other in re.findall(r"(body|to_apply|calls|condition)=%?([\w.\-]+)", line):
+                yield from walk(other, depth + (kind == "body"))
+
+    return list(walk("ENTRY", 0))
 
 
 # Optimizers.
@@ -209,7 +273,9 @@ LAYERS: dict[str, tuple[Callable[[], keras.Model], np.ndarray]] = {
         SEQUENCES,
     ),
     "conv2d": (
-        lambda: sequential((8, 8, 4), layers.Conv2D(8, 3), layers.BatchNormalization(epsilon=0.5), layers.Flatten()),
+        lambda: sequential(
+            (8, 8, 4), layers.Conv2D(8, 3, use_bias=False), layers.BatchNormalization(), layers.Flatten()
+        ),
         IMAGES,
     ),
     "separable": (lambda: sequential((8, 8, 4), layers.SeparableConv2D(8, 3), layers.GlobalMaxPool2D()), IMAGES),
@@ -290,7 +356,8 @@ def test_eager_steps_train_as_on_one_device(strategy: str) -> None:
     def train() -> dict[str, Any]:
         model = mlp()
         model.compile(optimizers.Adam(0.01), "sparse_categorical_crossentropy", run_eagerly=True)
-        return results(model, X, model.fit(X[:8], Y[:8], batch_size=4, shuffle=False, verbose=0))
+        history = history_of(model.fit(X[:8], Y[:8], batch_size=4, shuffle=False, verbose=0))
+        return results(model, X) | history
 
     compare(strategy, train)
 
