@@ -22,17 +22,19 @@ BEFORE: Final = """A transformer with {parameters:.0f} million parameters ({dept
 stores between steps (weights and optimizer state), what a step needs beside that, and the most while the model is made
 and while it is trained."""
 
-HEAD: Final = """| strategy | state | of the whole | temporaries of a step | making the model | training | peak, relative to mirrored |
-|---|---|---|---|---|---|---|"""
+COLUMNS: Final = (
+    *("strategy", "state", "of the whole", "temporaries of a step"),
+    *("making the model", "training", "peak, relative to mirrored"),
+)
 
-AFTER: Final = """The programs are compiled from shapes, and the figures are XLA's own. {made} `make sharding` writes this
-table. {versions}."""
+AFTER: Final = """The programs are compiled from shapes, and the figures are XLA's own. {made} This table is written by
+`make sharding`. {versions}."""
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """The rows of the table."""
     peaks = {each["name"]: max(each["initialise"], each["step"]) for each in results}
-    return "\n".join(_row(each, peaks[each["name"]] / peaks["mirrored"]) for each in results)
+    rows = [_cells(each, peaks[each["name"]] / peaks["mirrored"]) for each in results]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (COLUMNS, ["---"] * len(COLUMNS), *rows))
 
 
 def section(results: list[dict[str, Any]]) -> str:
@@ -47,18 +49,17 @@ def section(results: list[dict[str, Any]]) -> str:
     versions = f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}"
     before = BEFORE.format(parameters=results[0]["parameters"] / 1e6, **vars(LARGE))
     after = AFTER.format(made=made, versions=versions)
-    parts = [textwrap.fill(before, 120), f"{HEAD}\n{table(results)}", textwrap.fill(after, 120)]
+    parts = [textwrap.fill(before, 120), table(results), textwrap.fill(after, 120)]
     return f"{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}"
 
 
-def _row(result: dict[str, Any], relative: float) -> str:
-    cells = [
+def _cells(result: dict[str, Any], relative: float) -> list[str]:
+    return [
         CONFIGURATIONS[result["name"]].title,
         *(f"{result['state'] / 1e6:,.0f}", f"{result['state'] / result['whole']:.3f}"),
         *(f"{result[name] / 1e6:,.0f}" for name in ("temporaries", "initialise", "step")),
         f"{relative:.2f}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def main(results: Path, target: Path) -> None:
