@@ -27,20 +27,26 @@ os.environ["NPROC"] = "16"
 import jax
 
 import unisono  # noqa: F401
+from tests.stored_programs import link_stored_programs, store_programs
 
 # Many tests build the same small model, so the tests of this process share a cache of compiled programs.
 _PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
+link_stored_programs(_PROGRAMS.name)
 jax.config.update("jax_compilation_cache_dir", _PROGRAMS.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+jax.config.update("jax_persistent_cache_enable_xla_caches", "none")  # else its path is a part of the key of a program
 
 # The processes that tests start share another one: a job that is killed and started again takes half the CPU time. A
 # process that is killed while it writes leaves a damaged entry; JAX warns, and compiles the program itself.
+_PROGRAMS_OF_CHILDREN = None
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # set by the process that started this one, with pytest-xdist
     _PROGRAMS_OF_CHILDREN = tempfile.TemporaryDirectory(prefix="unisono-programs-", ignore_cleanup_errors=True)
+    link_stored_programs(_PROGRAMS_OF_CHILDREN.name)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS_OF_CHILDREN.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
     os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+    os.environ["JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES"] = "none"
     os.environ["PYTHONWARNINGS"] = "ignore:Error reading persistent compilation cache:UserWarning"
 
 # A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP, and children would inherit that.
@@ -67,6 +73,12 @@ _BEGUN_FIRST = ("parity", "workers", "faults", "tf/test_scripts.py", "tf/test_us
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = tuple(str(Path(__file__).parent / name) for name in _BEGUN_FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
+
+
+def pytest_sessionfinish() -> None:
+    store_programs(_PROGRAMS.name)
+    if _PROGRAMS_OF_CHILDREN is not None:
+        store_programs(_PROGRAMS_OF_CHILDREN.name)
 
 
 @pytest.fixture(autouse=True)

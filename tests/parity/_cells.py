@@ -189,31 +189,31 @@ def _cell(model: str, optimizer: str, kind: str, replicas: int, **rest: str) -> 
 
 
 def _default() -> Iterator[tuple[Problem, int]]:
-    # On 2 and 4 replicas: each number is a process of its own, and programs for 8 take longest to compile.
+    # On 4 replicas: each number is a process of its own, and programs for 8 take longest to compile.
     # How rows meet replicas: the plain model shows it best, batch normalisation suffers most from it.
     for kind in ROW_KINDS:
         yield _cell("mlp", "sgd", kind, 4)
-    yield _cell("batchnorm", "adam", "indivisible", 2)
+    yield _cell("batchnorm", "adam", "indivisible", 4)
     # Models whose rows interact, or whose steps are not Keras's own.
     yield _cell("dropout", "sgd", "fewer", 4)
     yield _cell("cnn", "sgd", "one_left", 4)
-    yield _cell("masked", "adam", "one_left", 2)
     yield _cell("two_heads_dict", "adam", "indivisible", 4)
-    yield _cell("add_loss", "sgd", "indivisible", 4)
     yield _cell("own_train_step", "sgd", "one_short", 4)
     # Optimizers and ways to call that treat gradients differently.
     yield _cell("mlp", "sgd_clipnorm", "one_short", 4)
     yield _cell("mlp", "adam_accumulate", "one_left", 4)
     yield _cell("mlp", "sgd", "indivisible", 4, variation="sample_weight")
+    yield _cell("mlp", "sgd_loss_scale", "indivisible", 4, policy="mixed_float16")
+
+
+def _every_model_and_way_to_call() -> Iterator[tuple[Problem, int]]:
+    yield _cell("masked", "adam", "one_left", 2)
+    yield _cell("add_loss", "sgd", "indivisible", 4)
     yield _cell("mlp", "sgd", "one_left", 2, variation="validation_data")
     yield (
         Problem(model="mlp", optimizer="adam", rows=Rows(rows=51, batch=8), variation="steps_per_execution"),
         4,
     )
-    yield _cell("mlp", "sgd_loss_scale", "indivisible", 4, policy="mixed_float16")
-
-
-def _every_model_and_way_to_call() -> Iterator[tuple[Problem, int]]:
     yield _cell("batchnorm_bias", "adam", "one_short", 4)
     yield _cell("lazy", "sgd", "one_left", 2)
     yield _cell("lstm", "sgd", "one_short", 4)

@@ -24,7 +24,6 @@ DEADLINE = 240
 REPRESENTATIVES = (
     "savedmodel_serving.py",
     "tf1_habits.py",
-    "vae_train_step.py",
 )
 NAMES = sorted(path.name for path in SCRIPTS.glob("*.py"))
 

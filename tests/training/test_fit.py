@@ -140,8 +140,8 @@ def test_training_data_is_given_back_after_fit(make_model: Make) -> None:
     assert not any(array.shape[:1] == (1003,) for array in jax.live_arrays())
 
 
-@pytest.mark.parametrize(("row", "step"), [(9, 3), (21, 6)])  # of 22 rows, in steps of 4
-@pytest.mark.parametrize("run_eagerly", [False, True])  # compiled, the loss is read out of the metrics
+# A row of 22, in steps of 4. Compiled, the loss is read out of the metrics.
+@pytest.mark.parametrize(("run_eagerly", "row", "step"), [(False, 9, 3), (False, 21, 6), (True, 21, 6)])
 def test_a_bad_loss_is_reported_with_the_step_it_began_at(
     make_model: Make, xy: XY, run_eagerly: bool, row: int, step: int
 ) -> None:

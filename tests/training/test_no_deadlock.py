@@ -40,7 +40,7 @@ CODE = """if True:
 @pytest.mark.parametrize(
     ("replicas", "form", "steps"),
     [
-        (8, "plain", 1000),
+        (8, "plain", 300),
         *(pytest.param(n, form, 3000, marks=pytest.mark.full) for n in (4, 8) for form in ("loop", "plain")),
     ],
 )
