@@ -129,7 +129,7 @@ def test_two_workers_save_and_restore_state_that_is_sharded_over_them(tmp_path: 
     chief, second = (json.loads(output.rpartition("FOUND ")[2].splitlines()[0]) for output in outputs)
     for each in (chief, second):
         assert each["shards"] == [[8, 4], [8, 4]]  # of a kernel of shape (8, 16)
-        for name in ("restored", "sharded", "weights folder", "resumed"):
+        for name in ("restored", "sharded", "weights folder", "divided", "resumed"):
             assert each[name], name
         # Sums of metrics alone are gathered: a kernel is 0.2 of all. Half of the state is read, and what all have.
         assert each["gathered"] < 0.05
@@ -144,7 +144,17 @@ def test_two_workers_save_and_restore_state_that_is_sharded_over_them(tmp_path: 
         assert "sharded over processes" in each["export"]
         assert each["good"] == "nothing"
     logs = {"worker-0.log", "worker-1.log"}
-    written = {"callback", "ckpt-1", "logs", "managed", "model.keras", "model.weights.h5", "run", "trained.npz"}
+    written = {
+        "callback",
+        "ckpt-1",
+        "divided",
+        "logs",
+        "managed",
+        "model.keras",
+        "model.weights.h5",
+        "run",
+        "trained.npz",
+    }
     assert set(chief["left"]) - logs == written | {"bad-manager"}
     assert os.listdir(tmp_path / "bad-manager") == []
     check_parts(tmp_path)
@@ -194,6 +204,11 @@ def check_parts(folder: Path) -> None:
         kernels = [entry for name, entry in manifest["body"]["arrays"].items() if entry["shape"] == [8, 16]]
         assert [[part for part, *_ in kernel["pieces"]] for kernel in kernels] == [[0, 0, 1, 1]] * len(kernels)
 
+    for checkpoint, expected in (("ckpt-1", [[0, 0, 5]]), ("divided", [[0, 0, 2], [1, 2, 5]])):
+        arrays = json.loads((folder / checkpoint / "manifest.json").read_text())["body"]["arrays"]
+        biases = [entry["pieces"] for entry in arrays.values() if entry["shape"] == [5]]
+        assert biases == [expected] * 3  # one that does not divide by four devices, and what Adam keeps for it
+
 
 class Refuses(keras.layers.Dense):
     """The layer of that name in the script."""
@@ -204,7 +219,7 @@ def check_restored_in_one_process(folder: Path) -> None:
         trained = [array.tobytes() for array in arrays.values()]
     for kind, num_devices in (("mirrored", 2), ("all", 8)):
         with strategy_of(kind, num_devices).scope():
-            layers = [Refuses(16, "relu"), keras.layers.Dropout(0.2), keras.layers.Dense(4)]
+            layers = [Refuses(16, "relu"), keras.layers.Dropout(0.2), keras.layers.Dense(5)]
             model = keras.Sequential([keras.Input((8,)), *layers])
             model.compile(keras.optimizers.Adam(0.01), "mse", metrics=["mae"])
         checkpoint = Checkpoint(model=model, epoch=0)

@@ -17,7 +17,7 @@ import numpy as np
 from unisono._src.devices import _placement
 from unisono._src.keras_hooks import raw_value
 from unisono._src.processes import processes
-from unisono._src.state.checkpoint import _writer
+from unisono._src.state.checkpoint import _pieces, _writer
 from unisono._src.state.store import StoredArray
 from unisono._src.training import _resume
 from unisono.callbacks import ModelCheckpoint, TensorBoard
@@ -43,7 +43,7 @@ def made(seed):
     keras.utils.set_random_seed(seed)
     with strategy.scope():
         model = keras.Sequential(
-            [keras.Input((8,)), Refuses(16, activation="relu"), keras.layers.Dropout(0.2), keras.layers.Dense(4)]
+            [keras.Input((8,)), Refuses(16, activation="relu"), keras.layers.Dropout(0.2), keras.layers.Dense(5)]
         )
         model.compile(keras.optimizers.Adam(0.01), "mse", metrics=["mae"])
     return model
@@ -95,7 +95,7 @@ callbacks = [
     ModelCheckpoint(folder / "callback" / "{epoch}", save_weights_only=True),
     TensorBoard(folder / "logs", histogram_freq=1, profile_batch=0),
 ]
-model.fit(x, x[:, :4], batch_size=8, epochs=2, verbose=0, callbacks=callbacks, resume=folder / "run")
+model.fit(x, x[:, :5], batch_size=8, epochs=2, verbose=0, callbacks=callbacks, resume=folder / "run")
 trained = values_of(model)
 kernel = raw_value(model.layers[0].kernel)
 found["shards"] = [list(shard.data.shape) for shard in kernel.addressable_shards]
@@ -120,10 +120,18 @@ with CheckpointManager(again, folder / "managed", max_to_keep=1, background=True
         manager.save()
 found["managed"] = [os.path.basename(each) for each in manager.checkpoints]
 
+# Large values that every worker has are divided among them: here all that have at least two rows.
+_pieces._MIN_DIVIDED_BYTES = 0
+path = again.write(folder / "divided")
+_pieces._MIN_DIVIDED_BYTES = 1 << 20
+third = made(3)
+Checkpoint(model=third, epoch=0).restore(path).assert_consumed()
+found["divided"] = are_equal(values_of(third), trained)
+
 # The run resumes where it ended, on the same mesh to the bit.
 _resume._finished.clear()  # as in a process that is started again
 resumed = made(4)
-resumed.fit(x, x[:, :4], batch_size=8, epochs=2, verbose=0, resume=folder / "run")
+resumed.fit(x, x[:, :5], batch_size=8, epochs=2, verbose=0, resume=folder / "run")
 found["resumed"] = are_equal(values_of(resumed), trained)
 
 # Files that the chief writes.
