@@ -180,6 +180,22 @@ def test_a_worker_that_says_it_failed_and_does_not_end_is_ended(run):
 
 
 @pytest.mark.slow
+def test_a_failure_is_reported_at_the_last_step(run):
+    code, _, err = run(
+        """
+        from unisono._src.processes._progress import report_failure, report_progress
+        report_progress("fit", 20)
+        report_failure()
+        raise ValueError("boom")
+        """,
+        "-n",
+        "1",
+    )
+    assert code == 1
+    assert f"unisono: worker 0 on {HOST} failed with exit code 1 at step 20." in err
+
+
+@pytest.mark.slow
 def test_a_worker_that_says_it_failed_and_ends_after_its_victims_is_the_cause(run):
     code, _, err = run(
         """

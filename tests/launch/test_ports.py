@@ -50,3 +50,18 @@ def test_concurrent_jobs_on_one_machine_get_different_ports(start, tmp_path):
     assert [code for code, _, _ in results] == [0, 0, 0]
     assert len({(tmp_path / f"port-{number}-0").read_text() for number in range(3)}) == 3
     assert len(list((tmp_path / "runs").iterdir())) == 3, "two jobs that start in the same second are two runs"
+
+
+def test_a_port_whose_last_connection_has_just_ended_is_free() -> None:
+    """The side that closes first keeps the port for a minute (TIME_WAIT): a job that is started again must get it."""
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        accepted, _ = server.accept()
+        accepted.close()
+        assert client.recv(1) == b""
+    server.close()
+    with pytest.raises(OSError, match="in use"), socket.socket() as probe:
+        probe.bind(("", port))
+    with hold_port(port):
+        pass

@@ -46,8 +46,12 @@ def job(
     devices: int = 1,
     environment: dict[str, str] | None = None,
     absent: Sequence[int] = (),
+    arguments_of: Sequence[Sequence[str]] | None = None,
 ) -> Iterator[list[Worker]]:
-    """Starts ``workers`` processes with a TF_CONFIG written by hand, as tutorials do; kills what is left at the end."""
+    """Starts ``workers`` processes with a TF_CONFIG written by hand, as tutorials do; kills what is left at the end.
+
+    ``arguments_of``: the arguments of each process, if they differ.
+    """
     addresses = [f"127.0.0.1:{port}" for port in free_ports(workers)]
     started = []
     try:
@@ -66,7 +70,12 @@ def job(
             log = folder / f"worker-{index}.log"
             with log.open("wb") as output:
                 process = subprocess.Popen(
-                    [sys.executable, "-u", str(SCRIPTS / script), *arguments],
+                    [
+                        sys.executable,
+                        "-u",
+                        str(SCRIPTS / script),
+                        *(arguments_of[index] if arguments_of else arguments),
+                    ],
                     env=variables,
                     stdout=output,
                     stderr=subprocess.STDOUT,

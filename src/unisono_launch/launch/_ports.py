@@ -94,6 +94,8 @@ def _take(port: int, held: contextlib.ExitStack) -> bool:
             if sys.platform == "linux":
                 name.enter_context(socket.socket(socket.AF_UNIX)).bind(f"\0unisono-port-{port}")
             with socket.socket(socket.AF_INET) as probe:  # bound and closed: no peer can connect to it
+                # Connections of a job that has just ended (TIME_WAIT, a minute) do not count; a listener does.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(("", port))
         except OSError:
             return False

@@ -5,6 +5,8 @@ from unisono._src.processes._host_collectives import (
     all_gather_host, all_gather_json, broadcast_from_chief, broadcast_seeds_from_chief, run_on_chief,
 )
 from unisono._src.processes._preemption import Preempted, PreemptionNotice
-from unisono._src.processes._processes import Processes, join_processes, processes
+from unisono._src.processes._processes import (
+    Processes, adopt_joined_jax, check_joined, join_processes, processes,
+)
 from unisono._src.processes._progress import report_progress
 from unisono._src.processes._rendezvous import bind_address

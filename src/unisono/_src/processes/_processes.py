@@ -41,6 +41,10 @@ _BROKEN_CONNECTION: Final = (
     "Connection reset",
 )
 
+UNKNOWN_PROCESSES = """JAX has joined {jax} processes, and Unisono knows of {ours}: each would train with initial values
+and files of its own. Make unisono.MultiWorkerMirroredStrategy() in every process, after jax.distributed.initialize or
+instead of it."""
+
 OTHER_JOB = """This process already belongs to a job of {number} workers as {name}; it cannot join another one."""
 
 
@@ -73,6 +77,29 @@ _joined = Processes()
 def processes() -> Processes:
     """The processes of this job; only this one unless it has joined peers."""
     return _joined
+
+
+def adopt_joined_jax(names: tuple[str, ...] | None = None) -> bool:
+    """Whether code outside of Unisono has joined JAX's processes, by `jax.distributed.initialize`.
+
+    If so, they are the processes of this job, with JAX's own numbers. ``names`` are used if there are as many. All
+    processes have to call this.
+    """
+    global _joined
+    if _joined.count > 1 or not jax.distributed.is_initialized() or jax.process_count() == 1:
+        return False
+    count = jax.process_count()
+    if names is None or len(names) != count:
+        names = tuple(f"process {index}" for index in range(count))
+    _joined = Processes(jax.process_index(), names)
+    _exit_at_once_on_errors()
+    return True
+
+
+def check_joined() -> None:
+    """Raises if this process uses devices of other processes without knowing of these."""
+    if jax.process_count() != _joined.count:
+        raise RuntimeError(UNKNOWN_PROCESSES.format(jax=jax.process_count(), ours=_joined.count))
 
 
 def join_processes(

@@ -8,17 +8,21 @@ import os
 from unisono._src.core import read_environment
 from unisono_launch.worker import FAILED, write_status
 
+_last_step = 0
+
 
 def report_progress(phase: str, step: int) -> None:
     """Reports that ``step`` steps of ``phase`` have started. Costs microseconds, and nothing without a launcher."""
+    global _last_step
     file = _status_file(os.getpid())
     if file is not None:
+        _last_step = step
         write_status(file, phase, step)
 
 
 def report_failure() -> None:
-    """Reports that this process has failed and is about to exit."""
-    report_progress(FAILED, 0)
+    """Reports that this process has failed, at the step that it reported last, and is about to exit."""
+    report_progress(FAILED, _last_step)
 
 
 @functools.cache

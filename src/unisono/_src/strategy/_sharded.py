@@ -158,10 +158,7 @@ def model_parallel(devices: list[jax.Device], mesh: dict[str, int], layout_map: 
 def _devices(devices: Sequence[str | jax.Device] | None, resolver: ClusterResolver | None) -> list[jax.Device]:
     if devices is not None:
         return resolve_devices(devices)
-    if resolver is None:
-        return default_devices()
-    join_cluster(resolver)
-    return all_devices()
+    return all_devices() if join_cluster(resolver) else default_devices()
 
 
 def _mesh(devices: list[jax.Device], shape: tuple[int, ...], axes: tuple[str, ...]) -> jax.sharding.Mesh:

@@ -93,8 +93,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     ):
         options = communication_options or CommunicationOptions()
         self._resolver = cluster_resolver or detect(os.environ)
-        if self._resolver is not None:
-            join_cluster(self._resolver, options.timeout_seconds)
+        join_cluster(self._resolver, options.timeout_seconds)
         super().__init__(mirrored_or_sharded(all_devices()))
 
     @property

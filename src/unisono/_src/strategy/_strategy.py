@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from unisono._src.data.dataset import Dataset
 from unisono._src.devices import Placement
+from unisono._src.processes import check_joined
 from unisono._src.replicas import context
 from unisono._src.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
 from unisono._src.strategy._distributed_dataset import DistributedDataset
@@ -32,6 +33,8 @@ class Strategy:
     """
 
     def __init__(self, placement: Placement):
+        if placement.spans_processes:
+            check_joined()
         self._placement = placement
         self._extended = StrategyExtended(self, placement)
 
