@@ -188,3 +188,13 @@ TPU_TWO_SLICES: Environ = {
     "MEGASCALE_COORDINATOR_ADDRESS": "slice-0-0.svc:8080",
 }
 TPU_MACHINE: Environ = {"TPU_WORKER_ID": "0", "TPU_WORKER_HOSTNAMES": "localhost"}
+
+# Kubeflow Trainer's TrainJob "mnist" with the runtime jax-distributed: its second pod, of an indexed Job of a JobSet.
+TRAIN_JOB: Environ = {
+    "KUBERNETES_SERVICE_HOST": "10.96.0.1",
+    "HOSTNAME": "mnist-node-0-1",
+    "JOB_COMPLETION_INDEX": "1",
+    "JAX_COORDINATOR_ADDRESS": "mnist-node-0-0.mnist:29500",
+    "JAX_NUM_PROCESSES": "2",
+    "JAX_PROCESS_ID": "1",
+}

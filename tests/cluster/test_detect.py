@@ -8,13 +8,14 @@ from unisono_launch.cluster import Membership, detect, explain_detection, member
 
 from . import recorded
 
-KINDS = ["unisono run", "TF_CONFIG", "SLURM", "Kubernetes", "Open MPI", "torchrun", "TPU pod"]
+KINDS = ["unisono run", "TF_CONFIG", "JAX variables", "SLURM", "Kubernetes", "Open MPI", "torchrun", "TPU pod"]
 
 # name of the recording: (kind, number of processes, this one, where they meet, its name, local rank and size)
 EXPECTED: dict[str, tuple[str, int, int, str, str, int, int]] = {
     "UNISONO_RUN": ("unisono run", 4, 2, "127.0.0.1:41000", "worker 2 on hostb", 0, 2),
     "TF_CONFIG": ("TF_CONFIG", 2, 1, "localhost:12345", "worker 1 at localhost:23456", 1, 2),
     "TF_JOB": ("TF_CONFIG", 3, 2, "mnist-chief-0.ns.svc:2222", "worker 1 at mnist-worker-1.ns.svc:2222", 0, 1),
+    "TRAIN_JOB": ("JAX variables", 2, 1, "mnist-node-0-0.mnist:29500", "worker 1", 0, 1),
     "SRUN": ("SLURM", 8, 5, "gnode10:63463", "worker 5 at gnode20:8889", 1, 4),
     "SRUN_GPU_PER_TASK": ("SLURM", 8, 5, "gnode10:63463", "worker 5 at gnode20:8889", 1, 4),
     "INDEXED_JOB": (
@@ -46,6 +47,8 @@ ALONE = {
     "TF_CONFIG that is empty": {"TF_CONFIG": ""},
     "mpirun -n 1": {**recorded.OPEN_MPI_5, "OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"},
     "torchrun --nproc-per-node 1": {**recorded.TORCHRUN, "WORLD_SIZE": "1", "RANK": "0"},
+    "JAX_NUM_PROCESSES=1": {"JAX_NUM_PROCESSES": "1"},
+    "where JAX's coordinator is, and no more": {"JAX_COORDINATOR_ADDRESS": "a:1", "JAX_LOCAL_DEVICE_IDS": "0"},
     "half of torchrun's variables": {"WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1"},
 }
 
@@ -93,7 +96,7 @@ def test_no_cluster_is_found_where_a_process_is_alone(name: str) -> None:
 def test_every_kind_is_explained_in_the_order_of_detection() -> None:
     findings = explain_detection({**recorded.TORCHRUN_UNDER_SLURM})
     assert [finding.kind for finding in findings] == KINDS
-    slurm = findings[2]
+    slurm = findings[3]
     assert not slurm.found
     assert slurm.reason == "TORCHELASTIC_RUN_ID is set: torchrun started this process, inside of a task of SLURM"
     assert slurm.variables["SLURM_PROCID"] == "1"
@@ -107,6 +110,9 @@ def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
     for environment in ("UNISONO_RUN", "TF_CONFIG"):
         assert chosen(everything) == EXPECTED[environment][0]
         del everything[next(iter(environment_of(environment)))]
+    without_mpirun = {name: value for name, value in everything.items() if not name.startswith("OMPI_")}
+    assert chosen({**without_mpirun, **recorded.TRAIN_JOB}) == "JAX variables"
+    assert chosen({**everything, **recorded.TRAIN_JOB}) == "Open MPI"  # which runs inside of the pod
     # mpirun runs inside of SLURM or Kubernetes, so its numbers are the ones that count.
     assert chosen(everything) == "Open MPI"
     del everything["OMPI_COMM_WORLD_SIZE"]
@@ -141,6 +147,10 @@ def test_what_a_script_sets_itself_counts_for_the_only_worker_of_a_job() -> None
         ({**recorded.SRUN, "SLURM_STEP_NUM_TASKS": "many"}, "SLURM_STEP_NUM_TASKS='many' is not a whole number"),
         ({**recorded.SRUN, "SLURM_STEP_NODELIST": "n[1-"}, "'n\\[1-' is not a SLURM hostlist"),
         ({**recorded.TORCHRUN, "RANK": "7"}, "process 7 of 2"),
+        ({**recorded.TRAIN_JOB, "JAX_PROCESS_ID": "2"}, "process 2 of 2"),
+        ({**recorded.TRAIN_JOB, "JAX_COORDINATOR_ADDRESS": "mnist"}, "JAX_COORDINATOR_ADDRESS: 'mnist' is not an addr"),
+        ({"JAX_NUM_PROCESSES": "2"}, "JAX_COORDINATOR_ADDRESS and JAX_PROCESS_ID not set, while JAX_NUM_PROCESSES=2"),
+        ({"JAX_PROCESS_ID": "1"}, "JAX_COORDINATOR_ADDRESS and JAX_NUM_PROCESSES not set"),
         ({**recorded.INDEXED_JOB, "JOB_COMPLETION_INDEX": "x"}, "JOB_COMPLETION_INDEX='x'"),
     ],
 )

@@ -175,7 +175,7 @@ def test_without_a_cluster_every_kind_says_why_not() -> None:
     found = check_cluster({})
     assert (found.status, found.facts["taken"], found.facts["membership"]) == ("ok", None, None)
     assert found.text.startswith("none: this process trains alone\n1. unisono run: ")
-    assert [step["kind"] for step in found.facts["order"]][:3] == ["unisono run", "TF_CONFIG", "SLURM"]
+    assert [step["kind"] for step in found.facts["order"]][:4] == ["unisono run", "TF_CONFIG", "JAX variables", "SLURM"]
 
 
 def test_a_cluster_is_reported_with_its_variables_and_what_it_came_before() -> None:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,21 +47,23 @@ def job(
     environment: dict[str, str] | None = None,
     absent: Sequence[int] = (),
     arguments_of: Sequence[Sequence[str]] | None = None,
+    variables: Callable[[int, int], dict[str, str]] | None = None,
 ) -> Iterator[list[Worker]]:
     """Starts ``workers`` processes with a TF_CONFIG written by hand, as tutorials do; kills what is left at the end.
 
-    ``arguments_of``: the arguments of each process, if they differ.
+    ``arguments_of``: the arguments of each process, if they differ. Instead of TF_CONFIG, ``variables`` may describe
+    the cluster to a worker, from its rank and a free port.
     """
-    addresses = [f"127.0.0.1:{port}" for port in free_ports(workers)]
+    ports = free_ports(workers)
+    addresses = [f"127.0.0.1:{port}" for port in ports]
     started = []
     try:
         for index in range(workers):
             if index in absent:
                 continue
-            variables = os.environ | {
-                "TF_CONFIG": json.dumps(
-                    {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}},
-                ),
+            task = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
+            environ = os.environ | {
+                **(variables(index, ports[0]) if variables else {"TF_CONFIG": json.dumps(task)}),
                 "UNISONO_CPU_DEVICES": str(devices),
                 "JAX_PLATFORMS": "cpu",
                 "TF_CPP_MIN_LOG_LEVEL": "2",
@@ -76,7 +78,7 @@ def job(
                         str(SCRIPTS / script),
                         *(arguments_of[index] if arguments_of else arguments),
                     ],
-                    env=variables,
+                    env=environ,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
+from unisono_launch.cluster._jax_variables import JaxClusterResolver
 from unisono_launch.cluster._kubernetes import KubernetesClusterResolver
 from unisono_launch.cluster._launched import LaunchedClusterResolver
 from unisono_launch.cluster._open_mpi import OpenMpiClusterResolver
@@ -37,11 +38,13 @@ class _Kind(Protocol):
     def __call__(self, *, environ: Mapping[str, str]) -> ClusterResolver: ...
 
 
-# What a person or our launcher has set comes first. Then the schedulers, which are not used where one of the launchers
-# below them runs inside (`find_inner_launcher`). Every kind but the first two needs at least two processes.
+# What a person or our launcher has set comes first, and JAX's variables with it: they are set for one process, by hand
+# or by Kubeflow Trainer, and say exactly which it is. Then the schedulers, which are not used where one of the
+# launchers below them runs inside (`find_inner_launcher`). Every kind but the first two needs at least two processes.
 ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
     ("unisono run", LaunchedClusterResolver),
     ("TF_CONFIG", TFConfigClusterResolver),
+    ("JAX variables", JaxClusterResolver),
     ("SLURM", SlurmClusterResolver),
     ("Kubernetes", KubernetesClusterResolver),
     ("Open MPI", OpenMpiClusterResolver),
@@ -53,9 +56,9 @@ ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
 def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     """The resolver of the cluster that `environ` describes; None: this process is alone.
 
-    The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, SLURM (inside of srun), Kubernetes (indexed Jobs),
-    Open MPI, torchrun, TPU pods. The first that is found is taken; if it is broken, that is an error (here or when its
-    membership is read) and never a reason to try the next.
+    The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, JAX's variables, SLURM (inside of srun), Kubernetes
+    (indexed Jobs), Open MPI, torchrun, TPU pods. The first that is found is taken; if it is broken, that is an error
+    (here or when its membership is read) and never a reason to try the next.
 
     >>> detect({}) is None
     True

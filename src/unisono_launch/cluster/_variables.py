@@ -7,7 +7,7 @@
 | `UNISONO_SUBDOMAIN` | a Kubernetes manifest | the headless Service through which the pods find each other |
 | `UNISONO_FAKE_TPU`  | a user without a TPU  | how many CPU devices act as TPU cores                       |
 
-Variables of other systems (`TF_CONFIG`, `SLURM_…`, `OMPI_…`, torchrun's, `TPU_…`) are named in the file of their kind.
+Variables of other systems (`TF_CONFIG`, `JAX_…`, `SLURM_…` and so on) are named in the file of their kind.
 """
 
 from __future__ import annotations
