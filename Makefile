@@ -25,7 +25,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -44,6 +44,7 @@ help:
 	@echo "make bench-loops  run the benchmark of custom training loops"
 	@echo "make bench-workers  run the benchmark of two worker processes"
 	@echo "make bench-saving   run the benchmark of checkpointing"
+	@echo "make bench-sharding  run the benchmark of sharded state"
 	@echo "make format     format the code and apply ruff's automatic fixes"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       update requirements/lock-*.txt (needs a package index)"
@@ -127,6 +128,9 @@ bench-workers: $(READY)
 
 bench-saving: $(READY)
 	@$(VENV)/bin/python benchmarks/saving.py $(ARGS)
+
+bench-sharding: $(READY)
+	@$(VENV)/bin/python benchmarks/sharding.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

@@ -25,7 +25,7 @@ def contender(workload: Workload) -> Train:
         model = compiled_model(workload.network)
     callbacks = []
     if workload.replicas > 1 and keras.backend.backend() == "jax":
-        callbacks.append(_BoundedLaunches())
+        callbacks.append(BoundedLaunches())
 
     def train() -> tuple[float, float]:
         history = model.fit(
@@ -55,7 +55,7 @@ def _scope(replicas: int) -> contextlib.AbstractContextManager[Any]:
     return mirrored_strategy(replicas).scope()  # type: ignore[no-any-return]  # TensorFlow has no types
 
 
-class _BoundedLaunches(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types
+class BoundedLaunches(keras.callbacks.Callback):  # type: ignore[misc]  # Keras has no types
     """Waits for the device at every eighth step: unbounded, XLA:CPU's collectives deadlock.
 
     At the *begin* of a batch and on Keras's private state, because a callback that overrides the end of a batch

@@ -14,8 +14,9 @@ from itertools import cycle
 REPLICAS = (1, 2, 4, 8)
 
 # `zero1` and `zero3` are FullyShardedStrategy with shard="optimizer" and shard="all", which shard even the smallest
-# variables here; the meshes are ModelParallelStrategy with layouts from shapes. `_runner.py` makes them.
-STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4")
+# variables here; the meshes are ModelParallelStrategy with layouts from shapes; `processes` is `zero3` with a process
+# for each device. `_runner.py` makes them.
+STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4", "processes")
 
 # One step from the same state: what two orders of summing a few hundred float32 numbers may differ by.
 STEP_TOLERANCE = 1e-6
@@ -173,6 +174,10 @@ class Cell:
     @property
     def id(self) -> str:
         return f"{self.problem.id}-on{self.devices}" + (f"-{self.strategy}" if self.is_sharded else "")
+
+    @property
+    def processes(self) -> int:
+        return self.devices if self.strategy == "processes" else 1
 
     @property
     def is_sharded(self) -> bool:
@@ -337,6 +342,8 @@ def _sharded(mirrored: Iterable[Cell]) -> Iterator[Cell]:
             continue
         yield Cell(cell.problem, 4, "full", "mesh2x2")
         yield Cell(cell.problem, 8, "full", "mesh2x4")
+    for problem, _ in (*_default(), *_every_model_and_way_to_call()):
+        yield Cell(problem, 3, "full", "processes")
 
 
 def _depends_on_rounding(problem: Problem) -> bool:

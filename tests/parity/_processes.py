@@ -28,12 +28,13 @@ MOST_SOLUTIONS = 100  # of one process, whose memory grows with what it has comp
 
 @dataclass(frozen=True)
 class Group:
-    """The solutions that one process computes."""
+    """The solutions that one process computes, or one job of several."""
 
     side: str
     devices: int
     solutions: tuple[str, ...]
     folder: Path
+    processes: int = 1
 
     @property
     def output(self) -> Path:
@@ -60,17 +61,18 @@ def oracle_solution(cell: Cell) -> str:
 
 def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str, int, str], Group]:
     """The groups by side, devices and solution, all solved. `candidate` is the side that is put to the test."""
-    wanted: dict[tuple[str, int], dict[str, None]] = {}
+    wanted: dict[tuple[str, int, int], dict[str, None]] = {}
     for cell in cells:
-        wanted.setdefault(("oracle", 1), {})[oracle_solution(cell)] = None
-        wanted.setdefault((candidate, cell.devices), {})[cell.solution] = None
+        wanted.setdefault(("oracle", 1, 1), {})[oracle_solution(cell)] = None
+        processes = cell.processes if candidate == "unisono" else 1
+        wanted.setdefault((candidate, cell.devices, processes), {})[cell.solution] = None
     groups = []
-    for (side, devices), solutions in wanted.items():
+    for (side, devices, processes), solutions in wanted.items():
         names = tuple(solutions)
         for start in range(0, len(names), MOST_SOLUTIONS):
             own = folder / f"{side}{devices}-{start}"
             own.mkdir(exist_ok=True)
-            groups.append(Group(side, devices, names[start : start + MOST_SOLUTIONS], own))
+            groups.append(Group(side, devices, names[start : start + MOST_SOLUTIONS], own, processes))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(_solve, groups))
     return {(group.side, group.devices, name): group for group in groups for name in group.solutions}
@@ -78,7 +80,7 @@ def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str
 
 def _solve(group: Group) -> None:
     """Starts again after a problem that took the whole process down (XLA aborts instead of raising)."""
-    deadline = time.monotonic() + SECONDS_TO_START + SECONDS_A_PROBLEM * len(group.solutions)
+    deadline = time.monotonic() + group.processes * (SECONDS_TO_START + SECONDS_A_PROBLEM * len(group.solutions))
     left = list(group.solutions)
     while left:
         ending = _run(group, left, deadline - time.monotonic())
@@ -94,6 +96,7 @@ def _run(group: Group, solutions: list[str], seconds: float) -> str:
     """Says how it ended."""
     command = [
         sys.executable,
+        *(_launcher(group) if group.processes > 1 else []),
         str(HERE / "_runner.py"),
         "--side",
         group.side,
@@ -114,6 +117,11 @@ def _run(group: Group, solutions: list[str], seconds: float) -> str:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _launcher(group: Group) -> list[str]:
+    options = ["--devices", "cpu:1", "--run-dir", str(group.folder / "run")]
+    return ["-m", "unisono_launch", "run", "-n", str(group.processes), *options]
 
 
 def _environment() -> dict[str, str]:

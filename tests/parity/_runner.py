@@ -15,6 +15,7 @@ import contextlib
 import faulthandler
 import json
 import math
+import os
 import re
 import sys
 import time
@@ -89,7 +90,7 @@ def _state(model: Any) -> dict[str, np.ndarray]:
     found = {"trainable": model.trainable_variables, "state": model.non_trainable_variables}
     found["optimizer"] = model.optimizer.variables
     return {
-        f"{kind}/{index:03d} {variable.path}": np.array(variable.value)
+        f"{kind}/{index:03d} {variable.path}": np.array(variable.numpy())
         for kind, variables in found.items()
         for index, variable in enumerate(variables)
     }
@@ -240,6 +241,8 @@ def _scope(side: str, strategy: str, devices: int) -> Any:
         return contextlib.nullcontext()
     import unisono  # only this side may
 
+    if strategy == "processes":  # of a launched job: each has one device
+        return unisono.FullyShardedStrategy(min_shard_size=0).scope()
     unisono.config.set_cpu_devices(devices)
     names = [f"cpu:{index}" for index in range(devices)]
     if strategy == "mirrored":
@@ -270,7 +273,8 @@ def main() -> None:
             arrays, facts = solve(problems[problem], options.side, scope)
         except Exception:  # recorded for this problem; the rest continue
             facts = {"error": traceback.format_exc()}
-        _save(options.out, name, arrays, facts | {"seconds": time.monotonic() - begin})
+        if int(os.environ.get("RANK", "0")) == 0 or "error" in facts:
+            _save(options.out, name, arrays, facts | {"seconds": time.monotonic() - begin})
         faulthandler.cancel_dump_traceback_later()
     if options.side != "unisono":
         assert "unisono" not in sys.modules, "the oracle must be stock Keras"

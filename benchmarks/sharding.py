@@ -1,0 +1,51 @@
+"""How fast is a step with sharded state? A transformer of 6 blocks is trained, interleaved, with the same shardings.
+
+```
+sharding.py                       all cases
+sharding.py zero3-4 --rounds 5    one case, shorter
+sharding.py --markdown            the table for the README from the last measurement
+```
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+
+from _cases import HAND_WRITTEN, UNISONO
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
+from _measure import Result
+from _sharding import CASES, MIRRORED, MODEL_PARALLEL
+from _step_table import FORM
+from _transformer import ShardedWork
+
+PROGRAMS = {
+    UNISONO: unisono_program("contenders.unisono_sharded"),
+    MIRRORED: unisono_program("contenders.unisono_mirrored_transformer"),
+    HAND_WRITTEN: Program(module="contenders.hand_written_sharded", environment="jax"),
+    MODEL_PARALLEL: Program(module="contenders.keras_model_parallel", environment="jax", keras_backend="jax"),
+}
+
+
+def main() -> int:
+    """Returns the exit code."""
+    parser = new_parser(__doc__, CASES)
+    parser.add_argument("--same-env", action="store_true", help="all contenders use this interpreter")
+    arguments = parse(parser, CASES)
+    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
+    environments = Environments(programs=PROGRAMS, shared=arguments.same_env)
+    form = dataclasses.replace(FORM, caption=_caption)
+    return run(
+        chosen, arguments, environments=environments, form=form, data=lambda _: "random tokens", prefix="sharding-"
+    )
+
+
+def _caption(result: Result, rounds: int) -> str:
+    work = ShardedWork(**result.workload)
+    mesh = " x ".join(f"{size} {axis}" for axis, size in work.mesh.items())
+    return f"{work.devices} {work.platform} ({mesh}), global batch {work.rows}, {rounds} rounds of {work.steps} steps"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
