@@ -106,9 +106,9 @@ MODELS: dict[str, tuple[Callable[[], keras.Model], Any, int]] = {
 
 
 CELLS = [
-    ("functional", 1),
+    pytest.param("functional", 1, marks=pytest.mark.full),
     ("functional", 2),
-    ("functional", 4),
+    pytest.param("functional", 4, marks=pytest.mark.full),
     ("subclassed", 2),
     ("lstm", 2),
     pytest.param("gru", 4, marks=pytest.mark.full),

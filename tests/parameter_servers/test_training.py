@@ -76,7 +76,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize(
-    "name", ["sgd", pytest.param("adamw", marks=pytest.mark.slow), pytest.param("loss scale", marks=pytest.mark.full)]
+    "name", ["sgd", pytest.param("adamw", marks=pytest.mark.full), pytest.param("loss scale", marks=pytest.mark.full)]
 )
 def test_one_worker_trains_as_one_device(one_worker: Cluster, name: str) -> None:
     dataset = Dataset.from_tensor_slices((X, Y)).batch(40).repeat()  # 40, 40 and 16 rows

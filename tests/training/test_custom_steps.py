@@ -129,7 +129,10 @@ def expected() -> tuple[dict[str, Any], Any, list[Any]]:
     return trained(Plain, 1)
 
 
-@pytest.mark.parametrize("replicas", [pytest.param(number, marks=pytest.mark.slow) for number in (1, 2, 4)])
+@pytest.mark.parametrize(
+    "replicas",
+    [pytest.param(number, marks=pytest.mark.slow if number == 2 else pytest.mark.full) for number in (1, 2, 4)],
+)
 def test_a_step_with_a_tape_does_what_keras_own_does_on_any_number_of_replicas(replicas: int, expected: Any) -> None:
     history, predicted, on_batch = trained(WithTape, replicas)
     assert history.keys() == expected[0].keys()

@@ -114,6 +114,7 @@ def test_the_ctc_loss_is_minus_the_log_of_the_sum_over_all_alignments() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
+@pytest.mark.full
 def test_ctc_paths_are_decoded() -> None:
     best = np.array([[0, 0, 2, 1, 1], [2, 1, 1, 2, 2]])
     probabilities = np.eye(3, dtype="float32")[best] * 0.9 + 0.03
