@@ -201,11 +201,13 @@ def _where_it_ran(model: Any) -> dict[str, Any]:
         for program in unisono._src.training.programs(model)
     ]
     weights = sum(v.value.size for v in model.trainable_variables)
+    sizes = {size for variable in model.trainable_variables for size in variable.shape}
+    divides = any(size % number == 0 for size in sizes for number in set(devices.values()))
     sharded = {
         kind: any(not variable.value.is_fully_replicated for variable in variables)
         for kind, variables in (("weights", model.trainable_variables), ("optimizer", model.optimizer.variables))
     }
-    return {"devices": devices, "weights": weights, "sharded": sharded, "programs": programs}
+    return {"devices": devices, "weights": weights, "sharded": sharded, "divides": divides, "programs": programs}
 
 
 def _all_reduced(text: str) -> int:

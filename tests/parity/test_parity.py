@@ -71,6 +71,8 @@ def test_the_step_ran_on_every_device(cell: Cell, solved: Solved) -> None:
 def test_the_state_is_sharded(cell: Cell, solved: Solved) -> None:
     if solved.candidate != "unisono":
         pytest.skip("stock Keras shards nothing")
+    facts = solved.unisono(cell).facts
+    if cell.strategy == "processes" and not facts["divides"]:
+        pytest.skip("no dimension of this model divides by three")
     # SGD without momentum has nothing to shard.
-    of_optimizer = cell.problem.optimizer not in ("sgd",)
-    assert solved.unisono(cell).facts["sharded"] == {"weights": cell.strategy != "zero1", "optimizer": of_optimizer}
+    assert facts["sharded"] == {"weights": cell.strategy != "zero1", "optimizer": cell.problem.optimizer != "sgd"}

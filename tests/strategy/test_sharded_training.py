@@ -117,6 +117,19 @@ def test_weights_of_a_recurrent_layer_are_gathered_once_for_all_time_steps() -> 
     assert len(depths) <= 6
 
 
+@pytest.mark.slow
+def test_a_sharded_optimizer_sums_each_gradient_and_gathers_each_new_weight_once() -> None:
+    """With few rows XLA would rather gather the activations, and compute the shards of gradients from all rows."""
+    with STRATEGIES["zero1"]().scope():
+        model = keras.Sequential([layers.Input((12,)), layers.Dense(64, use_bias=False), layers.Dense(12)])
+        model.compile("adam", "mse")
+    model.fit(X[:8], X[:8], batch_size=4, verbose=0)
+    (program,) = unisono._src.training.programs(model)
+    assert len(collective_depths(program.text, "all-gather")) == 3
+    yields = re.findall(r"= (.*?) all-reduce(?:-start)?\(", program.text)
+    assert sorted(re.findall(r"f32\[\d+,\d+\]", " ".join(yields))) == ["f32[12,64]", "f32[64,12]"]
+
+
 def collective_depths(text: str, operation: str) -> list[int]:
     """For each such operation of a program, in how many loops it is."""
     computations: dict[str, list[str]] = {}
