@@ -2,16 +2,17 @@
 
 from unisono._src.strategy._tpu_cluster_resolver import TPUClusterResolver, TPUSystemMetadata
 from unisono_launch.cluster import (
-    ClusterResolver, ClusterSpec, GCEClusterResolver, JaxClusterResolver, KubernetesClusterResolver,
-    KubernetesExecutableLocation, LaunchedClusterResolver, Membership, OpenMpiClusterResolver,
-    SageMakerClusterResolver, SimpleClusterResolver, SlurmClusterResolver, TFConfigClusterResolver,
-    TorchrunClusterResolver, TPUPodClusterResolver, UnionResolver, detect, explain_detection, membership,
+    ClusterResolver, ClusterSpec, DstackClusterResolver, GCEClusterResolver, JaxClusterResolver,
+    KubernetesClusterResolver, KubernetesExecutableLocation, LaunchedClusterResolver, Membership,
+    OpenMpiClusterResolver, SageMakerClusterResolver, SimpleClusterResolver, SkyPilotClusterResolver,
+    SlurmClusterResolver, TFConfigClusterResolver, TorchrunClusterResolver, TPUPodClusterResolver, UnionResolver,
+    detect, explain_detection, membership,
 )
 
 __all__ = [
-    "ClusterResolver", "ClusterSpec", "GCEClusterResolver", "JaxClusterResolver", "KubernetesClusterResolver",
-    "KubernetesExecutableLocation", "LaunchedClusterResolver", "Membership", "OpenMpiClusterResolver",
-    "SageMakerClusterResolver", "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver",
-    "TPUClusterResolver", "TPUPodClusterResolver", "TPUSystemMetadata", "TorchrunClusterResolver", "UnionResolver",
-    "detect", "explain_detection", "membership",
+    "ClusterResolver", "ClusterSpec", "DstackClusterResolver", "GCEClusterResolver", "JaxClusterResolver",
+    "KubernetesClusterResolver", "KubernetesExecutableLocation", "LaunchedClusterResolver", "Membership",
+    "OpenMpiClusterResolver", "SageMakerClusterResolver", "SimpleClusterResolver", "SkyPilotClusterResolver",
+    "SlurmClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver", "TPUPodClusterResolver",
+    "TPUSystemMetadata", "TorchrunClusterResolver", "UnionResolver", "detect", "explain_detection", "membership",
 ]

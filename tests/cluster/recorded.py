@@ -198,3 +198,21 @@ TRAIN_JOB: Environ = {
     "JAX_NUM_PROCESSES": "2",
     "JAX_PROCESS_ID": "1",
 }
+
+# The second of two nodes. SkyPilot and dstack write a line for each address.
+SKYPILOT: Environ = {
+    "SKYPILOT_NODE_RANK": "1",
+    "SKYPILOT_NUM_NODES": "2",
+    "SKYPILOT_NODE_IPS": "10.0.0.4\n10.0.0.5",
+    "SKYPILOT_NUM_GPUS_PER_NODE": "8",
+    "SKYPILOT_TASK_ID": "sky-2026-01-31-12-00-00-000000_mycluster_1",
+}
+DSTACK: Environ = {
+    "DSTACK_NODE_RANK": "1",
+    "DSTACK_NODES_NUM": "2",
+    "DSTACK_MASTER_NODE_IP": "10.128.0.47",
+    "DSTACK_NODES_IPS": "10.128.0.47\n10.128.0.48",
+    "DSTACK_GPUS_PER_NODE": "8",
+    "DSTACK_RUN_NAME": "train-distrib",
+}
+DSTACK_BEFORE_0_18_25: Environ = {name: value for name, value in DSTACK.items() if name != "DSTACK_NODES_IPS"}

@@ -9,6 +9,7 @@ from unisono_launch.cluster import Membership, detect, explain_detection, member
 from . import recorded
 
 KINDS = ["unisono run", "TF_CONFIG", "JAX variables", "SLURM", "Kubernetes", "Open MPI", "torchrun", "TPU pod"]
+KINDS += ["SkyPilot", "dstack"]
 
 # name of the recording: (kind, number of processes, this one, where they meet, its name, local rank and size)
 EXPECTED: dict[str, tuple[str, int, int, str, str, int, int]] = {
@@ -34,6 +35,9 @@ EXPECTED: dict[str, tuple[str, int, int, str, str, int, int]] = {
     "TORCHRUN_UNDER_SLURM": ("torchrun", 8, 5, "gnode10:62268", "worker 5", 1, 4),
     "PYTORCH_JOB": ("torchrun", 2, 1, "mnist-master-0:23456", "worker 1", 0, 1),
     "TPU_POD": ("TPU pod", 4, 3, "tpu-0.headless-svc:8482", "worker 3 at tpu-3.headless-svc:8482", 0, 1),
+    "SKYPILOT": ("SkyPilot", 2, 1, "10.0.0.4:63507", "worker 1 at 10.0.0.5:63507", 0, 1),
+    "DSTACK": ("dstack", 2, 1, "10.128.0.47:62236", "worker 1 at 10.128.0.48:62236", 0, 1),
+    "DSTACK_BEFORE_0_18_25": ("dstack", 2, 1, "10.128.0.47:62236", "worker 1", 0, 1),
     "TPU_TWO_SLICES": ("TPU pod", 4, 3, "slice-0-0.svc:8482", "worker 3 at slice-1-1.svc:8482", 0, 1),
 }  # fmt: skip
 
@@ -49,6 +53,8 @@ ALONE = {
     "torchrun --nproc-per-node 1": {**recorded.TORCHRUN, "WORLD_SIZE": "1", "RANK": "0"},
     "JAX_NUM_PROCESSES=1": {"JAX_NUM_PROCESSES": "1"},
     "where JAX's coordinator is, and no more": {"JAX_COORDINATOR_ADDRESS": "a:1", "JAX_LOCAL_DEVICE_IDS": "0"},
+    "a task of SkyPilot on one node": {**recorded.SKYPILOT, "SKYPILOT_NUM_NODES": "1"},
+    "a task of dstack on one node": {**recorded.DSTACK, "DSTACK_NODES_NUM": "1"},
     "half of torchrun's variables": {"WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": "1"},
 }
 
@@ -105,7 +111,17 @@ def test_every_kind_is_explained_in_the_order_of_detection() -> None:
 
 def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
     everything: dict[str, str] = {}
-    for name in ("TPU_POD", "PYTORCH_JOB", "OPEN_MPI_5", "INDEXED_JOB", "SRUN", "TF_CONFIG", "UNISONO_RUN"):
+    for name in (
+        "DSTACK",
+        "SKYPILOT",
+        "TPU_POD",
+        "PYTORCH_JOB",
+        "OPEN_MPI_5",
+        "INDEXED_JOB",
+        "SRUN",
+        "TF_CONFIG",
+        "UNISONO_RUN",
+    ):
         everything |= environment_of(name)
     for environment in ("UNISONO_RUN", "TF_CONFIG"):
         assert chosen(everything) == EXPECTED[environment][0]
@@ -119,7 +135,22 @@ def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
     for kind, variable in (("SLURM", "SLURM_PROCID"), ("Kubernetes", "JOB_COMPLETION_INDEX"), ("torchrun", "RANK")):
         assert chosen(everything) == kind
         del everything[variable]
-    assert chosen(everything) == "TPU pod"
+    for kind, variable in (("TPU pod", "TPU_WORKER_ID"), ("SkyPilot", "SKYPILOT_NODE_RANK")):
+        assert chosen(everything) == kind
+        del everything[variable]
+    assert chosen(everything) == "dstack"
+
+
+def test_the_processes_of_torchrun_are_not_the_nodes_of_skypilot() -> None:
+    found = explain_detection({**recorded.TORCHRUN_UNDER_SLURM, **recorded.SKYPILOT, "SLURM_PROCID": ""})
+    assert [step.kind for step in found if step.found] == ["torchrun"]
+    assert "torchrun started this process, inside of a task of SkyPilot" in found[KINDS.index("SkyPilot")].reason
+
+
+def test_two_tasks_on_the_same_nodes_meet_at_different_ports() -> None:
+    tasks = [f"sky-2026-01-31-12-00-00-000000_mycluster_{number}" for number in range(50)]
+    found = [membership(detect({**recorded.SKYPILOT, "SKYPILOT_TASK_ID": task})) for task in tasks]  # type: ignore[arg-type]
+    assert len({one.coordinator for one in found}) == len(tasks)
 
 
 def launched(num_processes: int) -> dict[str, str]:
@@ -150,13 +181,17 @@ def test_what_a_script_sets_itself_counts_for_the_only_worker_of_a_job() -> None
         ({**recorded.TRAIN_JOB, "JAX_PROCESS_ID": "2"}, "process 2 of 2"),
         ({**recorded.TRAIN_JOB, "JAX_COORDINATOR_ADDRESS": "mnist"}, "JAX_COORDINATOR_ADDRESS: 'mnist' is not an addr"),
         ({"JAX_NUM_PROCESSES": "2"}, "JAX_COORDINATOR_ADDRESS and JAX_PROCESS_ID not set, while JAX_NUM_PROCESSES=2"),
+        ({**recorded.SKYPILOT, "SKYPILOT_NODE_IPS": "10.0.0.4"}, "NODE_IPS has 1 addresses .*NUM_NODES is 2"),
+        ({**recorded.SKYPILOT, "SKYPILOT_NODE_RANK": "2"}, "'worker' 2, which is not in its cluster"),
+        ({**recorded.DSTACK, "DSTACK_NODES_IPS": "", "DSTACK_MASTER_NODE_IP": ""}, "DSTACK_NODES_IPS has 0 addresses"),
+        ({**recorded.DSTACK, "DSTACK_NODES_NUM": "two"}, "DSTACK_NODES_NUM='two' is not a whole number"),
         ({"JAX_PROCESS_ID": "1"}, "JAX_COORDINATOR_ADDRESS and JAX_NUM_PROCESSES not set"),
         ({**recorded.INDEXED_JOB, "JOB_COMPLETION_INDEX": "x"}, "JOB_COMPLETION_INDEX='x'"),
     ],
 )
 def test_a_broken_cluster_is_an_error_and_never_passed_over(environ: dict[str, str], message: str) -> None:
     with pytest.raises((ValueError, RuntimeError), match=message):
-        membership(detect({**environ, **recorded.TPU_POD}))  # type: ignore[arg-type]
+        membership(detect({**recorded.DSTACK, **environ}))  # type: ignore[arg-type]
     assert chosen(environ) in KINDS  # and looking raises nothing
 
 

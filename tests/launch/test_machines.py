@@ -24,6 +24,8 @@ TF_CONFIG = {
     )
 }
 
+SKYPILOT = {"SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_IPS": "10.0.0.4\n10.0.0.5"}
+
 
 def port_of(environ: dict[str, str]) -> int:
     resolver = detect(environ)
@@ -65,8 +67,9 @@ def test_torchruns_flags_for_one_machine_stay_on_the_loopback_interface():
         (SLURM, ("gnode10", "gnode20"), port_of(SLURM), "200505"),
         (KUBERNETES, ("train-0.svc", "train-1.svc"), 8470, None),
         (TF_CONFIG, ("hosta", "hostb"), 2222, None),
+        (SKYPILOT, ("10.0.0.4", "10.0.0.5"), port_of(SKYPILOT), None),
     ],
-    ids=["SLURM", "Kubernetes", "TF_CONFIG"],
+    ids=["SLURM", "Kubernetes", "TF_CONFIG", "SkyPilot"],
 )
 def test_a_cluster_is_found(environ, hosts, port, job):
     machines = found(environ)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
+from unisono_launch.cluster._cloud_nodes import DstackClusterResolver, SkyPilotClusterResolver
 from unisono_launch.cluster._jax_variables import JaxClusterResolver
 from unisono_launch.cluster._kubernetes import KubernetesClusterResolver
 from unisono_launch.cluster._launched import LaunchedClusterResolver
@@ -40,7 +41,9 @@ class _Kind(Protocol):
 
 # What a person or our launcher has set comes first, and JAX's variables with it: they are set for one process, by hand
 # or by Kubeflow Trainer, and say exactly which it is. Then the schedulers, which are not used where one of the
-# launchers below them runs inside (`find_inner_launcher`). Every kind but the first two needs at least two processes.
+# launchers below them runs inside (`find_inner_launcher`). SkyPilot and dstack come last: they know the machines, and
+# whatever else was found knows the processes on them, or the order in which a TPU needs its machines. Every kind but
+# the first two needs at least two processes.
 ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
     ("unisono run", LaunchedClusterResolver),
     ("TF_CONFIG", TFConfigClusterResolver),
@@ -50,6 +53,8 @@ ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
     ("Open MPI", OpenMpiClusterResolver),
     ("torchrun", TorchrunClusterResolver),
     ("TPU pod", TPUPodClusterResolver),
+    ("SkyPilot", SkyPilotClusterResolver),
+    ("dstack", DstackClusterResolver),
 )
 
 
@@ -57,8 +62,8 @@ def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     """The resolver of the cluster that `environ` describes; None: this process is alone.
 
     The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, JAX's variables, SLURM (inside of srun), Kubernetes
-    (indexed Jobs), Open MPI, torchrun, TPU pods. The first that is found is taken; if it is broken, that is an error
-    (here or when its membership is read) and never a reason to try the next.
+    (indexed Jobs), Open MPI, torchrun, TPU pods, SkyPilot, dstack. The first that is found is taken; if it is broken,
+    that is an error (here or when its membership is read) and never a reason to try the next.
 
     >>> detect({}) is None
     True

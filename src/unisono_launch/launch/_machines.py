@@ -82,7 +82,7 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
             return found
         if options.nnodes is not None:
             raise UsageError(
-                f"--nnodes {options.nnodes}, and neither SLURM nor Kubernetes nor TF_CONFIG says which one this is. "
+                f"--nnodes {options.nnodes}, and neither SLURM nor Kubernetes nor another cluster says which this is. "
                 "Add --node-rank R --master-addr A, where A is the first machine's address."
             )
     return Machines(
