@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,8 +80,80 @@ def test_tasks_that_are_dealt_out_are_found_on_their_hosts() -> None:
     assert found.cluster_spec().job_tasks("worker") == ["n1:8888", "n2:8888", "n1:8889"]
 
 
+# As tasks of SLURM 22.05 on the nodes un1 and un2 found it, after SLURM_STEP_NODELIST and SLURM_STEP_NUM_TASKS:
+# distribution -> tasks per node, and for each rank its node, its SLURM_LOCALID and the ranks of the node.
+RECORDED: dict[str, tuple[str, list[tuple[str, int, str]]]] = {
+    "block": ("2,1", [("un1", 0, "0,1"), ("un1", 1, "0,1"), ("un2", 0, "2")]),
+    "cyclic": ("2,1", [("un1", 0, "0,2"), ("un2", 0, "1"), ("un1", 1, "0,2")]),
+    "plane=1": ("2,1", [("un1", 0, "0,2"), ("un2", 0, "1"), ("un1", 1, "0,2")]),
+    "plane=2": (
+        "4,3",
+        [
+            *[("un1", 0, "0,1,4,5"), ("un1", 1, "0,1,4,5"), ("un2", 0, "2,3,6"), ("un2", 1, "2,3,6")],
+            *[("un1", 2, "0,1,4,5"), ("un1", 3, "0,1,4,5"), ("un2", 2, "2,3,6")],
+        ],
+    ),
+    "arbitrary": ("1,2", [("un2", 0, "0,2"), ("un1", 0, "1"), ("un2", 1, "0,2")]),
+}
+
+
+def recorded_tasks(distribution: str, **more: str) -> list[dict[str, str]]:
+    name, _, plane = distribution.partition("=")
+    tasks, places = RECORDED[distribution]
+    more |= {"SLURM_DISTRIBUTION": name} | ({"SLURM_DIST_PLANESIZE": plane} if plane else {})
+    return [
+        step("un[1-2]", tasks, len(places), rank, SLURMD_NODENAME=host, SLURM_LOCALID=str(slot), SLURM_GTIDS=of_node)
+        | more
+        for rank, (host, slot, of_node) in enumerate(places)
+    ]
+
+
+@pytest.mark.parametrize("distribution", RECORDED)
+def test_every_distribution_of_srun_gives_each_task_its_host_and_local_rank(distribution: str, tmp_path: Path) -> None:
+    places = RECORDED[distribution][1]
+    hosts = tmp_path / "hosts.txt"
+    hosts.write_text("".join(f"{host}\n" for host, _, _ in places))
+    found = [
+        membership(SlurmClusterResolver(environ=environ))
+        for environ in recorded_tasks(distribution, SLURM_HOSTFILE=str(hosts))
+    ]
+    assert [one.name for one in found] == [f"worker {i} at {host}:{8888 + n}" for i, (host, n, _) in enumerate(places)]
+    assert [(one.local_rank, one.local_size) for one in found] == [(n, len(s.split(","))) for _, n, s in places]
+    assert {one.names for one in found} == {found[0].names}
+    assert {one.coordinator for one in found} == {f"{places[0][0]}:61657"}
+
+
+@pytest.mark.parametrize("text", [None, "un1\nun1\nun2\n", "un2\nun1\n"], ids=["no file", "other tasks", "too few"])
+def test_tasks_whose_hosts_are_not_known_need_an_address(text: str | None, tmp_path: Path) -> None:
+    (tmp_path / "hosts.txt").write_text(text or "")
+    of_file = {"SLURM_HOSTFILE": "hosts.txt", "SLURM_SUBMIT_DIR": str(tmp_path)} if text else {}
+    for environ in recorded_tasks("arbitrary", **of_file):
+        with pytest.raises(
+            RuntimeError, match=r"by 'arbitrary', .*srun -m block.*export JAX_COORDINATOR_ADDRESS=host1"
+        ):
+            membership(SlurmClusterResolver(environ=environ))
+    tasks = recorded_tasks("arbitrary", **of_file, JAX_COORDINATOR_ADDRESS="un2:61500")
+    found = [membership(SlurmClusterResolver(environ=environ)) for environ in tasks]
+    assert [one.name for one in found] == ["worker 0 at un2:8888", "worker 1 at un1:8888", "worker 2 at un2:8889"]
+    assert found[1].names == ("worker 0", "worker 1 at un1:8888", "worker 2")
+    assert [(one.local_rank, one.local_size) for one in found] == [(0, 2), (0, 1), (1, 2)]
+    assert {one.coordinator for one in found} == {"un2:61500"}
+
+
+def test_a_task_that_slurm_has_placed_elsewhere_does_not_guess() -> None:
+    environ = step(rank=1, SLURMD_NODENAME="n2", SLURM_LOCALID="0", SLURM_GTIDS="1,3")
+    with pytest.raises(RuntimeError, match="does not say on which host task 0 is"):
+        membership(SlurmClusterResolver(environ=environ))
+
+
+def test_a_coordinator_that_was_named_comes_before_the_host_of_the_first_task() -> None:
+    found = membership(SlurmClusterResolver(environ=step(JAX_COORDINATOR_ADDRESS="n1-ib:7000")))
+    assert (found.coordinator, found.name) == ("n1-ib:7000", "worker 0 at n1:8888")
+
+
 def test_the_jobs_variables_serve_where_the_steps_are_missing() -> None:
     environ = {**recorded.SBATCH, "SLURM_STEP_ID": "0", "SLURM_PROCID": "7"}
+    environ |= {"SLURM_LOCALID": "3", "SLURMD_NODENAME": "gnode20"}
     found = membership(SlurmClusterResolver(environ=environ))
     assert (found.num_processes, found.name) == (8, "worker 7 at gnode20:8891")
 

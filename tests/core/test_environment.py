@@ -33,3 +33,11 @@ def test_a_number_that_makes_no_sense_is_refused_with_its_name(monkeypatch: pyte
     monkeypatch.setenv("UNISONO_CPU_DEVICES", "many")
     with pytest.raises(ValueError, match=r"UNISONO_CPU_DEVICES='many' is not a whole number.*UNISONO_CPU_DEVICES=4"):
         read_environment()
+
+
+def test_without_a_launcher_slurms_requeues_are_the_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNISONO_ATTEMPT", raising=False)
+    monkeypatch.setenv("SLURM_RESTART_COUNT", "2")
+    assert read_environment().attempt == 2
+    monkeypatch.setenv("UNISONO_ATTEMPT", "0")
+    assert read_environment().attempt == 0

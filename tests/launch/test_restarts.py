@@ -42,6 +42,17 @@ def test_the_whole_group_starts_again_on_a_new_port(run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "runs/twice/logs").iterdir()) == [f"attempt-{k}" for k in range(3)]
 
 
+def test_a_job_that_slurm_has_requeued_counts_on(run, tmp_path):
+    flags = ("--max-restarts", "2", "--name", "requeued")
+    for requeues in ({}, {"SLURM_RESTART_COUNT": "1"}):
+        code, _, err = run(NOTES + "    sys.exit(4 if attempt == 3 else 0)", *flags, env=requeues)
+        assert code == 0, err
+    attempts = [line.split()[0] for line in (tmp_path / "attempts-0").read_text().splitlines()]
+    assert attempts == ["0", "3", "4"]
+    logs = sorted(path.name for path in (tmp_path / "runs/requeued/logs").iterdir())
+    assert logs == ["attempt-0", "attempt-3", "attempt-4"]
+
+
 @pytest.mark.slow
 def test_when_restarts_are_used_up_the_last_cause_is_reported(run, tmp_path):
     code, _, err = run(NOTES + "    raise ValueError(f'attempt {attempt}')", "-n", "2", "--max-restarts", "1")

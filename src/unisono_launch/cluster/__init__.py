@@ -13,7 +13,7 @@ from unisono_launch.cluster._open_mpi import OpenMpiClusterResolver
 from unisono_launch.cluster._refused import GCEClusterResolver, SageMakerClusterResolver
 from unisono_launch.cluster._resolver import ClusterResolver, membership
 from unisono_launch.cluster._simple import SimpleClusterResolver
-from unisono_launch.cluster._slurm import SlurmClusterResolver
+from unisono_launch.cluster._slurm import SlurmClusterResolver, num_requeues
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._tf_config import TFConfigClusterResolver
 from unisono_launch.cluster._torchrun import TorchrunClusterResolver

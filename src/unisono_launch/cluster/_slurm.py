@@ -12,10 +12,15 @@ from unisono_launch.cluster._hostlist import expand_hostlist, expand_tasks_per_n
 from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._slurm_gpus import gpus_of_task
+from unisono_launch.cluster._slurm_layout import correct_own_place, place_ranks
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
 
 _TENSORFLOW_PORT: Final = 8888
+
+_UNKNOWN_HOSTS = """SLURM has distributed the tasks of this step by {distribution!r}, and does not say on which host \
+task 0 is. Use `srun -m block` or `srun -m cyclic`; or name the file of the hosts by SLURM_HOSTFILE, on a file system \
+that all nodes see; or say where task 0 is: export JAX_COORDINATOR_ADDRESS=host1:61500"""
 
 
 class SlurmClusterResolver(ClusterResolver):
@@ -24,7 +29,11 @@ class SlurmClusterResolver(ClusterResolver):
     Hosts and tasks come from `SLURM_STEP_NODELIST` and `SLURM_STEP_TASKS_PER_NODE` (else those of the job), in SLURM's
     order; TensorFlow sorts the hosts by name, which puts `n10` before `n2` and tasks onto the wrong hosts. The
     coordinator is on the host of the first task: at `port_base` if you give one, else at a port that follows from the
-    job's and the step's number, so that jobs on the same node do not connect to each other.
+    job's and the step's number, so that jobs on the same node do not connect to each other. `JAX_COORDINATOR_ADDRESS`
+    comes before both, as in JAX.
+
+    The tasks are on their hosts as `srun -m` says (block, cyclic, plane, arbitrary with a `SLURM_HOSTFILE`), and this
+    one is where `SLURMD_NODENAME` and `SLURM_LOCALID` say. If these contradict, the hosts of other tasks are not known.
 
     :meth:`cluster_spec` sets `CUDA_VISIBLE_DEVICES` to this task's share of the node's GPUs, as in TensorFlow. Where
     SLURM has divided the GPUs already (`--gpus-per-task`) that is what the task has; `auto_set_gpu=False` sets nothing.
@@ -51,6 +60,9 @@ class SlurmClusterResolver(ClusterResolver):
         "SLURM_NTASKS",
         "SLURM_JOB_NODELIST",
         "SLURM_TASKS_PER_NODE",
+        "SLURM_DISTRIBUTION",
+        "SLURMD_NODENAME",
+        "SLURM_LOCALID",
     )
 
     def __init__(
@@ -83,7 +95,9 @@ class SlurmClusterResolver(ClusterResolver):
         self._port_base = port_base
         self._rank = read_whole_number(environ, "SLURM_PROCID")
         tasks = _tasks(environ, tasks_per_node)
-        self._tasks = _order_ranks(tasks, environ.get("SLURM_DISTRIBUTION", ""))
+        self._tasks = place_ranks(tasks, environ)
+        if tasks_per_node is None:
+            self._tasks = correct_own_place(self._tasks, self._rank, environ)
         self._jobs = jobs or {"worker": _num_tasks(environ, default=len(self._tasks))}
         if sum(self._jobs.values()) != len(self._tasks):
             raise RuntimeError(
@@ -91,7 +105,8 @@ class SlurmClusterResolver(ClusterResolver):
                 f"({tasks}). Make both equal, with `srun --ntasks={sum(self._jobs.values())}` say."
             )
         self._task_type, self._task_id = _find_task(self._rank, self._jobs)
-        slot = read_whole_number(environ, "SLURM_LOCALID", default=self._tasks[self._rank][1])
+        place = self._tasks[self._rank]
+        slot = read_whole_number(environ, "SLURM_LOCALID", default=place[1] if place else None)
         self._gpus = gpus_of_task(environ, slot, max(tasks.values()), gpus_per_node, gpus_per_task)
         self._auto_set_gpu = auto_set_gpu
 
@@ -114,7 +129,10 @@ class SlurmClusterResolver(ClusterResolver):
         """The jobs and the addresses of their tasks. Sets `CUDA_VISIBLE_DEVICES`, unless `auto_set_gpu` is False."""
         if self._auto_set_gpu and self._gpus and isinstance(self._environ, MutableMapping):
             self._environ["CUDA_VISIBLE_DEVICES"] = ",".join(self._gpus)
-        addresses = [f"{host}:{self._port_base + slot}" for host, slot in self._tasks]
+        addresses = [
+            f"{place[0]}:{self._port_base + place[1]}" if place else f"task-{rank}.invalid:1"
+            for rank, place in enumerate(self._tasks)
+        ]
         jobs: dict[str, list[str]] = {}
         for job, count in sorted(self._jobs.items()):
             jobs[job], addresses = addresses[:count], addresses[count:]
@@ -139,9 +157,27 @@ class SlurmClusterResolver(ClusterResolver):
         """Which process this is among those that train together."""
         source = ", ".join(name for name in self.VARIABLES if self._environ.get(name))
         found = membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=source)
-        if found.coordinator is None or self._port_base != _TENSORFLOW_PORT:
+        if found.coordinator is None:
             return found
-        return replace(found, coordinator=join_address(split_host(found.coordinator), _derive_port(self._environ)))
+        coordinator = self._environ.get("JAX_COORDINATOR_ADDRESS")
+        if None in self._tasks:  # on all tasks or on none: a single error would leave the others waiting
+            if not coordinator:
+                raise RuntimeError(_UNKNOWN_HOSTS.format(distribution=self._environ.get("SLURM_DISTRIBUTION")))
+            names = [name.partition(" at ")[0] if ".invalid:" in name else name for name in found.names]
+            return replace(found, coordinator=coordinator, names=tuple(names))
+        if self._port_base != _TENSORFLOW_PORT:
+            return found
+        derived = join_address(split_host(found.coordinator), _derive_port(self._environ))
+        return replace(found, coordinator=coordinator or derived)
+
+
+def num_requeues(environ: Mapping[str, str]) -> int:
+    """How often SLURM has started this job before: after a preemption, a lost node, or `scontrol requeue`.
+
+    >>> num_requeues({"SLURM_RESTART_COUNT": "2"}), num_requeues({})
+    (2, 0)
+    """
+    return read_whole_number(environ, "SLURM_RESTART_COUNT", default=0)
 
 
 def _check_step(environ: Mapping[str, str]) -> None:
@@ -177,12 +213,6 @@ def _read_either(environ: Mapping[str, str], of_step: str, of_job: str) -> str:
     if not text:
         raise RuntimeError(f"Neither {of_step} nor {of_job} was found in the environment. Start the script with srun.")
     return text
-
-
-def _order_ranks(tasks: dict[str, int], distribution: str) -> list[tuple[str, int]]:
-    """Host and slot of each rank. SLURM fills node after node ("block"), or alternates between nodes ("cyclic")."""
-    order = [(host, slot) for host, count in tasks.items() for slot in range(count)]
-    return sorted(order, key=lambda task: task[1]) if distribution.startswith("cyclic") else order
 
 
 def _find_task(rank: int, jobs: dict[str, int]) -> tuple[str, int]:

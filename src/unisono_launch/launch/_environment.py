@@ -7,7 +7,7 @@
     cluster with parameter servers, one task of which is started here, as it was |
 | `RANK` `WORLD_SIZE` `LOCAL_RANK` `LOCAL_WORLD_SIZE` `MASTER_ADDR` `MASTER_PORT` | the same as torchrun says it |
 | `UNISONO_RUN_DIR` | the folder of this run, an absolute path |
-| `UNISONO_ATTEMPT` | 0, and one more after each restart |
+| `UNISONO_ATTEMPT` | 0, and one more after each restart; more than all before after SLURM has requeued the job |
 | `UNISONO_JOB_SECRET` | what workers prove to each other when they connect; drawn by the launcher on one machine |
 | `UNISONO_STATUS` | where this worker writes how far it is (`worker/_status.py`) |
 | `UNISONO_JOB` | the mark by which processes of this job are found; set by `workers/_local_processes.py` |

@@ -7,6 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import final
 
+from unisono_launch.cluster import num_requeues
 from unisono_launch.launch._allocation import TooFewError
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
@@ -53,7 +54,9 @@ class Job:
     def _run_attempts(self) -> _JobEnd:
         cause: FailureCause | None = None
         why = ""
-        for attempt in itertools.count():
+        # A requeued job counts on: its first attempt has another number, and another folder of logs, than those before.
+        first = num_requeues(self._context.environ) * (self._context.options.restarts + 1)
+        for attempt in itertools.count(first):
             try:
                 self._context.wait(self._pause)
                 with self._group.assemble(attempt, why) as plan:

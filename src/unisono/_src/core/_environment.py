@@ -19,7 +19,8 @@ class Environment:
     """The environment variables of this process that Unisono reads.
 
     Attributes:
-        attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before.
+        attempt: ``UNISONO_ATTEMPT``, how often the launcher has started this job before; without a launcher
+            ``SLURM_RESTART_COUNT``, how often SLURM has.
         cpu_devices: ``UNISONO_CPU_DEVICES``, how many CPU devices JAX shall have; None leaves it to JAX.
         job_secret: ``UNISONO_JOB_SECRET``, which workers prove to know when they connect; empty if there is none.
         keras_backend: ``KERAS_BACKEND`` as it was found.
@@ -42,7 +43,7 @@ class Environment:
 def read_environment() -> Environment:
     """Reads the environment now; raises ``ValueError`` where a value makes no sense."""
     return Environment(
-        attempt=int(os.environ.get("UNISONO_ATTEMPT") or 0),
+        attempt=int(os.environ.get("UNISONO_ATTEMPT") or os.environ.get("SLURM_RESTART_COUNT") or 0),
         cpu_devices=_positive_int("UNISONO_CPU_DEVICES"),
         job_secret=os.environ.get(SECRET_VARIABLE, ""),
         keras_backend=os.environ.get("KERAS_BACKEND") or None,
