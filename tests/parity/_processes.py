@@ -125,11 +125,13 @@ def _launcher(group: Group) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """What a user's shell would have: nothing that this test run set for its own JAX."""
+    """What a user's shell would have: nothing that this test run set for its own JAX, but for compiled programs."""
     ours = ("JAX_", "XLA_", "KERAS_", "NPROC", "PYTHON", "UNISONO_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    mark = {name: value for name, value in os.environ.items() if name == "UNISONO_TEST_RUN"}  # tests/conftest.py
-    return kept | mark | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(SOURCE)}
+    of_conftest = ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_", "UNISONO_TEST_RUN")
+    kept = {
+        name: value for name, value in os.environ.items() if name.startswith(of_conftest) or not name.startswith(ours)
+    }
+    return kept | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(SOURCE)}
 
 
 def _tail(path: Path) -> str:
