@@ -57,7 +57,7 @@ class FullyShardedStrategy(Strategy):
     with strategy.scope():
         model = ...             # any Keras model
         model.compile(...)
-    print(strategy.explain(model))
+    strategy.explain(model)
     model.fit(dataset)
     ```
 
