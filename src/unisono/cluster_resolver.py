@@ -5,8 +5,8 @@ from unisono_launch.cluster import (
     ClusterResolver, ClusterSpec, DstackClusterResolver, GCEClusterResolver, JaxClusterResolver,
     KubernetesClusterResolver, KubernetesExecutableLocation, LaunchedClusterResolver, Membership,
     OpenMpiClusterResolver, SageMakerClusterResolver, SimpleClusterResolver, SkyPilotClusterResolver,
-    SlurmClusterResolver, TFConfigClusterResolver, TorchrunClusterResolver, TPUPodClusterResolver, UnionResolver,
-    detect, explain_detection, membership,
+    SlurmClusterResolver, TFConfigClusterResolver, TorchrunClusterResolver, TPUPodClusterResolver,
+    TPUVMClusterResolver, UnionResolver, detect, explain_detection, membership,
 )
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "KubernetesClusterResolver", "KubernetesExecutableLocation", "LaunchedClusterResolver", "Membership",
     "OpenMpiClusterResolver", "SageMakerClusterResolver", "SimpleClusterResolver", "SkyPilotClusterResolver",
     "SlurmClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver", "TPUPodClusterResolver",
-    "TPUSystemMetadata", "TorchrunClusterResolver", "UnionResolver", "detect", "explain_detection", "membership",
+    "TPUSystemMetadata", "TPUVMClusterResolver", "TorchrunClusterResolver", "UnionResolver", "detect",
+    "explain_detection", "membership",
 ]

@@ -9,7 +9,7 @@ from unisono_launch.cluster import Membership, detect, explain_detection, member
 from . import recorded
 
 KINDS = ["unisono run", "TF_CONFIG", "JAX variables", "SLURM", "Kubernetes", "Open MPI", "torchrun", "TPU pod"]
-KINDS += ["SkyPilot", "dstack"]
+KINDS += ["TPU VM", "SkyPilot", "dstack"]
 
 # name of the recording: (kind, number of processes, this one, where they meet, its name, local rank and size)
 EXPECTED: dict[str, tuple[str, int, int, str, str, int, int]] = {

@@ -70,7 +70,7 @@ def test_a_healthy_machine_is_healthy_in_json(doctor) -> None:
     assert findings["all_reduce"]["facts"]["correct"]
     assert findings["training"]["facts"]["num_replicas"] == 4
     assert findings["training"]["facts"]["correct"]
-    assert len(findings["cluster"]["facts"]["order"]) == 10
+    assert len(findings["cluster"]["facts"]["order"]) == 11
     described = DOCUMENT.read_text()
     for name, finding in findings.items():
         (line,) = [line for line in described.splitlines() if line.startswith(f"| `{name}` |")]

@@ -18,5 +18,6 @@ from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._tf_config import TFConfigClusterResolver
 from unisono_launch.cluster._torchrun import TorchrunClusterResolver
 from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
+from unisono_launch.cluster._tpu_vm import TPUVMClusterResolver
 from unisono_launch.cluster._union import UnionResolver
 from unisono_launch.cluster._variables import fake_tpu_cores

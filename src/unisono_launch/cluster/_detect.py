@@ -16,6 +16,7 @@ from unisono_launch.cluster._slurm import SlurmClusterResolver
 from unisono_launch.cluster._tf_config import TFConfigClusterResolver
 from unisono_launch.cluster._torchrun import TorchrunClusterResolver
 from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
+from unisono_launch.cluster._tpu_vm import TPUVMClusterResolver
 
 
 class DetectionStep(NamedTuple):
@@ -53,6 +54,7 @@ ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
     ("Open MPI", OpenMpiClusterResolver),
     ("torchrun", TorchrunClusterResolver),
     ("TPU pod", TPUPodClusterResolver),
+    ("TPU VM", TPUVMClusterResolver),
     ("SkyPilot", SkyPilotClusterResolver),
     ("dstack", DstackClusterResolver),
 )
@@ -62,8 +64,8 @@ def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     """The resolver of the cluster that `environ` describes; None: this process is alone.
 
     The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, JAX's variables, SLURM (inside of srun), Kubernetes
-    (indexed Jobs), Open MPI, torchrun, TPU pods, SkyPilot, dstack. The first that is found is taken; if it is broken,
-    that is an error (here or when its membership is read) and never a reason to try the next.
+    (indexed Jobs), Open MPI, torchrun, TPU pods, TPU VMs, SkyPilot, dstack. The first that is found is taken; if it is
+    broken, that is an error (here or when its membership is read) and never a reason to try the next.
 
     >>> detect({}) is None
     True

@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from unisono_launch.cluster import ClusterResolver, ClusterSpec, Membership, TPUPodClusterResolver, fake_tpu_cores
+from unisono_launch.cluster import (
+    ClusterResolver,
+    ClusterSpec,
+    Membership,
+    TPUPodClusterResolver,
+    TPUVMClusterResolver,
+    fake_tpu_cores,
+)
 
 if TYPE_CHECKING:
     import jax
@@ -66,9 +73,11 @@ class TPUClusterResolver(ClusterResolver):
         reason = None if self._num_fake else _why_no_tpu(environ)
         if reason:
             raise ValueError(NO_TPU.format(reason=reason))
-        self._pod = None
+        self._pod: ClusterResolver | None = None
         if not self._num_fake and TPUPodClusterResolver.look(environ)[0]:
             self._pod = TPUPodClusterResolver(environ=environ)
+        elif not self._num_fake and TPUVMClusterResolver.look(environ)[0]:
+            self._pod = TPUVMClusterResolver(environ=environ)
         self._task_type = job_name
         self._task_id = self._pod.task_id if self._pod else 0
         self._rpc_layer = "grpc"
