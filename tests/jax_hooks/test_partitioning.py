@@ -30,14 +30,14 @@ def test_scatters_by_unsigned_numbers_are_by_signed_ones(mode: str, dtype: str) 
     indices = jnp.array([[0], [3], [3], [largest], [7]], dtype)
     numbers = jax.lax.ScatterDimensionNumbers((), (0,), (0,))
     traced = jax.make_jaxpr(lambda x, indices: jax.lax.scatter_add(x, indices, x, numbers, mode=mode))(X, indices)
-    changed = make_partitionable(traced, _mesh())
+    changed = make_partitionable(traced, _mesh(), _mesh().size)
     assert changed is not traced
     np.testing.assert_array_equal(_evaluate(changed, X, indices), _evaluate(traced, X, indices))
 
 
 def test_the_gradient_of_a_sort_is_changed_inside_of_the_function_that_jax_makes_of_it() -> None:
     traced = jax.make_jaxpr(jax.grad(lambda x: jnp.sum(jnp.sort(x) * jnp.arange(5.0))))(X)
-    changed = make_partitionable(traced, _mesh())
+    changed = make_partitionable(traced, _mesh(), _mesh().size)
     assert changed is not traced
     np.testing.assert_array_equal(_evaluate(changed, X), _evaluate(traced, X))
 
@@ -48,7 +48,7 @@ def test_other_operations_are_left_as_they_are() -> None:
 
     traced = jax.make_jaxpr(jax.grad(program))(X)
     assert "scatter-add" in str(traced)
-    assert make_partitionable(traced, _mesh()) is traced
+    assert make_partitionable(traced, _mesh(), _mesh().size) is traced
 
 
 def test_pooled_dims_are_replicated_and_others_are_not() -> None:
@@ -57,6 +57,6 @@ def test_pooled_dims_are_replicated_and_others_are_not() -> None:
 
     rows = jnp.arange(8.0).reshape(4, 2)
     traced = jax.make_jaxpr(jax.grad(pool))(rows)
-    changed = make_partitionable(traced, _mesh())
+    changed = make_partitionable(traced, _mesh(), _mesh().size)
     assert "UNCONSTRAINED" in str(changed) or "unconstrained_dims={0}" in str(changed)
     np.testing.assert_array_equal(_evaluate(changed, rows), _evaluate(traced, rows))

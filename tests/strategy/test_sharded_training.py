@@ -310,6 +310,19 @@ def test_layers_train_as_on_one_device(layer: str, strategy: str) -> None:
     compare(strategy, lambda: fit_classifier(build(), x, optimizers.SGD(0.1, momentum=0.9)), 1e-4)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", ["tied embeddings", "separable"])
+def test_gradients_that_xla_partitions_wrongly_are_those_of_one_device(layer: str) -> None:
+    def train() -> dict[str, Any]:
+        build, x = LAYERS[layer]
+        model = build()
+        model.compile(optimizers.SGD(1.0), "sparse_categorical_crossentropy")
+        model.fit(x[:7], Y[:7], batch_size=7, shuffle=False, verbose=0)
+        return variables_of(model)
+
+    compare("mesh", train)
+
+
 # Ways to train.
 
 

@@ -6,6 +6,12 @@ docs/row-operations.md lists the operations that were compared with one device. 
   indices with a constant of another type ("Check failed: ShapeUtil::IsScalarWithElementType"). The gradients of
   `jnp.sort` and of `lax.sort` are such scatters.
 - The gradient of max-pooling along the rows is wrong where windows overlap.
+
+And if the devices of a replica divide the work of layers (`ModelParallelStrategy`):
+
+- A scatter of rows that do not divide evenly, into a table that is sharded along the scattered dimension, adds what is
+  in the padding to the first row: the gradient of an embedding whose table is used a second time.
+- The gradient of the kernel of a convolution in groups (`DepthwiseConv2D`, `SeparableConv2D`) is wrong.
 """
 
 from __future__ import annotations
@@ -24,11 +30,15 @@ from unisono._src.jax_hooks._equations import change_equations, replace_by
 _POOLING_DERIVATIVES: Final = ("select_and_gather_add", "select_and_scatter_add")
 
 
-def make_partitionable(program: ClosedJaxpr, mesh: Mesh) -> ClosedJaxpr:
-    """``program``, to be compiled for several devices of ``mesh``."""
+def make_partitionable(program: ClosedJaxpr, mesh: Mesh, num_replicas: int) -> ClosedJaxpr:
+    """``program``, to be compiled for several devices of ``mesh``, among which the rows are divided into
+    ``num_replicas`` parts."""
 
     def change(jaxpr: Jaxpr) -> list[JaxprEqn]:
-        return [_change(equation, mesh) for equation in jaxpr.eqns]
+        changed = [_change(equation, mesh) for equation in jaxpr.eqns]
+        if num_replicas == mesh.size:
+            return changed
+        return [_change_in_divided_layers(equation, mesh, num_replicas) for equation in changed]
 
     return change_equations(program, change)
 
@@ -40,6 +50,45 @@ def _change(equation: JaxprEqn, mesh: Mesh) -> JaxprEqn:
     if name in _POOLING_DERIVATIVES:
         return replace_by(equation, _replicate_pooled_dims(equation, mesh))
     return equation
+
+
+def _change_in_divided_layers(equation: JaxprEqn, mesh: Mesh, num_replicas: int) -> JaxprEqn:
+    name = equation.primitive.name
+    if name.startswith("scatter") and any(size % num_replicas for size in _aval(equation.invars[1]).shape[:-1]):
+        return replace_by(equation, _scatter_whole_updates(equation, mesh))
+    if name == "conv_general_dilated" and _is_in_groups(equation):
+        return replace_by(equation, _convolve_whole_channels(equation, mesh))
+    return equation
+
+
+def _is_in_groups(convolution: JaxprEqn) -> bool:
+    return any(convolution.params[name] > 1 for name in ("feature_group_count", "batch_group_count"))
+
+
+def _scatter_whole_updates(equation: JaxprEqn, mesh: Mesh) -> Callable[..., Any]:
+    whole = NamedSharding(mesh, PartitionSpec())
+
+    def scatter(operand: Any, *indices_and_updates: Any) -> Any:
+        return _bind(equation, operand, *jax.lax.with_sharding_constraint(indices_and_updates, whole))
+
+    return scatter
+
+
+def _convolve_whole_channels(equation: JaxprEqn, mesh: Mesh) -> Callable[..., Any]:
+    """The operation with all channels on every device; in the gradient of a kernel all rows too."""
+    lhs, _, out = equation.params["dimension_numbers"]
+    is_kernel_gradient = equation.params["batch_group_count"] > 1
+
+    def constrain(value: Any, row_dim: int | None) -> Any:
+        spec = [PartitionSpec.UNCONSTRAINED if dim == row_dim else None for dim in range(value.ndim)]
+        return jax.lax.with_sharding_constraint(value, NamedSharding(mesh, PartitionSpec(*spec)))
+
+    def convolve(left: Any, right: Any) -> Any:
+        left = constrain(left, None if is_kernel_gradient else lhs[0])
+        result = _bind(equation, left, constrain(right, None))
+        return constrain(result, None if is_kernel_gradient else out[0])
+
+    return convolve
 
 
 def _scatter_by_signed_indices(equation: JaxprEqn) -> Callable[..., Any]:

@@ -279,7 +279,7 @@ def _adapt(jaxpr: Any, placement: Placement) -> Any:
         return jaxpr
     if placement.shards_variables:
         jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
-    jaxpr = make_partitionable(jaxpr, placement.mesh)
+    jaxpr = make_partitionable(jaxpr, placement.mesh, placement.num_replicas)
     return untranspose_products(jaxpr) if placement.platform == "cpu" else jaxpr
 
 
