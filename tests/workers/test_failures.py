@@ -70,6 +70,16 @@ def test_missing_workers_are_named_by_all_that_connected(tmp_path: Path) -> None
             assert "1 of 3 workers did not connect within 8 seconds: worker 1 at 127.0.0.1" in worker.output()
 
 
+@pytest.mark.slow
+def test_a_worker_under_slurm_sees_all_gpus_that_it_was_given(tmp_path: Path) -> None:
+    """JAX's own detection of SLURM would take the one of the local rank."""
+    slurm = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+    slurm |= {"SLURM_STEP_NODELIST": "localhost", "SLURM_STEP_NUM_TASKS": "1"}
+    with job(tmp_path, "joining.py", ["60"], workers=2, environment=slurm) as workers:
+        assert finish(workers, 90) == [0, 0]
+        assert all("visible GPUs: all" in worker.output() for worker in workers)
+
+
 @pytest.mark.full
 def test_a_chief_that_does_not_come_is_named(tmp_path: Path) -> None:
     with job(tmp_path, "joining.py", ["6"], workers=2, absent=[0]) as workers:

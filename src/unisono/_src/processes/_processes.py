@@ -143,6 +143,8 @@ def join_processes(
         processes.count,
         processes.index,
         local_device_ids=gpus,
+        # Under SLURM and Open MPI JAX would leave a worker one GPU, that of its local rank, of all that it was given.
+        cluster_detection_method="deactivate",
         coordinator_bind_address=bind_address(coordinator) if processes.is_chief else None,
         initialization_timeout=max(30, int(seconds)),
         heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,
