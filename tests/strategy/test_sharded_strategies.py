@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import unisono
 from unisono._src.keras_hooks import raw_value
 from unisono._src.strategy import Strategy
-from unisono._src.training import check_in_sync
+from unisono._src.training import check_in_sync, programs
 from unisono.checkpoint import Checkpoint
 
 DEVICES = ["cpu:0", "cpu:1"]
@@ -160,3 +161,14 @@ def test_fetched_values_are_copies(mirrored: Strategy) -> None:
     jax.jit(lambda x: x + 1, donate_argnums=0)(placed).block_until_ready()
     assert fetched.tolist() == [0, 0, 0]
     fetched += 1  # it may be written
+
+
+def test_on_one_device_the_step_is_that_of_a_mirrored_strategy() -> None:
+    def compiled_step(strategy: Strategy) -> list[str]:
+        model = make_model(strategy)
+        fit(model)
+        lines = [line for line in programs(model)[0].text.splitlines() if " = " in line]
+        return [re.sub(r", metadata={[^}]*}", "", line) for line in lines]
+
+    sharded, mirrored = unisono.FullyShardedStrategy(["cpu:0"], min_shard_size=0), unisono.MirroredStrategy(["cpu:0"])
+    assert compiled_step(sharded) == compiled_step(mirrored)

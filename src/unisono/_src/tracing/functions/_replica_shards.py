@@ -8,6 +8,7 @@ gradients, and updates its part of the weights and of the optimizer's variables.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,8 +59,7 @@ def sharded_dim(layout: NamedSharding | None, placement: Placement) -> ShardedDi
         axes = entry if isinstance(entry, tuple) else (entry,)
         rows = tuple(axis for axis in axes if axis in placement.row_axes)
         if rows:
-            sizes = [placement.mesh.shape[axis] for axis in rows]
-            return ShardedDim(dim, rows, sizes[0] if len(sizes) == 1 else sizes[0] * sizes[1])
+            return ShardedDim(dim, rows, math.prod(placement.mesh.shape[axis] for axis in rows))
     return None
 
 
