@@ -76,7 +76,6 @@ CELLS: Final = [
 
 QUICK: Final = [
     Fault("SIGKILL", "writing", "process"),
-    Fault("SIGTERM", "in validation", "process"),
     Fault("SIGKILL", "in a step", "worker 1"),
 ]
 """Those that run by default. All of them take the better part of an hour."""

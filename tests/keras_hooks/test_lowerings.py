@@ -158,6 +158,7 @@ class _PhysicsInformed(keras.Model):
         )
 
 
+@pytest.mark.full
 def test_a_physics_informed_network_trains_as_on_stock_keras() -> None:
     points = np.random.default_rng(0).normal(size=(21, 2)).astype("float32")
 

@@ -128,6 +128,7 @@ def found(folder: Path) -> list[list[int]]:
     return [json.loads((folder / f"found-{index}").read_text()) for index in (0, 1)]
 
 
+@pytest.mark.full
 def test_a_script_that_starts_a_cluster_by_hand_gets_it(run, tmp_path):
     """As the tutorials of several workers do, with TF_CONFIG and `python main.py`."""
     (tmp_path / "main.py").write_text(textwrap.dedent(MAIN))

@@ -92,7 +92,7 @@ def everything() -> keras.Model:
     return keras.Model(tokens, head()(layers.Flatten()(hidden)))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_layers_of_many_kinds_train_as_on_one_device() -> None:
     def train() -> dict[str, Any]:
         model = everything()

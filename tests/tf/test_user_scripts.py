@@ -20,11 +20,8 @@ SCRIPTS = Path(__file__).parent / "scripts" / "users"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(270)]
 DEADLINE = 240
 
-# In the default tests, on two replicas: each for many that resemble it.
-REPRESENTATIVES = (
-    "savedmodel_serving.py",
-    "tf1_habits.py",
-)
+# In the default tests, on two replicas.
+REPRESENTATIVES = ("tf1_habits.py",)
 NAMES = sorted(path.name for path in SCRIPTS.glob("*.py"))
 
 

@@ -197,6 +197,7 @@ def _collapse(path: tuple[int, ...], blank: int) -> tuple[int, ...]:
     return tuple(label for label, _ in itertools.groupby(path) if label != blank)
 
 
+@pytest.mark.full
 def test_the_loss_of_ctc_sums_over_all_alignments_and_decoding_returns_the_most_probable() -> None:
     steps, blank = 3, 2
     probabilities = np.array([[[0.6, 0.1, 0.3], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]]], "float32")

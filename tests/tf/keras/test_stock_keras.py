@@ -173,6 +173,7 @@ def test_distributions_of_keras_are_set_and_taken_back() -> None:
             keras.distribution.set_distribution(None)
 
 
+@pytest.mark.full
 def test_an_application_is_a_model() -> None:
     model = tf.keras.applications.MobileNet(weights=None, include_top=False, input_shape=(32, 32, 3), alpha=0.25)
     assert model.trainable_weights[0].shape == (3, 3, 3, 8)

@@ -71,7 +71,7 @@ def num_instructions(compiled: Any) -> int:
     return sum(" = " in line for line in compiled.as_text().splitlines())
 
 
-@pytest.mark.parametrize("build", [mlp, lstm])
+@pytest.mark.parametrize("build", [pytest.param(mlp, marks=pytest.mark.full), lstm])
 def test_sixty_eager_steps_leave_no_array_behind(build: Callable[[], keras.Model]) -> None:
     model = build()
     optimizer = keras.optimizers.SGD(0.01)

@@ -33,9 +33,12 @@ HIDDEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
+_COVERED = ("Bidirectional GRU", "MultiHeadAttention")  # by tests of training
+
+
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.full if name == "Bidirectional GRU" else []) for name in HIDDEN],
+    [pytest.param(name, marks=pytest.mark.full if name in _COVERED else []) for name in HIDDEN],
 )
 def test_gradients_of_a_model_are_those_of_jax_eagerly_and_compiled(name: str) -> None:
     keras.utils.set_random_seed(0)
