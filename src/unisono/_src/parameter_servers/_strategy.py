@@ -76,7 +76,6 @@ class ParameterServerStrategy(Strategy):
             raise ValueError(NO_TASKS.format(found=f"the jobs {jobs}" if jobs else "no tasks"))
         if resolver.task_type in ("worker", "ps"):
             raise ValueError(WRONG_TASK.format(task=resolver.task_type))
-        self._resolver = resolver
         self.worker_addresses = [str(address) for address in spec.job_tasks("worker")]
         """Where the workers listen."""
         self.servers = ParameterServers([str(address) for address in spec.job_tasks("ps")], secrets.token_hex(8))
@@ -84,13 +83,8 @@ class ParameterServerStrategy(Strategy):
         self.coordinator: Any = None
         """The `ClusterCoordinator`, once there is one."""
         mesh = Placement.over(default_devices()[:1]).mesh
-        super().__init__(ServerPlacement(mesh, self.servers, variable_partitioner))
+        super().__init__(ServerPlacement(mesh, self.servers, variable_partitioner), resolver)
         atexit.register(_close, weakref.ref(self))
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """The cluster."""
-        return self._resolver
 
     def close(self) -> None:
         """Ends the job: workers and parameter servers forget it, and wait for the next chief."""

@@ -79,14 +79,9 @@ class FullyShardedStrategy(Strategy):
     ):
         if shard not in WHAT:
             raise ValueError(UNKNOWN_WHAT.format(found=shard))
-        self._resolver = detect(os.environ) if devices is None else None
-        chosen = _devices(devices, self._resolver)
-        super().__init__(fully_sharded(chosen, shard, shard_group, min_shard_size))
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """The resolver that found the cluster; None without a cluster."""
-        return self._resolver
+        resolver = detect(os.environ) if devices is None else None
+        placement = fully_sharded(_devices(devices, resolver), shard, shard_group, min_shard_size)
+        super().__init__(placement, resolver)
 
 
 class ModelParallelStrategy(Strategy):
@@ -114,13 +109,8 @@ class ModelParallelStrategy(Strategy):
         layout_map: Any = None,
         devices: Sequence[str | jax.Device] | None = None,
     ):
-        self._resolver = detect(os.environ) if devices is None else None
-        super().__init__(model_parallel(_devices(devices, self._resolver), dict(mesh), layout_map))
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """The resolver that found the cluster; None without a cluster."""
-        return self._resolver
+        resolver = detect(os.environ) if devices is None else None
+        super().__init__(model_parallel(_devices(devices, resolver), dict(mesh), layout_map), resolver)
 
 
 def fully_sharded(

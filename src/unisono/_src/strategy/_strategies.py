@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import jax
 
@@ -92,14 +91,9 @@ class MultiWorkerMirroredStrategy(Strategy):
         communication_options: CommunicationOptions | None = None,
     ):
         options = communication_options or CommunicationOptions()
-        self._resolver = cluster_resolver or detect(os.environ)
-        join_cluster(self._resolver, options.timeout_seconds)
-        super().__init__(mirrored_or_sharded(all_devices()))
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """The resolver that found the cluster; None without a cluster."""
-        return self._resolver
+        resolver = cluster_resolver or detect(os.environ)
+        join_cluster(resolver, options.timeout_seconds)
+        super().__init__(mirrored_or_sharded(all_devices()), resolver)
 
 
 def mirrored_or_sharded(devices: list[jax.Device]) -> Placement:

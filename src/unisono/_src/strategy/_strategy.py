@@ -32,10 +32,10 @@ class Strategy:
     ```
     """
 
-    def __init__(self, placement: Placement):
+    def __init__(self, placement: Placement, cluster_resolver: Any = None):
         if placement.spans_processes:
             check_joined()
-        self._placement = placement
+        self._placement, self._resolver = placement, cluster_resolver
         self._extended = StrategyExtended(self, placement)
 
     @property
@@ -59,8 +59,8 @@ class Strategy:
 
     @property
     def cluster_resolver(self) -> Any:
-        """The cluster that this strategy runs on; None for a strategy of one process."""
-        return None
+        """The resolver that found the cluster; None without a cluster."""
+        return self._resolver
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Self]:

@@ -42,14 +42,9 @@ class TPUStrategy(Strategy):
         del experimental_spmd_xla_partitioning
         if experimental_device_assignment is not None:
             raise NotImplementedError(NO_ASSIGNMENT)
-        self._resolver = tpu_cluster_resolver or TPUClusterResolver()
-        join_cluster(self._resolver)
-        super().__init__(mirrored_or_sharded(self._resolver.devices()))
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """The resolver that found the TPUs."""
-        return self._resolver
+        resolver = tpu_cluster_resolver or TPUClusterResolver()
+        join_cluster(resolver)
+        super().__init__(mirrored_or_sharded(resolver.devices()), resolver)
 
     def experimental_assign_to_logical_device(self, tensor: Any, logical_device_id: int) -> Any:
         """The tensor itself: a replica has one logical device, and that is 0."""
