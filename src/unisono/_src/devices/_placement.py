@@ -17,6 +17,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from unisono._src.core import active_fit_facts
 from unisono._src.devices._devices import device_name
 from unisono._src.devices._layout_policies import VariableInfo
+from unisono._src.devices._shards import copy_to_host
 from unisono._src.devices._shared_memory import SharedArray, release_memory, share_host_memory
 from unisono._src.devices._upload import upload
 
@@ -218,8 +219,7 @@ class Placement:
         gathered = jax.tree.map(self.gather, nest)
         for leaf in jax.tree.leaves(gathered):
             leaf.copy_to_host_async()  # all transfers start before the first is waited for
-        # Copies: on CPUs np.asarray gives a view of memory that the next program may be given to write into.
-        return jax.tree.map(lambda leaf: np.array(leaf, copy=True), gathered)
+        return jax.tree.map(copy_to_host, gathered)
 
     def replica_values(self, array: jax.Array) -> tuple[jax.Array, ...]:
         """The whole value of a variable as each replica of this process has it, on the replica's device."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 Change = Callable[[Jaxpr], list[JaxprEqn]]
 """Gets a jaxpr and returns its equations, with others in the place of some."""
@@ -82,6 +82,15 @@ class _Walk:
 def _replace_equations(jaxpr: Jaxpr, equations: list[JaxprEqn]) -> Jaxpr:
     is_same = len(equations) == len(jaxpr.eqns) and all(map(operator.is_, equations, jaxpr.eqns))
     return jaxpr if is_same else jaxpr.replace(eqns=equations)
+
+
+def evaluate_equation(jaxpr: Jaxpr, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
+    """The results of one equation of ``jaxpr``, in the current trace, with its name scopes and source lines."""
+    values = {
+        atom: value for atom, value in zip(equation.invars, operands, strict=True) if not isinstance(atom, Literal)
+    }
+    single = jaxpr.replace(constvars=[], invars=[*values], outvars=equation.outvars, eqns=[equation])
+    return list(jax.core.eval_jaxpr(single, [], *values.values()))
 
 
 def replace_by(equation: JaxprEqn, function: Callable[..., Any]) -> JaxprEqn:

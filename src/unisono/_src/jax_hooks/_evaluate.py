@@ -15,6 +15,7 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTracer, TracingEqn
 from jax.extend.core import Literal
 
 from unisono._src import hooks
+from unisono._src.jax_hooks._equations import evaluate_equation
 from unisono._src.jax_hooks._traces import is_placeholder
 
 _UNKNOWN: Final = object()
@@ -144,12 +145,14 @@ def separate_operations(function: Callable[..., Any]) -> Callable[..., Any]:
         traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments)
         values = dict(zip(traced.jaxpr.invars, jax.tree.leaves(arguments), strict=True))
         values |= zip(traced.jaxpr.constvars, traced.consts, strict=True)
+
+        def read(atom: Any) -> Any:
+            return atom.val if isinstance(atom, Literal) else values[atom]
+
         for equation in traced.jaxpr.eqns:
-            operands = {atom: values[atom] for atom in equation.invars if not isinstance(atom, Literal)}
-            single = traced.jaxpr.replace(constvars=[], invars=[*operands], outvars=equation.outvars, eqns=[equation])
-            results = jax.core.eval_jaxpr(single, [], *operands.values())
+            results = evaluate_equation(traced.jaxpr, equation, [read(atom) for atom in equation.invars])
             values |= zip(equation.outvars, jax.lax.optimization_barrier(results), strict=True)
-        flat = [atom.val if isinstance(atom, Literal) else values[atom] for atom in traced.jaxpr.outvars]
+        flat = [read(atom) for atom in traced.jaxpr.outvars]
         return jax.tree.unflatten(jax.tree.structure(shape), flat)
 
     return run

@@ -19,6 +19,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, Va
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 
+from unisono._src.jax_hooks._equations import evaluate_equation
 from unisono._src.jax_hooks._traces import RecordingTrace, current_trace, trace_below_tapes, use_trace
 
 _gather: Final = Primitive("unisono_gather_weight")
@@ -132,7 +133,8 @@ class _Evaluation:
                 self._derived[equation.outvars[0]] = equation
                 continue
             after = self._find_trigger(equation)
-            results = self._evaluate(equation, [self._read(atom, after) for atom in equation.invars])
+            operands = [self._read(atom, after) for atom in equation.invars]
+            results = evaluate_equation(self._jaxpr, equation, operands)
             self._values |= zip(equation.outvars, results, strict=True)
         return [self._read(atom) for atom in self._jaxpr.outvars]
 
@@ -166,9 +168,4 @@ class _Evaluation:
         operands = [self._read(each, after) for each in equation.invars]
         if equation.primitive is _gather and after is not None:
             operands = list(jax.lax.optimization_barrier((operands[0], after)))[:1]
-        return self._evaluate(equation, operands)[0]
-
-    def _evaluate(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
-        values = {atom: value for atom, value in zip(equation.invars, operands, strict=True) if isinstance(atom, Var)}
-        single = self._jaxpr.replace(constvars=[], invars=[*values], outvars=equation.outvars, eqns=[equation])
-        return list(jax.core.eval_jaxpr(single, [], *values.values()))
+        return evaluate_equation(self._jaxpr, equation, operands)[0]
