@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from unisono_launch.launch import run
+from unisono_launch.engines import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,11 @@
 """`unisono run`: starts the workers of a job on this machine, watches them, ends or restarts them together."""
 
-from unisono_launch.launch._run import run as run
+from unisono_launch.launch._command_line import CommandParser as CommandParser
+from unisono_launch.launch._command_line import split_program as split_program
+from unisono_launch.launch._command_line import take_engine as take_engine
+from unisono_launch.launch._options import UsageError as UsageError
+from unisono_launch.launch._run import report_errors as report_errors
+from unisono_launch.launch._run import run_here as run_here
 from unisono_launch.worker import FAILED as FAILED
 from unisono_launch.worker import PREEMPTED as PREEMPTED
 from unisono_launch.worker import ExitCode as ExitCode

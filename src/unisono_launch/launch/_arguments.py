@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal
 
+from unisono_launch.launch._command_line import CommandParser, split_program
 from unisono_launch.launch._options import Options, SizeRange, UsageError
 from unisono_launch.worker import ExitCode
 
@@ -23,23 +24,16 @@ examples:
   unisono run --as-tensorflow script.py                 a script written for TensorFlow
   unisono run --sharded train.py                        a model that is larger than a device, the script unchanged
 
+on the machines of an engine, each with options of its own:
+  unisono run --on ray --help
+  unisono run --on slurm --help
+  unisono run --on kubernetes --help
+
 exit codes:
   """
     + ", ".join(f"{code.value} {code.name.lower()}" for code in ExitCode)
     + """ (see docs/launch.md)"""
 )
-
-# torchrun's flags that have no counterpart, and why none is needed.
-_TORCHRUN: Final = {
-    "--standalone": "One machine and a free port are the default: leave it out.",
-    "--rdzv": "The coordinator is on the first machine: write --nnodes N --node-rank R --master-addr A instead.",
-    "--local-addr": "The first machine is named on all of them with --master-addr A.",
-    "--log-dir": "Logs are stored in the folder of the run: write --run-dir DIR.",
-    "--tee": "Output is shown and stored for all workers: leave it out.",
-    "--redirects": "Output is shown and stored for all workers: leave it out.",
-    "--start-method": "Workers are new processes, never forks: leave it out.",
-    "--no-python": "Workers are Python programs: name a script, or a module with -m.",
-}
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -49,7 +43,7 @@ def parse(arguments: Sequence[str]) -> Options:
     ('-m', 'timeit', '--number', '1')
     """
     parser = _parser()
-    flags, program = _split(parser, list(arguments))
+    flags, program = split_program(parser, list(arguments))
     values = vars(parser.parse_args(flags))
     if not program:
         raise UsageError(f"No script was given. Type: {_USAGE}")
@@ -57,14 +51,12 @@ def parse(arguments: Sequence[str]) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = CommandParser(
         prog="unisono run",
         usage=_USAGE,
         description="Starts the workers of a job on this machine, shows their output, and stops or restarts them "
         "together.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add(
@@ -144,29 +136,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _split(parser: argparse.ArgumentParser, arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The launcher's own arguments, and the program with its arguments.
-
-    Not by argparse: it would take the script's flags for ours, and treats "--" differently from one Python to the next.
-    """
-    takes_value = {name for action in parser._actions if action.nargs != 0 for name in action.option_strings}
-    position = 0
-    while position < len(arguments):
-        argument = arguments[position]
-        if argument in ("--", "-m") or not argument.startswith("-"):
-            break
-        position += 2 if argument in takes_value else 1
-    flags, program = arguments[:position], arguments[position:]
-    if program[:1] == ["--"]:
-        program = program[1:]
-    num_words = 2 if program[:1] == ["-m"] else 1
-    if len(program) < num_words:
-        return flags, []
-    if program[num_words : num_words + 1] == ["--"]:
-        del program[num_words]
-    return flags, program
-
-
 def _num_workers(text: str) -> int | SizeRange | Literal["auto", "gpu"]:
     if text == "auto":
         return "auto"
@@ -194,13 +163,3 @@ def _number_or_range(text: str) -> int | SizeRange:
     if not colon or least == most:
         return int(least)
     return SizeRange(int(least), int(most))
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser that raises :class:`UsageError`."""
-
-    def error(self, message: str) -> NoReturn:
-        for flag, advice in _TORCHRUN.items():
-            if f" {flag}" in message.replace("_", "-"):
-                raise UsageError(f"{flag} is not a flag of unisono run. {advice}")
-        raise UsageError(f"{message}. Type: {_USAGE}; all options: unisono run --help")

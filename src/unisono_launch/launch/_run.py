@@ -1,11 +1,11 @@
-"""The command `unisono run`: which role this launcher has in its job."""
+"""`unisono run` on this machine: which role this launcher has in its job."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from unisono_launch.launch._arguments import parse
 from unisono_launch.launch._context import LauncherContext, discover
@@ -17,10 +17,15 @@ from unisono_launch.launch._standalone_launcher import StandaloneLauncher
 from unisono_launch.worker import ExitCode
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Runs the command with the arguments after `unisono run`; returns the exit code."""
+def run_here(arguments: Sequence[str]) -> int:
+    """Runs the command on this machine, with the arguments after `unisono run`; returns the exit code."""
+    return _choose_role(discover(parse(arguments), dict(os.environ))).run()
+
+
+def report_errors(command: Callable[[], int]) -> int:
+    """Runs a command; prints its errors, and returns the exit code for them."""
     try:
-        return _choose_role(discover(parse(arguments), dict(os.environ))).run()
+        return command()
     except UsageError as error:
         print(f"unisono run: {error}", file=sys.stderr)
     except KeyboardInterrupt:  # before any worker was started, or after all have ended
