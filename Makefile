@@ -13,19 +13,24 @@ RUN := $(VENV)/bin/python -m
 # in one process.
 NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
-PIP := $(RUN) pip --quiet --quiet --disable-pip-version-check --no-input
+PIP := pip --quiet --quiet --disable-pip-version-check --no-input
 
 # "py311" and so on: part of the name of the lock file, and of the stamp of a finished install.
 PY := $(shell $(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])' 2>/dev/null)
 LOCK := requirements/lock-$(PY).txt
 READY := $(VENV)/ready-$(PY)
 
+# The tests of engines have an environment of their own: Ray and what it needs take 400 MB.
+ENGINES := .venvs/engines-$(PY)
+ENGINES_LOCK := requirements/lock-engines-$(PY).txt
+ENGINES_READY := $(ENGINES)/ready
+
 # Hides XLA warnings that no user can act on; errors are still shown.
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -38,6 +43,7 @@ help:
 	@echo "make sharding   measure the memory of a device with sharded state, and write the table of docs/sharding.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
 	@echo "make tf-guides  write docs/tf-guides.md, the features of TensorFlow's guides and their tests"
+	@echo "make test-engines  jobs on real Ray, SLURM and Open MPI, and write the results to docs/engines.md"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
@@ -58,13 +64,19 @@ demo: $(READY)
 install: $(READY)
 
 check: lint types layers
-	@$(PYTEST) -m "not slow and not full" --ignore=tests/parity $(ARGS)
+	@$(PYTEST) -m "not slow and not full and not engines" --ignore=tests/parity $(ARGS)
 
 test: lint types layers
 	@$(PYTEST) $(ARGS)
 
 test-all: lint types layers
-	@$(PYTEST) -m "" $(ARGS)
+	@$(PYTEST) -m "not engines" $(ARGS)
+
+# With ARGS some scenarios are tried again, and the page has only these.
+test-engines: $(ENGINES_READY)
+	@rm -f build/engines.jsonl
+	@$(ENGINES)/bin/python -m pytest -q -m engines tests/engines --engine-results=build/engines.jsonl $(ARGS); code=$$?; \
+	    $(ENGINES)/bin/python -m tests.engines.page build/engines.jsonl docs/engines.md && exit $$code
 
 # With ARGS some faults are tried again, and the page combines them with the earlier results of the rest.
 faults: $(READY)
@@ -136,7 +148,7 @@ lock:
 	@PYTHON="$(PYTHON)" requirements/relock
 
 clean:
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venvs build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # An environment of another Python, or of an interrupted install, has no stamp of this name, and is created again.
@@ -144,8 +156,15 @@ clean:
 $(READY): $(wildcard $(LOCK)) pyproject.toml | supported
 	@echo "Installing into $(VENV) from $(LOCK) (once)"
 	@test -f $@ || $(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --no-deps --require-hashes -r $(LOCK)
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(RUN) $(PIP) install --no-deps --require-hashes -r $(LOCK)
+	@$(RUN) $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(ENGINES_READY): $(wildcard $(ENGINES_LOCK)) pyproject.toml | supported
+	@echo "Installing into $(ENGINES) from $(ENGINES_LOCK) (once)"
+	@test -f $@ || $(PYTHON) -m venv --clear $(ENGINES)
+	@$(ENGINES)/bin/python -m $(PIP) install --no-deps --require-hashes -r $(ENGINES_LOCK)
+	@$(ENGINES)/bin/python -m $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 supported:

@@ -1,0 +1,72 @@
+"""Writes docs/engines.md from what `pytest --engine-results=FILE` has left: FILE PAGE. `make test-engines` does both.
+
+Of a scenario that was tried several times the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+INTRODUCTION: Final = """# Engines: what was tried
+
+`make test-engines` generates this page. It runs jobs on a real Ray (several nodes simulated by Ray's own
+`ray.cluster_utils.Cluster`), on a real SLURM of two nodes, and under a real `mpirun`, all on one machine, and disturbs
+them. *Bit-equal* means that the weights at the end are those of an undisturbed job, to the last bit. How to use an
+engine is in [ray.md](ray.md), [slurm.md](slurm.md) and [kubernetes.md](kubernetes.md).
+"""
+
+ENGINES: Final = ("Ray", "SLURM", "Open MPI", "Kubernetes", "SkyPilot")
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """The page. An engine of which nothing was tried is in it, as such."""
+    tried = {(row["engine"], row["scenario"]): row for row in rows if "engine" in row}
+    unknown = sorted({engine for engine, _ in tried} - set(ENGINES))
+    if unknown:
+        raise ValueError(f"Scenarios of unknown engines: {unknown}. The engines are {ENGINES}.")
+    return "\n".join([INTRODUCTION, _versions(), *(_table(engine, tried) for engine in ENGINES)])
+
+
+def _table(engine: str, tried: dict[tuple[str, str], dict[str, Any]]) -> str:
+    rows = [row for (of, _), row in tried.items() if of == engine]
+    lines = [f"| {row['scenario']} | {row['result'] if row['outcome'] == 'passed' else '**failed**'} |" for row in rows]
+    body = ["| scenario | result |", "| --- | --- |", *lines] if lines else ["Not tried."]
+    return f"## {engine}\n\n" + "\n".join(body) + "\n"
+
+
+def _versions() -> str:
+    packages = [f"{name} {_version(package)}" for name, package in (("Ray", "ray"), ("JAX", "jax"), ("Keras", "keras"))]
+    commands = [_command_version("sinfo"), _command_version("mpirun")]
+    machine = f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return ", ".join([machine, *packages, *filter(None, commands)]) + ".\n"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _command_version(command: str) -> str:
+    if shutil.which(command) is None:
+        return ""
+    output = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
+    return next(iter(output.splitlines()), "").replace("mpirun (Open MPI)", "Open MPI")
+
+
+def main(results: Path, target: Path) -> None:
+    target.write_text(page([json.loads(line) for line in results.read_text().splitlines()]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
