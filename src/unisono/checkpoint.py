@@ -10,6 +10,7 @@ for batch in iterator:
 ```
 """
 
+from unisono._src.processes import request_preemption
 from unisono._src.state.checkpoint import (
     AnyOf, Best, Checkpoint, CheckpointManager, CheckpointMismatch, EveryEpoch, EverySeconds, EverySteps, LoadStatus,
     PreemptionCheckpointHandler, Progress, SavePolicy, TerminationConfig, checkpoints_iterator, latest_checkpoint,
@@ -19,5 +20,5 @@ from unisono._src.state.store import BadCheckpoint, CheckpointError
 __all__ = [
     "AnyOf", "BadCheckpoint", "Best", "Checkpoint", "CheckpointError", "CheckpointManager", "CheckpointMismatch",
     "EveryEpoch", "EverySeconds", "EverySteps", "LoadStatus", "PreemptionCheckpointHandler", "Progress", "SavePolicy",
-    "TerminationConfig", "checkpoints_iterator", "latest_checkpoint",
+    "TerminationConfig", "checkpoints_iterator", "latest_checkpoint", "request_preemption",
 ]

@@ -5,8 +5,10 @@ Here the interruption is an exception and the second run a second model in this 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import unisono
 from unisono._src.processes import Preempted
 from unisono._src.training import Resume
 from unisono._src.training import _resume as resume_module
-from unisono.checkpoint import EveryEpoch, EverySteps
+from unisono.checkpoint import EveryEpoch, EverySteps, request_preemption
 from unisono.data import Dataset
 
 pytestmark = pytest.mark.slow
@@ -223,6 +225,36 @@ def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_proc
         preempted.fit(**arguments(), resume=tmp_path / "run", callbacks=[SendSigterm()])
     assert preempted.history.epoch == []
     again.fit(**arguments(), resume=tmp_path / "run")
+    assert_same(whole, again)
+
+
+def test_a_request_of_another_thread_ends_a_fit_outside_of_the_main_thread(
+    tmp_path: Path, new_process: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Request(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            if batch == 3:
+                thread = threading.Thread(target=request_preemption, args=("the node drains",))
+                thread.start()
+                thread.join()
+
+    def fit(model: Any, **arguments: Any) -> None:
+        with contextlib.suppress(Preempted):
+            model.fit(**rows(), epochs=3, verbose=0, **arguments)
+
+    def fit_in_thread(model: Any, **arguments: Any) -> None:
+        thread = threading.Thread(target=fit, args=(model,), kwargs=arguments)
+        thread.start()
+        thread.join()
+
+    whole, preempted, again = new_model(), new_model(), new_model()
+    seed()
+    fit(whole)
+    seed()
+    fit_in_thread(preempted, resume=tmp_path / "run", callbacks=[Request()])
+    assert preempted.optimizer.iterations == 4
+    assert f"the node drains; everything is saved in {tmp_path / 'run'}" in capsys.readouterr().err
+    fit_in_thread(again, resume=tmp_path / "run")
     assert_same(whole, again)
 
 

@@ -1,4 +1,4 @@
-"""One worker gets SIGTERM: all write a checkpoint after the same step, exit, and resume where they were."""
+"""One worker is to be preempted: all write a checkpoint after the same step, exit, and resume where they were."""
 
 from pathlib import Path
 
@@ -10,13 +10,14 @@ from tests.workers._job import finish, job
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 
 
-def test_workers_that_read_their_own_data_exit_and_resume_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize("notice", ["request", "signal"])
+def test_workers_that_read_their_own_data_exit_and_resume_together(notice: str, tmp_path: Path) -> None:
     (tmp_path / "uninterrupted").mkdir()
     (tmp_path / "preempted").mkdir()
-    assert _run(tmp_path / "uninterrupted", -1) == [0, 0]
-    assert _run(tmp_path / "preempted", 5) == [75, 75]
+    assert _run(tmp_path / "uninterrupted", -1, notice) == [0, 0]
+    assert _run(tmp_path / "preempted", 5, notice) == [75, 75]
     assert not (tmp_path / "preempted" / "worker-0.npz").exists()
-    assert _run(tmp_path / "preempted", -1) == [0, 0]
+    assert _run(tmp_path / "preempted", -1, notice) == [0, 0]
     for index in range(2):
         uninterrupted, preempted = (
             _result(tmp_path / name / f"worker-{index}.npz") for name in ("uninterrupted", "preempted")
@@ -32,8 +33,8 @@ def _result(path: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def _run(folder: Path, told_in: int) -> list[int]:
-    with job(folder, "preempted.py", [str(folder), str(told_in)], workers=2) as workers:
+def _run(folder: Path, told_in: int, notice: str) -> list[int]:
+    with job(folder, "preempted.py", [str(folder), str(told_in), notice], workers=2) as workers:
         codes = finish(workers, 120)
         print("\n".join(worker.output() for worker in workers))
         return codes

@@ -13,7 +13,13 @@ import keras
 import pytest
 
 from unisono._src.processes import Preempted, PreemptionNotice
-from unisono.checkpoint import Checkpoint, CheckpointManager, PreemptionCheckpointHandler, TerminationConfig
+from unisono.checkpoint import (
+    Checkpoint,
+    CheckpointManager,
+    PreemptionCheckpointHandler,
+    TerminationConfig,
+    request_preemption,
+)
 
 
 @pytest.fixture
@@ -115,14 +121,14 @@ def test_a_second_signal_goes_where_it_went_before(received: list[int]) -> None:
         assert received == []
         os.kill(os.getpid(), signal.SIGTERM)
         assert received == [signal.SIGTERM]
-        notice.handled = True
+        notice.mark_handled()
 
 
 def test_a_signal_that_comes_twice_at_once_counts_once(received: list[int]) -> None:
     with PreemptionNotice() as notice:
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGTERM)
-        notice.handled = True
+        notice.mark_handled()
     assert received == []
 
 
@@ -130,3 +136,47 @@ def test_a_signal_that_was_not_handled_is_not_lost(received: list[int]) -> None:
     with PreemptionNotice():
         os.kill(os.getpid(), signal.SIGTERM)
     assert received == [signal.SIGTERM]
+
+
+def test_a_request_of_another_thread_ends_a_loop_outside_of_the_main_thread(
+    variable: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended: list[BaseException] = []
+    has_begun = threading.Event()
+
+    def step() -> None:
+        variable.assign_add(1.0)
+        has_begun.set()
+
+    def train() -> None:
+        with PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt") as handler:
+            try:
+                while True:
+                    handler.run(step)
+            except Preempted as error:
+                ended.append(error)
+
+    thread = threading.Thread(target=train)
+    thread.start()
+    assert has_begun.wait(60)
+    request_preemption("the node drains")
+    thread.join(60)
+    assert [type(error) for error in ended] == [Preempted]
+    assert f"the node drains; everything is saved in {tmp_path / 'ckpt'}" in capsys.readouterr().err
+
+    again = keras.Variable(0.0)
+    with PreemptionCheckpointHandler(None, Checkpoint(variable=again), tmp_path / "ckpt") as handler:
+        assert handler.total_run_calls == float(again) == float(variable)
+        handler.run(lambda: None)  # one request ends one loop
+
+
+def test_a_request_before_the_loop_counts(variable: Any, tmp_path: Path) -> None:
+    request_preemption()
+    with PreemptionNotice() as notice:
+        assert notice.received, "a request that nobody handled stays"
+    handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt")
+    with pytest.raises(Preempted):
+        loop(handler, variable, 10)
+    assert handler.total_run_calls == 1
+    with PreemptionNotice() as notice:
+        assert not notice.received

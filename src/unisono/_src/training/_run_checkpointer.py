@@ -1,7 +1,7 @@
-"""Checkpoints a `fit` while it runs, and ends the process for a restart when it receives SIGTERM.
+"""Checkpoints a `fit` while it runs, and ends the process for a restart when it is preempted.
 
 The chief writes what every process holds, and each process its own pieces of state that is sharded over processes. All
-of them decide alike: by steps and epochs each for itself, by the clock and by signals in a vote
+of them decide alike: by steps and epochs each for itself, by the clock and by preemption notices in a vote
 (`processes/_consensus.py`).
 """
 
@@ -40,7 +40,7 @@ _FAILED: Final = 4
 
 @contextlib.contextmanager
 def checkpointing(resume: Resume | None) -> Iterator[RunCheckpointer | None]:
-    """The checkpointer of one `fit`, which listens for SIGTERM inside of the block; None without a ``resume``."""
+    """The checkpointer of one `fit`, which listens for preemption notices in the block; None without a ``resume``."""
     if resume is None:
         yield None
         return
@@ -63,7 +63,7 @@ class RunCheckpointer:
 
     Args:
         resume: where and when.
-        notice: whether this process has received SIGTERM.
+        notice: whether this process is to be preempted.
 
     Attributes:
         saved: the checkpoint to resume from; None if this is the first run.
@@ -97,7 +97,7 @@ class RunCheckpointer:
             self._save(training)
 
     def after_call(self, training: TrainingState) -> None:
-        """Some steps were run: saves if it is time to, exits if a process received SIGTERM."""
+        """Some steps were run: saves if it is time to, exits if a process is to be preempted."""
         policy = self._resume.policy
         # What all processes know without asking: the step. Their clocks differ, so the chief's decides.
         is_due_for_all = policy.due(self._progress(training, seconds=0.0))

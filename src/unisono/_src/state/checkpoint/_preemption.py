@@ -1,4 +1,4 @@
-"""`PreemptionCheckpointHandler` for custom loops: after SIGTERM all workers save after the same step, and exit."""
+"""`PreemptionCheckpointHandler` for custom loops: after a notice all workers save after the same step, and exit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar, final
 
-from unisono._src.processes import Consensus, PreemptionNotice, processes
+from unisono._src.processes import Consensus, PreemptionNotice, processes, request_preemption
 from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._manager import CheckpointManager
@@ -30,8 +30,8 @@ class TerminationConfig:
     """How a platform announces a preemption, and how the process exits.
 
     Attributes:
-        termination_watcher_fn: called about once a second, in a thread; True announces a preemption. SIGTERM does so
-            in any case.
+        termination_watcher_fn: called about once a second, in a thread; True announces a preemption. SIGTERM and
+            `request_preemption` do so in any case.
         exit_fn: called when the checkpoint is written; by default the process exits with code 75, which asks
             `unisono run` for a restart.
         grace_period: how many seconds training continues after the notice, before it saves and exits.
@@ -137,7 +137,8 @@ class PreemptionCheckpointHandler:
         self._notice.__exit__()
 
     def _save_and_exit(self, *args: Any, **kwargs: Any) -> None:
-        self._notice.handled = self._has_exited = True
+        self._has_exited = True
+        reason = self._notice.mark_handled()
         self.close()
         if self._config.save_fn is not None:
             self._config.save_fn(*args, **kwargs)
@@ -147,7 +148,7 @@ class PreemptionCheckpointHandler:
         if self._config.exit_fn is not None:
             self._config.exit_fn()
         else:
-            self._notice.exit_for_restart(self._manager.directory)
+            self._notice.exit_for_restart(self._manager.directory, reason)
 
     def _watch(self) -> None:
         watcher = self._config.termination_watcher_fn
@@ -158,8 +159,8 @@ class PreemptionCheckpointHandler:
             except Exception as error:  # raised by the next step, in the thread of the caller
                 self._error = error
                 return
-            if preempted:
-                self._notice.received = True
+            if preempted and not self._ended.is_set():
+                request_preemption("termination_watcher_fn announced a preemption")
                 return
 
 
