@@ -18,14 +18,16 @@ import unisono
 
 # Namespaces in the shape of another library. tests/tf and tests/tfds compare them with the original.
 COMPATIBLE = ("tf", "tfds")
+# Modules that need an extra, which the tests do not have. tests/engines lists their names.
+OPTIONAL = ("ray",)
 
 
 def public_modules() -> Iterator[ModuleType]:
-    """`unisono` and every module below it without a leading underscore, except the compatible namespaces."""
+    """`unisono` and every module below it without a leading underscore, except compatible and optional ones."""
     yield unisono
     names = [found.name for found in pkgutil.iter_modules(unisono.__path__)]
     for name in sorted(names):
-        if name.startswith("_") or name in COMPATIBLE:
+        if name.startswith("_") or name in (*COMPATIBLE, *OPTIONAL):
             continue
         module = importlib.import_module(f"unisono.{name}")
         yield module

@@ -32,4 +32,4 @@ def test_every_name_in_all_exists(module: object) -> None:
 
 def test_the_package_shows_its_public_names_and_nothing_else() -> None:
     shown = {name for name in dir(unisono) if not name.startswith("_")}
-    assert shown - set(public_api.COMPATIBLE) == set(unisono.__all__)
+    assert shown - {*public_api.COMPATIBLE, *public_api.OPTIONAL} == set(unisono.__all__)
