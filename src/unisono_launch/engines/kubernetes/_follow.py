@@ -1,0 +1,120 @@
+"""Follows a job in the cluster: the output of worker 0's pod, until the job is done or has failed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from unisono_launch.engines.kubernetes._kubectl import Kubectl, KubectlError
+from unisono_launch.launch import ExitCode
+
+_POLL_SECONDS: Final = 2.0
+_MOST_ERRORS: Final = 30  # in a row: a minute without an answer
+
+# How a JobSet and a TrainJob say that they are done.
+_DONE: Final = ("Completed", "Complete")
+
+
+def follow(kubectl: Kubectl, target: str) -> int:
+    """Shows the output of each pod of worker 0 until `target` (KIND/NAME) has ended; returns the exit code.
+
+    That is 0, or the code of the first pod that has failed. Ctrl-C ends the following, and not the job.
+    """
+    try:
+        return _follow(kubectl, target, _POLL_SECONDS)
+    except KubectlError as error:
+        print(f"unisono: the job can no longer be followed: {error}\n{_hint(kubectl, target)}", file=sys.stderr)
+        return ExitCode.LAUNCHER
+    except KeyboardInterrupt:
+        print(f"\nunisono: {target} goes on.\n{_hint(kubectl, target)}", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+
+
+def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
+    selector = f"jobset.sigs.k8s.io/jobset-name={target.partition('/')[2]}"
+    shown: set[str] = set()
+    state = ""
+    num_errors = 0
+    while True:
+        try:
+            job = kubectl.get(target)
+            pods = kubectl.get("pods", "--selector", selector)["items"]
+            num_errors = 0
+        except KubectlError:
+            num_errors += 1
+            if num_errors == _MOST_ERRORS:
+                raise
+            time.sleep(poll_seconds)
+            continue
+        for pod in _find_chiefs(pods):
+            name = pod["metadata"]["name"]
+            if name in shown:
+                continue
+            if pod["status"].get("phase") in ("Running", "Succeeded", "Failed"):
+                shown.add(name)
+                kubectl.stream_logs(name)
+            elif state != (state := f"{name}: {_why_pending(pod)}"):
+                print(f"unisono: {state}", file=sys.stderr)
+        ending = _find_ending(job)
+        if ending is not None:
+            return _report(kubectl, target, ending, pods)
+        time.sleep(poll_seconds)
+
+
+def _find_chiefs(pods: list[Any]) -> list[Any]:
+    """The pods of worker 0, one for each start of the job, the oldest first."""
+    index = "batch.kubernetes.io/job-completion-index"
+    chiefs = [pod for pod in pods if pod["metadata"].get("annotations", {}).get(index) == "0"]
+    return sorted(chiefs, key=lambda pod: str(pod["metadata"].get("creationTimestamp", "")))
+
+
+def _why_pending(pod: Any) -> str:
+    for status in pod["status"].get("containerStatuses", []):
+        waiting = status.get("state", {}).get("waiting")
+        if waiting:
+            return ": ".join(filter(None, (waiting.get("reason"), waiting.get("message"))))
+    for condition in pod["status"].get("conditions", []):
+        if condition["type"] == "PodScheduled" and condition["status"] != "True":
+            return ": ".join(filter(None, (condition.get("reason"), condition.get("message"))))
+    return str(pod["status"].get("phase", "Pending"))
+
+
+def _find_ending(job: Any) -> Any:
+    """The condition that says how the job has ended; None while it has not."""
+    for condition in job.get("status", {}).get("conditions", []):
+        if condition["status"] == "True" and condition["type"] in (*_DONE, "Failed"):
+            return condition
+    return None
+
+
+def _report(kubectl: Kubectl, target: str, ending: Any, pods: list[Any]) -> int:
+    if ending["type"] in _DONE:
+        print(f"unisono: {target} is done.", file=sys.stderr)
+        return ExitCode.DONE
+    print(f"unisono: {target} has failed: {ending.get('reason')}: {ending.get('message')}", file=sys.stderr)
+    first = min(_failures(pods), default=None)  # the cause before those that lost a peer
+    if first is None:
+        return ExitCode.FAILED
+    _, _, name, code = first
+    print(f"  The first pod that failed, with exit code {code}: {kubectl.quote('logs', name)}", file=sys.stderr)
+    return code
+
+
+def _failures(pods: list[Any]) -> Iterator[tuple[bool, str, str, int]]:
+    """Of each container that has failed: whether because of a lost peer, when, in which pod, with which code."""
+    for pod in pods:
+        for status in pod["status"].get("containerStatuses", []):
+            terminated = status.get("state", {}).get("terminated") or {}
+            code = int(terminated.get("exitCode", 0))
+            if code:
+                yield code == ExitCode.LOST, str(terminated.get("finishedAt", "")), pod["metadata"]["name"], code
+
+
+def _hint(kubectl: Kubectl, target: str) -> str:
+    selector = f"jobset.sigs.k8s.io/jobset-name={target.partition('/')[2]}"
+    return (
+        f"  Its output: {kubectl.quote('logs', '--follow', '--prefix', '--selector', selector)}\n"
+        f"  To end it: {kubectl.quote('delete', target)}"
+    )

@@ -1,0 +1,152 @@
+"""Applying and following a job, with a stand-in for kubectl.
+
+The stand-in is a real executable on the PATH that records what it is asked, and answers from files. It tests our own
+logic: what is shown, when it ends, with which code. It says nothing about Kubernetes.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from unisono_launch.engines import run
+from unisono_launch.engines.kubernetes import _follow
+
+# Every answer about the job is the next file of "answers": its first line is the job, the second the pods.
+STAND_IN_FOR_KUBECTL = """#!/bin/bash
+cd "$(dirname "$0")"
+echo "$*" >> calls
+case "$*" in
+    *--ignore-not-found*) cat existing 2> /dev/null; exit 0 ;;
+    *"apply -f -") cat > applied; echo applied ;;
+    *"get pods"*) sed -n 2p "answers/$(cat number)" ;;
+    *"get "*) number=$(( $(cat number) + 1 )); [[ -e answers/$number ]] || number=$(( number - 1 ))
+        echo "$number" > number; sed -n 1p "answers/$number" | grep . || { echo "no route to host" >&2; exit 1; } ;;
+    *"logs --follow"*) exec bash "logs-${*: -1}" ;;
+    *) echo "unexpected: $*" >&2; exit 9 ;;
+esac
+"""
+
+JOB = ["--on", "kubernetes", "--image", "trainer:1", "--name", "mnist", "--volume-claim", "runs"]
+DONE = {"type": "Complete", "status": "True"}
+FAILED = {"type": "Failed", "status": "True", "reason": "ReachedMaxRestarts", "message": "jobset failed"}
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """The folder of the stand-in, which is the only kubectl on the PATH."""
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "number").write_text("0")
+    (tmp_path / "kubectl").write_text(STAND_IN_FOR_KUBECTL)
+    (tmp_path / "kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(_follow, "_POLL_SECONDS", 0.0)
+    return tmp_path
+
+
+def answer(cluster: Path, *states):
+    """Each state is the conditions of the job and its pods; None: kubectl fails."""
+    for number, state in enumerate(states, 1):
+        job, pods = ("", "") if state is None else map(json.dumps, state)
+        (cluster / "answers" / str(number)).write_text(f"{job}\n{pods}\n")
+
+
+def state(*pods, conditions=()):
+    return {"status": {"conditions": list(conditions)}}, {"items": list(pods)}
+
+
+def pod(name, phase, *, index=0, code=None, at="12:00", waiting=None):
+    terminated = None if code is None else {"exitCode": code, "finishedAt": f"2026-01-01T{at}:00Z"}
+    states = {"waiting": waiting} if waiting else {"terminated": terminated} if terminated else {"running": {}}
+    return {
+        "metadata": {
+            "name": name,
+            "creationTimestamp": f"2026-01-01T{at}:00Z",
+            "annotations": {"batch.kubernetes.io/job-completion-index": str(index)},
+        },
+        "status": {"phase": phase, "containerStatuses": [{"state": states}]},
+    }
+
+
+def test_a_job_is_applied_and_followed_over_a_restart_to_its_end(cluster, capfd):
+    full = {"reason": "ImagePullBackOff", "message": "not found"}
+    answer(
+        cluster,
+        state(),
+        state(pod("mnist-a", "Pending", waiting=full)),
+        state(pod("mnist-a", "Pending", waiting=full)),
+        state(pod("mnist-a", "Running"), pod("mnist-1", "Running", index=1)),
+        None,  # the API server does not answer for a moment
+        state(pod("mnist-b", "Running", at="13:00")),
+        state(pod("mnist-b", "Succeeded", code=0, at="13:00"), conditions=[DONE]),
+    )
+    (cluster / "logs-mnist-a").write_text("echo step 1")
+    (cluster / "logs-mnist-b").write_text("echo step 2")
+    assert run([*JOB, "--namespace", "research", "train.py"]) == 0
+    shown = capfd.readouterr()
+    assert shown.out == "step 1\nstep 2\n"
+    assert shown.err == "applied\nunisono: mnist-a: ImagePullBackOff: not found\nunisono: trainjob/mnist is done.\n"
+    assert "kind: TrainJob" in (cluster / "applied").read_text()
+    calls = (cluster / "calls").read_text().splitlines()
+    assert calls[1] == "--namespace research apply -f -"
+    assert all(call.startswith("--namespace research ") for call in calls)
+
+
+def test_a_failed_job_ends_with_the_code_of_the_pod_that_failed_first(cluster, capfd):
+    pods = [pod("mnist-a", "Failed", code=69, at="12:00"), pod("mnist-1", "Failed", index=1, code=3, at="12:01")]
+    answer(cluster, state(*pods, conditions=[FAILED]))
+    (cluster / "logs-mnist-a").write_text("echo a peer was lost")
+    assert run([*JOB, "--kind", "jobset", "train.py"]) == 3
+    shown = capfd.readouterr()
+    assert shown.out == "a peer was lost\n"
+    assert "unisono: jobset/mnist has failed: ReachedMaxRestarts: jobset failed\n" in shown.err
+    assert "with exit code 3: kubectl logs mnist-1\n" in shown.err
+
+
+def test_a_job_that_failed_without_a_pod_ends_with_1(cluster, capfd):
+    answer(cluster, state(conditions=[FAILED | {"reason": "TrainingRuntimeNotSupported", "message": "unknown"}]))
+    assert run([*JOB, "train.py"]) == 1
+    assert "TrainingRuntimeNotSupported" in capfd.readouterr().err
+
+
+def test_a_job_of_that_name_is_not_applied_again(cluster, capfd):
+    (cluster / "existing").write_text("trainjob.trainer.kubeflow.org/mnist\n")
+    assert run([*JOB, "train.py"]) == 2
+    assert "delete it and start again: kubectl delete trainjob/mnist" in capfd.readouterr().err
+    assert not (cluster / "applied").exists()
+
+
+def test_what_kubectl_refuses_is_reported_in_its_words(cluster, capfd):
+    (cluster / "kubectl").write_text("#!/bin/bash\necho 'the server doesn'\\''t have a resource type' >&2\nexit 1\n")
+    assert run([*JOB, "train.py"]) == 2
+    assert "has failed: the server doesn't have a resource type" in capfd.readouterr().err
+
+
+def test_a_cluster_that_no_longer_answers_ends_the_following(cluster, capfd):
+    answer(cluster, None)
+    assert run([*JOB, "train.py"]) == 2
+    shown = capfd.readouterr().err
+    assert "the job can no longer be followed: no route to host" in shown
+    assert "kubectl delete trainjob/mnist" in shown
+
+
+def test_ctrl_c_ends_the_following_and_not_the_job(cluster):
+    answer(cluster, state(pod("mnist-a", "Running")))
+    (cluster / "logs-mnist-a").write_text("echo step 1; exec sleep 60")
+    command = [sys.executable, "-m", "unisono_launch", "run", *JOB, "train.py"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "step 1\n"
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "unisono: trainjob/mnist goes on.\n" in errors
+    assert "delete" not in (cluster / "calls").read_text()
