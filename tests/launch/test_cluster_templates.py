@@ -1,4 +1,4 @@
-"""The SLURM script of examples/cluster, as far as a machine without SLURM can try it."""
+"""The scripts of examples/cluster, as far as a machine without SLURM and TPUs can try them."""
 
 import json
 import os
@@ -77,3 +77,40 @@ def test_the_slurm_script_starts_one_launcher_for_each_machine(tmp_path, code):
     assert (tmp_path / "requeued").exists() == (code == PREEMPTED)
     if code == PREEMPTED:
         assert (tmp_path / "requeued").read_text() == "requeue 77\n"
+
+
+# Runs the command of `gcloud … ssh` in a shell, as the VM does, and records all calls.
+GCLOUD = """#!/bin/bash
+printf '%s\\n' "$4" >> calls
+for word in "$@"; do
+    [[ $word == --command=* ]] && exec env HOME="$PWD/home" bash -c "${word#--command=}"
+done
+exit 0
+"""
+
+
+def test_the_script_for_tpu_vms_passes_on_the_words_as_they_are(tmp_path):
+    activate = tmp_path / "home" / "venv" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.write_text("unisono() { printf '%s\\n' \"$@\" > words; }\n")
+    (tmp_path / "gcloud").write_text(GCLOUD)
+    (tmp_path / "gcloud").chmod(0o755)
+    subprocess.run(
+        ["bash", str(FOLDER / "tpu-vm.sh"), "my-tpu", "us-central2-b", "src/my train.py", "--title", "it's $HOME", "*"],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        check=True,
+        timeout=60,
+    )
+    assert (tmp_path / "calls").read_text().split() == ["scp", "ssh"]
+    words = (tmp_path / "words").read_text().splitlines()
+    assert words == [
+        *("run", "--run-dir", "/mnt/runs/my-tpu", "--grace", "100"),
+        *("my train.py", "--title", "it's $HOME", "*"),
+    ]
+
+
+def test_the_script_for_tpu_vms_says_how_it_is_used():
+    result = subprocess.run(["bash", str(FOLDER / "tpu-vm.sh")], capture_output=True, text=True, timeout=10)
+    assert result.returncode == 2
+    assert "TPU ZONE SCRIPT" in result.stderr
