@@ -56,7 +56,8 @@ every_case = pytest.mark.parametrize("make", list(CASES.values()), ids=list(CASE
 def test_every_source_and_operation_is_in_the_table(tmp_path: Path) -> None:
     tested = {type(case.make(tmp_path)) for case in (*SOURCES.values(), *OPERATIONS.values())}
     kinds = {kind for _, kind in inspect.getmembers(plans, inspect.isclass) if issubclass(kind, Source | Operation)}
-    assert {kind for kind in kinds if not inspect.isabstract(kind)} == tested
+    needs_ray = {plans.RayBlocks}  # tests/engines/ray/test_data.py
+    assert {kind for kind in kinds if not inspect.isabstract(kind)} - needs_ray == tested
 
 
 @every_case

@@ -80,6 +80,11 @@ class DistributedDataset:
         return begin
 
     @property
+    def resume_caveat(self) -> str | None:
+        """Why an iterator that is set to a position may give other elements than before; None if it cannot."""
+        return self._dataset.plan.resume_caveat
+
+    @property
     def element_spec(self) -> Nest:
         """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
         return self._dataset.convert_spec(self._distribution.spec(self._dataset.inferred_element_spec))

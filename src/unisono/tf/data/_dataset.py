@@ -95,6 +95,11 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         return Dataset.of(dataset)
 
     @staticmethod
+    def from_ray(data_: Any) -> Dataset:
+        """The rows of a Ray Dataset, as in `unisono.data`."""
+        return Dataset.of(data.Dataset.from_ray(data_))
+
+    @staticmethod
     def range(*args: Any, output_type: Any = np.int64, name: str | None = None, **_: Any) -> Dataset:
         """The numbers of Python's `range`."""
         return Dataset.of(data.Dataset.range(*args, output_type=as_dtype(output_type).dtype))

@@ -14,15 +14,20 @@ from numpy.typing import DTypeLike
 from unisono._src.data.dataset._transformations import Transformations
 from unisono._src.data.plans import (
     ArraySlices,
+    AutoShardPolicy,
     ChoiceSource,
     Counter,
     GeneratorSource,
     LoadedSource,
     Nest,
+    Options,
     Plan,
     RandomNumbers,
     Range,
+    RayBlocks,
     Signature,
+    Unbatch,
+    WithOptions,
     ZippedPlans,
     find_files,
     flatten,
@@ -86,6 +91,28 @@ class Dataset(Transformations):
         function = generator if not args else lambda: generator(*args)
         signature = Signature.from_arguments(output_signature, output_types, output_shapes)
         return Dataset(Plan(GeneratorSource(function, signature)))
+
+    @staticmethod
+    def from_ray(data: Any) -> Dataset:
+        """The rows of a Ray Dataset, each a dict with an array for each column.
+
+        In a worker of Ray Train, pass `ray.train.get_dataset_shard(name)`: each worker reads its own shard, and
+        `batch(size)` still means the global batch. A `ray.data.Dataset` itself is read whole by every worker.
+
+        `batch` cuts the blocks of Ray without copying single rows. Texts are byte strings. See docs/ray.md for the
+        position in a checkpoint.
+
+        >>> Dataset.from_ray([1, 2])
+        Traceback (most recent call last):
+        TypeError: from_ray: expected a ray.data.Dataset, or what ray.train.get_dataset_shard(name) returns; got list.
+        """
+        source = RayBlocks(data)
+        plan = Plan(source)
+        if source.is_shard:
+            options = Options()
+            options.experimental_distribute.auto_shard_policy = AutoShardPolicy.OFF
+            plan = plan.then(WithOptions(options))
+        return Dataset(plan.then(Unbatch()))
 
     @staticmethod
     def range(*args: int, output_type: DTypeLike = np.int64, name: str | None = None, **_: Any) -> Dataset:

@@ -34,7 +34,9 @@ from unisono._src.data.plans import (
     Operation,
     Plan,
     Prefetch,
+    Rebatch,
     TensorSpec,
+    Unbatch,
     flatten,
     index_plan,
     num_host_threads,
@@ -205,6 +207,17 @@ def _move_maps(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
     rest: list[Operation] = []
     waiting: list[Map] = []  # maps that may still move
     decisions: list[Decision] = []
+    spec_before_unbatch: Any = UNKNOWN
+
+    def add_operation(operation: Operation) -> None:
+        """A batch directly after an unbatch cuts slices of the batches before it, instead of copying row by row."""
+        reason = ""
+        if type(operation) is Batch and rest and isinstance(rest[-1], Unbatch) and _has_fixed_rows(spec_before_unbatch):
+            rest[-1] = Rebatch((operation.batch_size,), operation.drop_remainder)
+            reason = "slices of the batches before unbatch()"
+        else:
+            rest.append(operation)
+        decisions.append(Decision(str(operation), "python", reason))
 
     def stop_moving(where: Where, reason: str) -> None:
         """The waiting maps run here, one element at a time."""
@@ -224,17 +237,25 @@ def _move_maps(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
             rest.append(operation)
             decisions.append(_python_decision(operation, reason))
         elif isinstance(operation, Batch) and waiting:
-            rest.extend([operation, VectorMap(tuple(waiting))])
-            decisions.append(Decision(str(operation), "python"))
+            add_operation(operation)
+            rest.append(VectorMap(tuple(waiting)))
             decisions.extend(Decision(str(each), "host vectorized", "one compiled call per batch") for each in waiting)
             waiting.clear()
         else:
             if not operation.commutes_with_maps:
                 stop_moving("python", f"{operation} follows, which needs each element")
-            rest.append(operation)
-            decisions.append(Decision(str(operation), "python"))
+            if isinstance(operation, Unbatch):
+                spec_before_unbatch = before.spec
+            add_operation(operation)
     stop_moving("python", "no batch follows")
     return tuple(rest), decisions
+
+
+def _has_fixed_rows(spec: Any) -> bool:
+    """Whether all batches of this spec have rows of one shape: slices of them can then be joined."""
+    if spec is UNKNOWN:
+        return False
+    return all(isinstance(leaf, TensorSpec) and leaf.shape and None not in leaf.shape[1:] for leaf in flatten(spec))
 
 
 def _reason_not_to_move(before: Stage, stage: Stage) -> str | None:

@@ -76,6 +76,7 @@ def open_feed(
             placement=placement,
             origin=origin,
             position=position,
+            resume_caveat=x.resume_caveat,
             differs_by_process=True,
         )
     x = getattr(x, "global_batches", x)  # a distributed dataset
@@ -184,6 +185,7 @@ def _dataset_feed(
         placement=placement,
         origin=origin,
         position=position,
+        resume_caveat=dataset.plan.resume_caveat,
     )
 
 

@@ -42,6 +42,7 @@ from unisono._src.data.plans._pass_batches import PassBatches, repeat_last_row
 from unisono._src.data.plans._passes import StatelessElements, map_deferred
 from unisono._src.data.plans._plan import Plan, iterate
 from unisono._src.data.plans._prefetch import AUTOTUNE, Prefetch
+from unisono._src.data.plans._ray_source import RayBlocks
 from unisono._src.data.plans._repeat import Repeat
 from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_plan import IndexedMap, RowPlan

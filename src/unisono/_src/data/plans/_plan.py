@@ -60,6 +60,13 @@ class Plan:
         return stage.open(path)
 
     @property
+    def resume_caveat(self) -> str | None:
+        """Why a pass that is set to a position may give other elements than before; None if it cannot."""
+        members: list[Source | Operation] = [self.source, *self.operations]
+        inputs = (plan.resume_caveat for member in members for plan in member.inputs)
+        return self.source.resume_caveat or next(filter(None, inputs), None)
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds of everything random in it, in order: with equal seeds, equal plans give equal elements."""
         return tuple(self._seeds())

@@ -38,6 +38,11 @@ class Source(PlanPart, ABC):
         """What its elements look like. By default the first one is read to find out."""
         return inspection.observe()
 
+    @property
+    def resume_caveat(self) -> str | None:
+        """Why a pass that is set to a position may give other elements than before; None if it cannot."""
+        return None
+
     def as_rows(self) -> RowPlan | None:
         """Its elements as rows of arrays, in order; None if they are not."""
         return None

@@ -19,6 +19,9 @@ from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
 from unisono._src.data.plans._spec import check_has_rows, map_specs, row_spec, with_num_rows
 
+OTHER_BATCHES = """The position to resume at is row {row} of a batch, and that batch has {rows} rows now: the input
+gives other batches than before. Pass the same data, or begin anew with another folder."""
+
 
 @dataclass(frozen=True)
 class Unbatch(Operation):
@@ -148,6 +151,8 @@ class _RowReader:
         if state["row"]:
             self._before_batch = state["input"]
             self._begin(next(self._upstream))
+            if self._num_rows < state["row"]:
+                raise ValueError(OTHER_BATCHES.format(rows=self._num_rows, row=state["row"]))
             self._row = state["row"]
 
     def close(self) -> None:
