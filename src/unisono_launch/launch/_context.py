@@ -19,7 +19,7 @@ from unisono_launch.launch._machines import Machines, find_machines
 from unisono_launch.launch._options import Options, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._run_folder import make_run_folder
-from unisono_launch.launch._screen import Screen
+from unisono_launch.launch._screen import Screen, TerminalScreen
 from unisono_launch.launch.workers import LocalProcesses, WorkerEngine
 
 _LONGEST_GET: Final = 3600.0  # a queue does not wait for infinite seconds
@@ -124,6 +124,6 @@ def discover(options: Options, environ: Mapping[str, str]) -> LauncherContext:
         allocator=WorkerAllocator(options, environ),
         engine=LocalProcesses(environ),
         run_dir=make_run_folder(options, machines),
-        screen=Screen(environ),
+        screen=TerminalScreen(environ),
         events=queue.SimpleQueue(),
     )

@@ -6,8 +6,9 @@ import contextlib
 import os
 import re
 import select
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, final
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
@@ -20,7 +21,35 @@ STDOUT: Final = 1
 STDERR: Final = 2
 
 
-class Screen:
+class Screen(ABC):
+    """Where the output of workers and messages of the launcher are shown."""
+
+    live: bool
+    """Whether a line can be painted over."""
+
+    @abstractmethod
+    def print_line(self, rank: int, stream: int, text: bytes) -> None:
+        """Prints one line of a worker, after its name."""
+
+    @abstractmethod
+    def print_message(self, text: str, style: str = "bold") -> None:
+        """Prints lines of the launcher itself, on standard error."""
+
+    @abstractmethod
+    def print_raw(self, stream: int, data: bytes) -> None:
+        """Prints the bytes of a job's only worker as they arrive."""
+
+    @abstractmethod
+    def paint_bar(self, rank: int, text: bytes) -> None:
+        """Paints the unfinished line of a worker over the one before; nothing where `live` is false."""
+
+    @abstractmethod
+    def leave_bar(self) -> None:
+        """Leaves the last progress bar where it is."""
+
+
+@final
+class TerminalScreen(Screen):
     """Standard output and standard error of the launcher, written as bytes: what a worker prints may not be text.
 
     Nothing here raises when the reader is gone (`unisono run … | head`): the job continues, and the logs are complete.
@@ -28,7 +57,6 @@ class Screen:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.live = os.isatty(STDOUT)
-        """Whether a line can be painted over."""
         self._coloured = {
             stream: os.isatty(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
             for stream in (STDOUT, STDERR)

@@ -30,6 +30,7 @@ from unisono_launch.launch import (
 )
 
 _held_port: Final = contextlib.ExitStack()  # in worker 0: the port at which the workers connect
+_plans: Final[list[AttemptPlan]] = []  # in each worker: one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +89,9 @@ class UnisonoBackend(Backend):
         self._attempt += 1
 
 
-def release_port() -> None:
-    """Lets another process of this machine hold the port of this attempt: a launcher that takes over."""
-    _held_port.close()
+def plan_of_this_worker() -> AttemptPlan:
+    """The attempt as this Ray worker has to know it. Its `run_dir` is empty."""
+    return _plans[-1]
 
 
 def _place() -> tuple[str, str]:
@@ -114,6 +115,7 @@ def _set_environment(machines: Machines, attempt: int, config: UnisonoConfig) ->
         sharded=config.sharded,
         secret=config.secret,
     )
+    _plans.append(plan)
     variables = worker_environment(plan, machines.rank, os.environ)
     del variables["UNISONO_STATUS"]  # for a launcher, and Ray Train has none
     if config.run_dir is None:

@@ -1,0 +1,99 @@
+"""The channel between the driver of a job and the supervisors of its workers: a Ray actor on the driver's node.
+
+Supervisors send what the driver shows and decides on, and get what the driver and their peers ask of them with the
+answer. Ray ends the actor, as all actors of a job, when the driver dies.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unisono_launch.launch import EndingReason
+
+Shown = tuple[str, tuple[Any, ...]]
+"""A call of a method of `Screen`: its name and its arguments."""
+
+
+@dataclass(frozen=True)
+class AttemptBegan:
+    """A supervisor is about to start its worker."""
+
+    hosts: tuple[str, ...]
+    """Of all workers, by rank."""
+    node: str
+    """Ray's ID of the supervisor's node."""
+
+
+@dataclass(frozen=True)
+class AttemptEnded:
+    """No process of a worker is left."""
+
+    report: dict[str, Any]
+    """By `report_to_json`."""
+    drained: bool
+    """Whether Ray had announced that it takes away a node of the job."""
+
+
+@dataclass(frozen=True)
+class SetupFailed:
+    """A worker cannot be started on its node, and could not be after a restart."""
+
+    why: str
+
+
+Content = AttemptBegan | AttemptEnded | SetupFailed | Shown
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the supervisor of worker `rank` has sent."""
+
+    attempt: int
+    rank: int
+    content: Content
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a supervisor gets back: all that was ever asked, so that nothing is lost with an answer."""
+
+    signals: tuple[signal.Signals, ...]
+    """Those that the driver got."""
+    ending: EndingReason | None
+    """Why this attempt ends elsewhere."""
+    num_ended: int
+    """How many workers have ended in this attempt."""
+
+
+class JobChannel:
+    """The actor."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._signals: list[signal.Signals] = []
+        self._endings: dict[int, EndingReason] = {}
+        self._ended: defaultdict[int, set[int]] = defaultdict(set)
+
+    def exchange(
+        self, attempt: int, rank: int, contents: Sequence[Content], ending: EndingReason | None = None
+    ) -> Orders:
+        """Called by a supervisor a few times a second."""
+        self._messages += [Message(attempt, rank, content) for content in contents]
+        if any(isinstance(content, AttemptEnded) for content in contents):
+            self._ended[attempt].add(rank)
+        if ending is not None and self._endings.get(attempt) != "failed":  # which outweighs the others
+            self._endings[attempt] = ending
+        return Orders(tuple(self._signals), self._endings.get(attempt), len(self._ended[attempt]))
+
+    def collect(self) -> list[Message]:
+        """Called by the driver: what has arrived since the last call."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Called by the driver."""
+        self._signals.append(number)
