@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from unisono_launch.doctor import Finding, _requirements, _versions
 from unisono_launch.doctor._backend import check_backend
 from unisono_launch.doctor._cluster import check_cluster
 from unisono_launch.doctor._datasets import check_datasets
+from unisono_launch.doctor._engines import check_engines
 from unisono_launch.doctor._extras import check_extras
 from unisono_launch.doctor._machine import check_machine
 from unisono_launch.doctor._strategy import check_strategy
@@ -195,3 +197,14 @@ def test_a_cluster_that_makes_no_sense_is_an_error_with_the_variables_to_unset()
     assert found.status == "error"
     assert "process 7 of 2" in found.text
     assert (found.remedy or "").endswith("unset RANK WORLD_SIZE MASTER_ADDR MASTER_PORT")
+
+
+def test_engines_are_found_without_importing_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretend) -> None:
+    monkeypatch.syspath_prepend(pretend("ray", "2.60.0"))
+    (tmp_path / "sbatch").touch(mode=0o755)
+    found = check_engines({"PATH": str(tmp_path)})
+    assert found.status == "ok"
+    assert found.facts == {"ray": "2.60.0", "slurm": str(tmp_path / "sbatch"), "kubernetes": None}
+    assert found.text.splitlines()[0] == "unisono run --on ray | slurm"
+    assert "kubernetes: no kubectl on the PATH (--dry-run prints the manifest)" in found.text
+    assert "ray" not in sys.modules

@@ -16,6 +16,7 @@ NAMES = [
     "backend",
     "strategy",
     "datasets",
+    "engines",
     "cluster",
     "ports",
     "import",

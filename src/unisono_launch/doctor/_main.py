@@ -9,7 +9,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from unisono_launch.doctor import _backend, _cluster, _datasets, _extras, _machine, _ports, _strategy, _versions
+from unisono_launch.doctor import (
+    _backend,
+    _cluster,
+    _datasets,
+    _engines,
+    _extras,
+    _machine,
+    _ports,
+    _strategy,
+    _versions,
+)
 from unisono_launch.doctor._finding import Finding, worst
 from unisono_launch.doctor._probe_checks import STAGES, check_stage, fetch_hooks
 from unisono_launch.doctor._probe_process import start_probe
@@ -39,6 +49,7 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
         (_backend.NAME, functools.partial(_backend.check_backend, environ)),
         (_strategy.NAME, functools.partial(_strategy.check_strategy, environ)),
         (_datasets.NAME, functools.partial(_datasets.check_datasets, environ)),
+        (_engines.NAME, functools.partial(_engines.check_engines, environ)),
         (_cluster.NAME, functools.partial(_cluster.check_cluster, environ)),
         (_ports.NAME, functools.partial(_ports.check_ports, environ)),
     ]
