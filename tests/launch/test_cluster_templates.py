@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from unisono_launch.engines.ray._arguments import parse as parse_for_ray
 from unisono_launch.launch import PREEMPTED
 
 FOLDER = Path(__file__).parents[2] / "examples" / "cluster"
@@ -114,3 +116,16 @@ def test_the_script_for_tpu_vms_says_how_it_is_used():
     result = subprocess.run(["bash", str(FOLDER / "tpu-vm.sh")], capture_output=True, text=True, timeout=10)
     assert result.returncode == 2
     assert "TPU ZONE SCRIPT" in result.stderr
+
+
+def test_the_rayjob_starts_a_command_for_the_pods_that_it_asks_for(tmp_path, monkeypatch):
+    text = (FOLDER / "rayjob.yaml").read_text()
+    words = shlex.split(re.search(r"entrypoint: (.*)", text)[1])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").touch()
+    assert words[:4] == ["unisono", "run", "--on", "ray"]
+    options = parse_for_ray(words[4:])
+    gpus = re.findall(r"nvidia.com/gpu: (\d+)", text)
+    assert [str(options.devices.count)] == gpus
+    assert re.findall(r"[rR]eplicas: (\d+)", text) == [str(options.job.num_workers)] * 3
+    assert options.job.run_dir.startswith(re.search(r"mountPath: (\S+)", text)[1])

@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         "--max_restarts",
         type=_whole("--max-restarts"),
         metavar="R",
-        help="how often all pods are started again after a failure; preemptions do not count (default: 3)",
+        help="how often all pods are started again after a failure; preemptions do not count (default: 0)",
     )
     add(
         "--volume-claim",

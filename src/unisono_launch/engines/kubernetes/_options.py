@@ -42,7 +42,7 @@ class KubernetesOptions:
     namespace: str | None = None
     """None: that of kubectl's context."""
     max_restarts: int | None = None
-    """None: 3, or what the runtime says if one is named."""
+    """None: 0, or what the runtime says if one is named."""
     volume_claim: str | None = None
     """CLAIM or CLAIM:MOUNT, with the folder of the run."""
     runtime: str | None = None
@@ -63,8 +63,8 @@ class KubernetesOptions:
 
     @property
     def restarts(self) -> int:
-        """How often all pods are started again after a failure: the job is unattended, so 3 unless told otherwise."""
-        return 3 if self.max_restarts is None else self.max_restarts
+        """How often all pods are started again after a failure."""
+        return self.max_restarts or 0
 
     @property
     def job(self) -> str:
