@@ -4,7 +4,8 @@ Imports nothing.
 """
 
 from unisono_launch.worker._environment import (
-    IDX_FOLDERS, STRATEGIES, STRATEGY_VARIABLE, dataset_folders, keras_dataset_cache, num_cpu_threads, read_strategy,
+    IDX_FOLDERS, STRATEGIES, STRATEGY_VARIABLE, dataset_folders, keras_dataset_cache, num_cpu_threads,
+    read_commit_method, read_strategy,
 )
 from unisono_launch.worker._exit_codes import PREEMPTED, ExitCode
 from unisono_launch.worker._status import FAILED, Status, read_status, write_status

@@ -1,4 +1,5 @@
-"""What environment variables mean to workers and to `unisono doctor`: threads, the strategy, folders of datasets."""
+"""What environment variables mean to workers and to `unisono doctor`: threads, the strategy, how checkpoints are
+completed, folders of datasets."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ IDX_FOLDERS: Final = {"mnist": "mnist", "fashion_mnist": "fashion-mnist"}
 """By the name of a dataset: the folder with the four original files, as Keras and Debian call it."""
 
 STRATEGY_VARIABLE: Final = "UNISONO_STRATEGY"
+COMMIT_VARIABLE: Final = "UNISONO_CHECKPOINT_COMMIT"
 
 STRATEGIES: Final = {
     "mirrored": "weights and optimizer state are copied to every device",
@@ -43,6 +45,19 @@ def read_strategy(environ: Mapping[str, str] = os.environ) -> str:
     if found not in STRATEGIES:
         *first, last = map(repr, STRATEGIES)
         raise ValueError(f"{STRATEGY_VARIABLE}={found!r} is no strategy. Set it to {', '.join(first)} or {last}.")
+    return found
+
+
+def read_commit_method(environ: Mapping[str, str] = os.environ) -> str:
+    """How a checkpoint on a disk is completed, from ``UNISONO_CHECKPOINT_COMMIT``: "rename", "marker", or "auto" to
+    find out what the file system can do.
+
+    >>> read_commit_method({"UNISONO_CHECKPOINT_COMMIT": "marker"})
+    'marker'
+    """
+    found = environ.get(COMMIT_VARIABLE) or "auto"
+    if found not in ("auto", "marker", "rename"):
+        raise ValueError(f"{COMMIT_VARIABLE}={found!r} is not known. Set it to 'marker' or 'rename', or unset it.")
     return found
 
 

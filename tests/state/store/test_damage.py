@@ -240,10 +240,10 @@ def test_no_path_of_a_manifest_is_ever_opened(series, files):
         load(series.path(2))
 
 
-@pytest.mark.parametrize("version", [3, 10**30])
+@pytest.mark.parametrize("version", [4, 10**30])
 def test_a_newer_version_is_named_with_the_remedy(series, version):
     (series.path(2) / "manifest.json").write_bytes(signed({"what": "ever"}, version=version, more={}))
-    with pytest.raises(BadCheckpoint, match=f"in version {version} of the format; this one reads 2. Upgrade: pip"):
+    with pytest.raises(BadCheckpoint, match=f"in version {version} of the format; this one reads 3. Upgrade: pip"):
         load(series.path(2))
 
 

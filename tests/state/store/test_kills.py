@@ -80,7 +80,7 @@ def save_and_die(*arguments):
 module.save_file = save_and_die
 """,
     "after the manifest": """
-import unisono._src.state.store._commit as module
+import unisono._src.state.store._renamed_folder as module
 module.sync_folder = die
 """,
     "before the rename": "os.rename = die",
@@ -190,6 +190,8 @@ def test_a_replacement_killed_between_its_two_moves_is_completed_by_the_next_loa
     folder = tmp_path / "ckpt" / "latest"
     commit(folder, arrays={}, state="old")
     code = "def die():\n    os.kill(os.getpid(), signal.SIGKILL)\n" + KILLED_AT["between two moves"]
+    # The first checkpoint tries out whether folders can be renamed.
+    code = "commit(Path(sys.argv[1]).with_name('first'), arrays={})\n" + code
     process = child(f"{code}\ncommit(Path(sys.argv[1]), arrays={{}}, state='new')", folder)
     assert process.wait(60) == -signal.SIGKILL
     assert not folder.exists()

@@ -1,7 +1,8 @@
 """The one place where environment variables are read.
 
-Everything else calls :func:`read_environment`, so that what a shell can change about Unisono is one short list. Only
-``UNISONO_DATASETS`` is not on it: `unisono_launch.worker.dataset_folders` reads it, for the doctor too.
+Everything else calls :func:`read_environment`, so that what a shell can change about Unisono is one short list. Two are
+not on it, and are read in `unisono_launch.worker`: ``UNISONO_DATASETS``, for the doctor too, and
+``UNISONO_CHECKPOINT_COMMIT``, for the store, which does not know this package.
 """
 
 from __future__ import annotations

@@ -28,11 +28,12 @@ from unisono._src.keras_hooks._whole_values import (
     has_variables_sharded_over_processes,
     run_on_chief_with_whole_values,
 )
-from unisono._src.state.store import is_committed, staged_file
+from unisono._src.state.store import is_committed, is_url, staged_file
 
 # As in tf.keras, which took every other name for one of its checkpoints.
 _SUFFIXES: Final = (".keras", ".h5", ".hdf5", ".weights.json")
 _ONE_FILE: Final = (".keras", ".h5", ".hdf5")
+_MODEL_HUBS: Final = ("hf://", "kaggle://")  # Keras loads presets from there
 
 NO_EXPORT = """{name!r} cannot be exported here: its weights are sharded over processes, and an exported program has
 them whole. Write model.save("model.keras"), and export the model that keras.models.load_model loads in one process."""
@@ -101,15 +102,17 @@ def route_weights_folders(folders: WeightsFolders) -> None:
 
 
 def is_folder_path(path: Any) -> bool:
-    """Whether weights saved to ``path`` become a folder: it has none of Keras's endings.
+    """Whether weights saved to ``path`` become a folder: it has none of Keras's endings, and is no model hub.
 
     >>> [is_folder_path(path) for path in ("ckpt_3", "cp-{epoch:04d}.ckpt", "3.weights.h5", "model.keras")]
     [True, True, False, False]
+    >>> [is_folder_path(path) for path in ("gs://bucket/ckpt_3", "gs://bucket/model.keras", "hf://user/model")]
+    [True, False, False]
     """
     if not isinstance(path, str | os.PathLike):
         return False
     name = os.fspath(path)
-    return isinstance(name, str) and "://" not in name and not name.endswith(_SUFFIXES)
+    return isinstance(name, str) and not name.startswith(_MODEL_HUBS) and not name.endswith(_SUFFIXES)
 
 
 class ScheduledCheckpoint(keras.callbacks.ModelCheckpoint, abc.ABC):
@@ -180,6 +183,10 @@ def _is_one_file(arguments: dict[str, Any]) -> bool:
     return isinstance(name, str) and "://" not in name and name.endswith(_ONE_FILE) and not is_split
 
 
+def _exists(path: str) -> bool:
+    return is_committed(path) if is_url(path) else os.path.exists(path)
+
+
 def _save_folders(original: Any, folders: WeightsFolders) -> Any:
     def save_weights(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> Any:
         # tf.keras had these two; the path tells the same.
@@ -187,7 +194,7 @@ def _save_folders(original: Any, folders: WeightsFolders) -> Any:
         if args or kwargs or not is_folder_path(filepath) or legacy.get("save_format") not in (None, "tf"):
             return original(self, filepath, overwrite, *args, **kwargs)
         path = os.fspath(filepath)
-        if overwrite or not os.path.exists(path) or io_utils.ask_to_proceed_with_overwrite(path):
+        if overwrite or not _exists(path) or io_utils.ask_to_proceed_with_overwrite(path):
             folders.save(self, path)
         return None
 
@@ -197,7 +204,7 @@ def _save_folders(original: Any, folders: WeightsFolders) -> Any:
 def _load_folders(original: Any, folders: WeightsFolders) -> Any:
     def load_weights(self: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> Any:
         # What is there and not ours may be one of Orbax's folders.
-        ours = is_folder_path(filepath) and (not os.path.exists(filepath) or is_committed(filepath))
+        ours = is_folder_path(filepath) and (is_url(filepath) or not os.path.exists(filepath) or is_committed(filepath))
         if kwargs or not ours:
             return original(self, filepath, skip_mismatch=skip_mismatch, **kwargs)
         return folders.load(self, os.fspath(filepath), skip_mismatch=skip_mismatch)

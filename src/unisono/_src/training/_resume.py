@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 from unisono._src.core import read_environment
 from unisono._src.state.checkpoint import EverySeconds, SavePolicy
+from unisono._src.state.store import Location, to_location
 from unisono._src.training.callbacks import BackupAndRestore
 
 _SECONDS: Final = 30.0
@@ -28,7 +30,8 @@ class Resume:
     """How a `fit` is checkpointed: `model.fit(..., resume=Resume("runs/mnist", policy=EverySteps(500)))`.
 
     Attributes:
-        directory: the folder of the run. A new `fit` in it, after a crash say, resumes from the last checkpoint.
+        directory: the folder of the run, or a URL, such as "gs://bucket/runs/mnist". A new `fit` in it, after a crash
+            say, resumes from the last checkpoint.
         policy: when to save; every 30 seconds by default.
         keep: how many of the newest checkpoints are kept.
         delete_at_end: whether they are deleted when training has finished.
@@ -42,6 +45,7 @@ class Resume:
     def __post_init__(self) -> None:
         if not isinstance(self.directory, str | os.PathLike) or not os.fspath(self.directory):
             raise TypeError(NOT_A_FOLDER.format(resume=self.directory))
+        to_location(self.directory)  # raises if the package for this URL is missing
         if not isinstance(self.policy, SavePolicy):
             raise TypeError(f"policy is a unisono.checkpoint.SavePolicy, as EverySeconds(30); got {self.policy!r}.")
         if not isinstance(self.keep, int) or self.keep < 1:
@@ -69,10 +73,10 @@ def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
     return Resume(argument)
 
 
-_finished: Counter[Path] = Counter()
+_finished: Counter[Location] = Counter()
 
 
-def next_fit_folder(resume: Resume) -> Path:
+def next_fit_folder(resume: Resume) -> Location:
     """A folder for each `fit` that a process makes in one run: after a restart of the script, those that had finished
     are skipped, and the one that was interrupted resumes."""
     root = _root(resume)
@@ -84,5 +88,14 @@ def count_finished_fit(resume: Resume) -> None:
     _finished[_root(resume)] += 1
 
 
-def _root(resume: Resume) -> Path:
-    return Path(resume.directory).absolute() / "checkpoints"
+def programs_folder(resume: Resume) -> Path:
+    """Where compiled programs are kept for the next run: on this machine, also if the checkpoints are in a store."""
+    location = to_location(resume.directory)
+    if isinstance(location, Path):
+        return location / "programs"
+    name = hashlib.sha256(str(location).encode()).hexdigest()[:16]
+    return Path.home() / ".cache" / "unisono" / "programs" / name
+
+
+def _root(resume: Resume) -> Location:
+    return to_location(resume.directory) / "checkpoints"

@@ -11,7 +11,6 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -28,8 +27,8 @@ from unisono._src.state.checkpoint import (
     delete_old_checkpoints,
     load_newest_on_chief,
 )
-from unisono._src.state.store import CheckpointSeries, LoadedCheckpoint
-from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
+from unisono._src.state.store import CheckpointSeries, LoadedCheckpoint, Location
+from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder, programs_folder
 from unisono._src.training._training_state import TrainingState, check_saved_counts
 
 # The flags of the vote after a call.
@@ -72,7 +71,7 @@ class RunCheckpointer:
     def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
-            cache_compiled_programs(Path(resume.directory).absolute() / "programs")
+            cache_compiled_programs(programs_folder(resume))
         self._series = CheckpointSeries(next_fit_folder(resume), "save")
         self.saved: LoadedCheckpoint | None = load_newest_on_chief(self._series)
         if self.saved is not None:
@@ -173,7 +172,7 @@ class RunCheckpointer:
             after=self._note_written,
         )
 
-    def _choose_folder(self, state: dict[str, Any], mark: str | None) -> Path:
+    def _choose_folder(self, state: dict[str, Any], mark: str | None) -> Location:
         number = max([0, *self._series.steps()]) + 1
         self._retention.note(number, mark)
         state["memory"] = self._retention.to_json()

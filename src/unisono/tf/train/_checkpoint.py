@@ -9,7 +9,7 @@ from typing import Any
 
 from unisono._src.state import checkpoint
 from unisono._src.state.checkpoint import LoadStatus, latest_checkpoint
-from unisono._src.state.store import is_committed
+from unisono._src.state.store import list_checkpoints, to_location, written_at
 from unisono.tf._unsupported import unsupported_class
 
 
@@ -54,14 +54,19 @@ class CheckpointManager(checkpoint.CheckpointManager):
 
     def __init__(self, checkpoint: Any, directory: str | os.PathLike[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(checkpoint, directory, *args, **kwargs)
-        os.makedirs(directory, exist_ok=True)
+        self._make_folder()
 
     def save(self, *args: Any, **kwargs: Any) -> str | None:
         """Writes a checkpoint, and creates the folder on every process."""
-        os.makedirs(self.directory, exist_ok=True)
+        self._make_folder()
         return super().save(*args, **kwargs)
 
-    def _restored_folder(self) -> Path | None:
+    def _make_folder(self) -> None:
+        location = to_location(self.directory)
+        if isinstance(location, Path):  # in a bucket there are none
+            os.makedirs(location, exist_ok=True)
+
+    def _restored_folder(self) -> None:
         return None
 
 
@@ -81,9 +86,9 @@ def get_checkpoint_state(
     newest = latest_checkpoint(checkpoint_dir, latest_filename)
     if newest is None:
         return None
-    paths = sorted((path for path in Path(checkpoint_dir).iterdir() if is_committed(path)), key=_modification_time)
-    paths = [*(path for path in paths if str(path) != newest), Path(newest)]
-    return CheckpointState(newest, [str(path) for path in paths], [_modification_time(path) for path in paths])
+    times = {str(path): written_at(path) for path in list_checkpoints(checkpoint_dir)}
+    paths = [*(path for path in sorted(times, key=times.__getitem__) if path != newest), newest]
+    return CheckpointState(newest, paths, [times[path] for path in paths])
 
 
 class CheckpointOptions:
@@ -102,10 +107,6 @@ class CheckpointOptions:
         self.experimental_io_device = experimental_io_device
         self.experimental_enable_async_checkpoint = experimental_enable_async_checkpoint
         vars(self).update(options)
-
-
-def _modification_time(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 CheckpointView = unsupported_class(

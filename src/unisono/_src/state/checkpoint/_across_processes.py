@@ -6,10 +6,8 @@ sends them, so that no other process needs the disk.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,9 +19,11 @@ from unisono._src.state.store import (
     CheckpointError,
     CheckpointSeries,
     LoadedCheckpoint,
+    Location,
     dtype_from_name,
     identify_files,
     open_checkpoint,
+    to_location,
 )
 
 _T = TypeVar("_T")
@@ -57,8 +57,7 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
             return None
         loaded.append(checkpoint)
         return {
-            "folder": str(checkpoint.folder),
-            "absolute": os.path.abspath(checkpoint.folder),
+            "folder": str(to_location(checkpoint.folder)),
             "files": _identify(checkpoint),
             "step": checkpoint.step,
             "state": checkpoint.state,
@@ -70,7 +69,7 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
     found = run_on_chief(load_and_describe)
     if found is None:
         return None
-    own = loaded[0] if loaded else _open_same(Path(found["absolute"]), found["files"])
+    own = loaded[0] if loaded else _open_same(to_location(found["folder"]), found["files"])
     arrays: dict[str, Any] = {}
     if all_gather_host(np.array([own is not None and found["files"] is not None], np.uint8)).all():
         assert own is not None
@@ -80,7 +79,7 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
             values = np.asarray(own.arrays[name]) if loaded and own else np.zeros(shape, dtype_from_name(dtype))
             arrays[name] = broadcast_from_chief(values)
     return LoadedCheckpoint(
-        Path(found["folder"]), found["step"], arrays, found["state"], found["info"], found["written"]
+        to_location(found["folder"]), found["step"], arrays, found["state"], found["info"], found["written"]
     )
 
 
@@ -91,14 +90,14 @@ def _identify(checkpoint: LoadedCheckpoint) -> JSON:
         return None
 
 
-def _open_same(folder: Path, files: JSON) -> LoadedCheckpoint | None:
+def _open_same(folder: Location, files: JSON) -> LoadedCheckpoint | None:
     """The checkpoint in ``folder`` if its files are those that the chief has verified."""
     try:
         if files is None or identify_files(folder) != files:
             return None
         opened = open_checkpoint(folder, verified=True)
         return opened if identify_files(folder) == files else None
-    except (OSError, BadCheckpoint):
+    except (OSError, CheckpointError):
         return None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from unisono._src.state.checkpoint._across_processes import load_on_chief
@@ -16,7 +15,7 @@ from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
 from unisono._src.state.checkpoint._status import LoadStatus, NothingRestored
 from unisono._src.state.checkpoint._tree import Group, leaves
 from unisono._src.state.checkpoint._writer import CheckpointWriter
-from unisono._src.state.store import JSON, LoadedCheckpoint, open_checkpoint
+from unisono._src.state.store import JSON, LoadedCheckpoint, Location, open_checkpoint, to_location
 
 _COUNTER: Final = "save_counter"
 _SHAPES: Final = "shapes"
@@ -28,7 +27,7 @@ RESERVED = """Checkpoint: {name!r} cannot be the name of an object: Checkpoint h
 class RestoreHistory:
     """The folder that was restored last, and how many were."""
 
-    folder: Path | None = None
+    folder: Location | None = None
     count: int = 0
 
 
@@ -88,7 +87,7 @@ class Checkpoint(Group):
         """Saves into the folder of exactly that name, and counts nothing; returns it."""
         del options
         path = os.fspath(file_prefix)
-        CheckpointWriter().write(self._snapshot(), int(self._counter), lambda: Path(path))
+        CheckpointWriter().write(self._snapshot(), int(self._counter), lambda: to_location(path))
         return path
 
     def restore(
@@ -141,7 +140,7 @@ class Checkpoint(Group):
         return Snapshot(snapshot.arrays, {**snapshot.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
-        loaded = load_on_chief(lambda: None if path is None else open_checkpoint(Path(path)))
+        loaded = load_on_chief(lambda: None if path is None else open_checkpoint(path))
         if loaded is None:
             return NothingRestored()
         return self._restore_from(loaded, strict, with_counter=with_counter)

@@ -6,10 +6,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from unisono._src.state.store import is_committed
+from unisono._src.state.store import Location, list_checkpoints, written_at
 
 _NUMBER: Final = re.compile(r".*[-_](\d+)(?:\.ckpt)?")
 _POLL_SECONDS: Final = 0.2
@@ -26,14 +25,10 @@ def latest_checkpoint(directory: str | os.PathLike[str], latest_filename: Any = 
     True
     """
     del latest_filename
-    newest: tuple[int, float, str] | None = None
-    for path in _folders(Path(directory)):
-        written = _written(path)
-        if written is not None:
-            found = _NUMBER.fullmatch(path.name)
-            candidate = (int(found[1]) if found else -1, written, str(path))
-            newest = candidate if newest is None else max(newest, candidate)
-    return None if newest is None else newest[2]
+    numbered = [(_number(path), path) for path in list_checkpoints(directory)]
+    highest = max((number for number, _ in numbered), default=-1)
+    newest = [(written_at(path), str(path)) for number, path in numbered if number == highest]
+    return max(newest, default=(0.0, None))[1]
 
 
 def checkpoints_iterator(
@@ -54,7 +49,7 @@ def checkpoints_iterator(
     """
     last: str | None = None
     while True:
-        found = _newer_than(last, Path(checkpoint_dir), timeout)
+        found = _newer_than(last, checkpoint_dir, timeout)
         if found is None:
             if timeout_fn is None or timeout_fn():
                 return
@@ -65,7 +60,7 @@ def checkpoints_iterator(
         time.sleep(max(0.0, began + min_interval_secs - time.monotonic()))
 
 
-def _newer_than(last: str | None, folder: Path, timeout: float | None) -> str | None:
+def _newer_than(last: str | None, folder: str | os.PathLike[str], timeout: float | None) -> str | None:
     deadline = None if timeout is None else time.monotonic() + timeout
     while (found := latest_checkpoint(folder)) is None or found == last:
         if deadline is not None and time.monotonic() >= deadline:
@@ -74,15 +69,6 @@ def _newer_than(last: str | None, folder: Path, timeout: float | None) -> str | 
     return found
 
 
-def _folders(directory: Path) -> list[Path]:
-    try:
-        return [path for path in directory.iterdir() if is_committed(path)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _written(folder: Path) -> float | None:
-    try:
-        return folder.stat().st_mtime  # nothing in it changes after the rename
-    except FileNotFoundError:  # deleted meanwhile
-        return None
+def _number(folder: Location) -> int:
+    found = _NUMBER.fullmatch(folder.name)
+    return int(found[1]) if found else -1

@@ -6,7 +6,6 @@ import dataclasses
 import os
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,7 +15,15 @@ from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
 from unisono._src.state.checkpoint._writer import CheckpointWriter
-from unisono._src.state.store import JSON, CheckpointError, CheckpointSeries, LoadedCheckpoint, open_checkpoint
+from unisono._src.state.store import (
+    JSON,
+    CheckpointError,
+    CheckpointSeries,
+    LoadedCheckpoint,
+    Location,
+    open_checkpoint,
+    to_location,
+)
 
 _RECORD = "manager"  # the key of the RetentionRecord in the state of a checkpoint
 
@@ -39,7 +46,7 @@ class CheckpointManager:
 
     Args:
         checkpoint: what is saved.
-        directory: the folder; it is made if it does not exist.
+        directory: the folder; it is made if it does not exist. Or a URL, such as "gs://bucket/runs".
         max_to_keep: how many of the newest are kept; None for all. Older ones are deleted when a new one is
             complete, never the one that was restored from.
         keep_checkpoint_every_n_hours: of those that would be deleted, one for every n hours is kept permanently.
@@ -67,7 +74,7 @@ class CheckpointManager:
     ) -> None:
         _check(checkpoint, max_to_keep, keep_checkpoint_every_n_hours, step_counter, checkpoint_interval, policy)
         self._checkpoint, self._directory = checkpoint, os.fspath(directory)
-        self._series, self._name = CheckpointSeries(Path(directory), checkpoint_name), checkpoint_name
+        self._series, self._name = CheckpointSeries(directory, checkpoint_name), checkpoint_name
         self._keep, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._step_counter, self._interval, self._init_fn = step_counter, checkpoint_interval, init_fn
         self._policy, self._background = policy, background
@@ -176,7 +183,7 @@ class CheckpointManager:
             error.add_note(f"While this was raised, a checkpoint could not be written: {failure}")
 
     def _path(self, number: int) -> str:
-        return os.path.join(self._directory, f"{self._name}-{number}")
+        return os.path.join(self._directory, f"{self._name}-{number}")  # also of a URL
 
     def _step(self) -> int:
         return self._num_calls if self._step_counter is None else int(self._step_counter)
@@ -240,10 +247,10 @@ class CheckpointManager:
         info = {} if mark is None else {"kept": mark}
         write(snapshot, number, lambda: self._series.path(number), info=info, after=delete_old)
 
-    def _restored_folder(self) -> Path | None:
+    def _restored_folder(self) -> Location | None:
         """The one that was restored from, which is kept however old it becomes."""
         folder = self._checkpoint._restored.folder
-        return None if folder is None else Path(os.path.abspath(folder))
+        return None if folder is None else to_location(folder)
 
     def _load_record(self) -> RetentionRecord:
         """The record of earlier managers of this folder, read from the newest good checkpoint if it is needed. All

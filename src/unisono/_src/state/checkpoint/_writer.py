@@ -11,7 +11,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final, final
 
 import jax
@@ -19,7 +18,16 @@ import keras
 
 from unisono._src.processes import all_gather_json, processes, run_on_chief
 from unisono._src.state.checkpoint._snapshot import Snapshot
-from unisono._src.state.store import BackgroundWriter, CheckpointError, StagedParts, commit, write_part
+from unisono._src.state.store import (
+    BackgroundWriter,
+    CheckpointError,
+    Location,
+    StagedParts,
+    commit,
+    is_staged,
+    to_location,
+    write_part,
+)
 
 # Network file systems show new names on other machines after up to half a minute.
 _VISIBLE_SECONDS: Final = 60.0
@@ -28,10 +36,10 @@ _GRACE_SECONDS: Final = 5.0
 
 NOT_SHARED = """{name} does not see the folder {path!r}, which {chief} has made.
 The state is sharded over processes, and each of them writes its own part of a checkpoint: they need one folder, on a
-file system that all of them share. Choose such a folder."""
+file system that all of them share, or the URL of a bucket. Choose such a folder."""
 
 
-def commit_snapshot(folder: Path, snapshot: Snapshot, step: int, info: dict[str, str] | None = None) -> None:
+def commit_snapshot(folder: Location, snapshot: Snapshot, step: int, info: dict[str, str] | None = None) -> None:
     """Writes a snapshot that this process has whole, with the versions of JAX and Keras."""
     commit(folder, arrays=snapshot.arrays, state=snapshot.state, step=step, info=_with_versions(info))
 
@@ -56,7 +64,7 @@ class CheckpointWriter:
         self,
         snapshot: Snapshot,
         step: int,
-        choose_folder: Callable[[], Path],
+        choose_folder: Callable[[], Location],
         *,
         info: dict[str, str] | None = None,
         after: Callable[[], None] = lambda: None,
@@ -78,7 +86,7 @@ class CheckpointWriter:
         self,
         snapshot: Snapshot,
         step: int,
-        choose_folder: Callable[[], Path],
+        choose_folder: Callable[[], Location],
         *,
         info: dict[str, str] | None = None,
         after: Callable[[], None] = lambda: None,
@@ -123,7 +131,7 @@ class CheckpointWriter:
         self,
         snapshot: Snapshot,
         step: int,
-        choose_folder: Callable[[], Path],
+        choose_folder: Callable[[], Location],
         info: dict[str, str] | None,
         after: Callable[[], None],
     ) -> Callable[[], None] | None:
@@ -145,7 +153,7 @@ class CheckpointWriter:
         self,
         snapshot: Snapshot,
         step: int,
-        choose_folder: Callable[[], Path],
+        choose_folder: Callable[[], Location],
         info: dict[str, str] | None,
         after: Callable[[], None],
     ) -> Callable[[], None]:
@@ -155,7 +163,7 @@ class CheckpointWriter:
             self._staged = StagedParts(choose_folder(), processes().names)
             return str(self._staged.path)
 
-        path = Path(run_on_chief(stage))
+        path = to_location(run_on_chief(stage))
         staged = self._staged
         with contextlib.ExitStack() as if_not_seen:
             if staged is not None:
@@ -213,14 +221,14 @@ def _raise_on_all(failure: Exception | None) -> None:
             raise RuntimeError(f"{name} failed with {text}")
 
 
-def _becomes_visible(path: Path) -> bool:
+def _becomes_visible(path: Location) -> bool:
     deadline = time.monotonic() + _VISIBLE_SECONDS
-    while not (found := path.is_dir()) and time.monotonic() < deadline:
+    while not (found := is_staged(path)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return found
 
 
-def _describe_not_shared(path: Path) -> str:
+def _describe_not_shared(path: Location) -> str:
     names = processes().names
     return NOT_SHARED.format(name=names[processes().index], path=str(path), chief=names[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import hashlib
 import operator
 import os
 import platform
@@ -17,18 +17,20 @@ import safetensors
 from safetensors.numpy import save_file
 
 from unisono._src.state.store._dtypes import Array, to_safetensors, to_storable
-from unisono._src.state.store._durable import hash_file, make_folders, sync_file, sync_folder, write_file
+from unisono._src.state.store._durable import hash_file
 from unisono._src.state.store._errors import CheckpointError, explain_os_errors
+from unisono._src.state.store._files import Files
 from unisono._src.state.store._json import JSON, dumps
-from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, ArrayEntry, FileEntry, Manifest
-from unisono._src.state.store._replace import check_replaceable, rename_into_place
-from unisono._src.state.store._staging import clear_stale, staging_folder
+from unisono._src.state.store._location import to_location
+from unisono._src.state.store._manifest import ARRAYS, STATE, ArrayEntry, FileEntry, Manifest
+from unisono._src.state.store._place import begin_checkpoint
+from unisono._src.state.store._remote_path import RemotePath
 
 _OS_ERROR = re.compile(r"(?:os error|code:) ?(\d+)")
 
 
 def commit(
-    folder: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | RemotePath,
     *,
     arrays: Mapping[str, Array],
     state: JSON = None,
@@ -49,28 +51,10 @@ def commit(
     >>> load(folder).state
     {'best': inf}
     """
-    folder = Path(os.path.abspath(folder))
+    location = to_location(folder)
     content = _Content(arrays, state, step, info)
-    with explain_os_errors("written", folder, content.num_bytes):
-        check_replaceable(folder)
-        make_folders(folder.parent)
-        clear_stale(folder.parent)
-        try:
-            _write(folder, content, inside=False)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            _write(folder, content, inside=True)
-
-
-def _write(folder: Path, content: _Content, *, inside: bool) -> None:
-    with staging_folder(folder.parent, inside=inside) as staged:
-        new = staged / folder.name
-        new.mkdir()
-        manifest = content.write(new)
-        sync_folder(new)
-        rename_into_place(new, folder, manifest)
-        sync_folder(folder.parent)
+    with explain_os_errors("written", location, content.num_bytes), begin_checkpoint(location) as placement:
+        placement.complete(content.write(placement.files, placement.data))
 
 
 class _Content:
@@ -83,24 +67,30 @@ class _Content:
         self._info = add_versions(info)
         self.num_bytes = len(self._state) + sum(array.nbytes for array in self._arrays.values())
 
-    def write(self, folder: Path) -> Manifest:
-        """The three files, the manifest last, all on the disk when this returns."""
-        write_file(folder / STATE, self._state)
-        save_arrays(folder / ARRAYS, {name: to_safetensors(array) for name, array in self._arrays.items()})
-        # The library makes the file readable for this user alone; the arrays get the permissions of the state.
-        os.chmod(folder / ARRAYS, os.stat(folder / STATE).st_mode & 0o777)
-        sync_file(folder / ARRAYS)
-        manifest = Manifest(
+    def write(self, files: Files, data: str) -> Manifest:
+        """Writes the files; the manifest that lists them is returned, and is not written."""
+        files.write(STATE, self._state)
+        with files.new_file(ARRAYS) as path:
+            save_arrays(path, {name: to_safetensors(array) for name, array in self._arrays.items()})
+            arrays = describe_file(path)
+        return Manifest(
             step=self._step,
             written=round(time.time(), 3),  # so that JSON gives back the same number
             info=self._info,
-            files={
-                name: FileEntry((folder / name).stat().st_size, hash_file(folder / name)) for name in (ARRAYS, STATE)
-            },
+            files={ARRAYS: arrays, STATE: describe_bytes(self._state)},
             arrays={name: ArrayEntry(list(array.shape), array.dtype.name) for name, array in self._arrays.items()},
+            data=data,
         )
-        write_file(folder / MANIFEST, manifest.to_bytes())
-        return manifest
+
+
+def describe_file(path: Path) -> FileEntry:
+    """The size and the checksum of a file."""
+    return FileEntry(path.stat().st_size, hash_file(path))
+
+
+def describe_bytes(data: bytes) -> FileEntry:
+    """The same of a file with this content."""
+    return FileEntry(len(data), hashlib.sha256(data).hexdigest())
 
 
 def check_step(step: int) -> int:

@@ -1,35 +1,40 @@
 """Writing a checkpoint with several processes: each writes its part, and the first one completes the checkpoint.
 
-All see one folder. The first process makes the staging folder (:class:`StagedParts`), each one writes its part there
-and reports it in a small file beside (:func:`write_part`), and the first waits for these reports, writes the manifest
-and renames the folder. The lock of the staging folder is the first process's: if that is killed, the parts of all are
-abandoned, and are deleted with it.
+All see one folder. The first process begins the checkpoint (:class:`StagedParts`), each one writes its part to the path
+there and reports it in a small file beside (:func:`write_part`), and the first waits for these reports and completes
+the checkpoint. If the first process is killed, the parts of all are abandoned.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from unisono._src.state.store._commit import add_versions, check_name, check_step, save_arrays
+from unisono._src.state.store._commit import (
+    add_versions,
+    check_name,
+    check_step,
+    describe_bytes,
+    describe_file,
+    save_arrays,
+)
 from unisono._src.state.store._dtypes import Array, to_safetensors, to_storable
-from unisono._src.state.store._durable import hash_file, make_folders, sync_file, sync_folder, write_file
 from unisono._src.state.store._errors import CheckpointError, explain_os_errors
+from unisono._src.state.store._files import files_in
 from unisono._src.state.store._json import JSON, dumps, loads
-from unisono._src.state.store._manifest import MANIFEST, STATE, ArrayEntry, FileEntry, Manifest
+from unisono._src.state.store._location import Location, to_location
+from unisono._src.state.store._manifest import STATE, ArrayEntry, FileEntry, Manifest
 from unisono._src.state.store._pieces import ArrayInPieces, part_file, tensor_name, whole_index
-from unisono._src.state.store._replace import check_replaceable, rename_into_place
-from unisono._src.state.store._staging import clear_stale, staging_folder
+from unisono._src.state.store._place import begin_checkpoint
+from unisono._src.state.store._remote_path import RemotePath
 
 _POLL_SECONDS: Final = 0.02
+_REMOTE_POLL_SECONDS: Final = 0.5  # each time is a request
 
 ABANDONED = """{folder!r} was not written: another process could not write its part, or has ended."""
 
@@ -39,27 +44,32 @@ NOT_THERE = """{folder!r} was not written: {name} has reported its part, and the
 processes need the same folder, on a file system that they share."""
 
 
-def write_part(folder: Path, part: int, num_parts: int, arrays: Mapping[str, Array | ArrayInPieces]) -> None:
-    """Writes what this process has of ``arrays`` into the staged ``folder``, and reports it, or why it could not.
+def write_part(folder: Location, part: int, num_parts: int, arrays: Mapping[str, Array | ArrayInPieces]) -> None:
+    """Writes what this process has of ``arrays`` into the ``path`` of a `StagedParts`, and reports it, or why it could
+    not.
 
     Arrays that are not in pieces are in the part of the first process.
     """
-    report = _report_path(folder, part)
+    files, name = files_in(folder), part_file(part, num_parts)
     try:
         tensors = _tensors(arrays, part)
-        path, num_bytes = folder / part_file(part, num_parts), sum(tensor.nbytes for tensor in tensors.values())
-        with explain_os_errors("written", path, num_bytes):
-            path.touch()
-            mode = path.stat().st_mode & 0o777
-            save_arrays(path, tensors)
-            os.chmod(path, mode)  # the library makes it readable for this user alone
-            sync_file(path)
-            sync_folder(folder)
-            _write_report(report, {"bytes": path.stat().st_size, "sha256": hash_file(path)})
+        num_bytes = sum(tensor.nbytes for tensor in tensors.values())
+        with explain_os_errors("written", folder / name, num_bytes):
+            with files.new_file(name) as path:
+                save_arrays(path, tensors)
+                entry = describe_file(path)
+            files.sync()
+            _write_report(folder, part, {"bytes": entry.bytes, "sha256": entry.sha256})
     except Exception as error:
-        with contextlib.suppress(OSError):  # the folder is gone, or not writable: the processes tell each other
-            _write_report(report, {"error": f"{type(error).__name__}: {error}"})
+        # The folder is gone, or not writable: the processes tell each other.
+        with contextlib.suppress(OSError, CheckpointError):
+            _write_report(folder, part, {"error": f"{type(error).__name__}: {error}"})
         raise
+
+
+def is_staged(folder: Location) -> bool:
+    """Whether this process sees ``folder``, the ``path`` of a `StagedParts` of another process."""
+    return files_in(folder.parent).size(_begun(folder)) is not None
 
 
 @final
@@ -74,16 +84,14 @@ class StagedParts:
         path: the folder into which each process writes its part.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], names: Sequence[str]) -> None:
-        self._folder, self._names = Path(os.path.abspath(folder)), tuple(names)
+    def __init__(self, folder: str | os.PathLike[str] | RemotePath, names: Sequence[str]) -> None:
+        self._folder, self._names = to_location(folder), tuple(names)
         self._abandoned = threading.Event()
-        self._staging = contextlib.ExitStack()
         with explain_os_errors("written", self._folder):
-            check_replaceable(self._folder)
-            make_folders(self._folder.parent)
-            clear_stale(self._folder.parent)
-            self.path = self._staging.enter_context(staging_folder(self._folder.parent)) / self._folder.name
-            self.path.mkdir()
+            self._placement = begin_checkpoint(self._folder)
+            self.path = self._placement.path
+            # A folder alone is not seen where folders are only the beginnings of names.
+            files_in(self.path.parent).replace(_begun(self.path), b"", durable=False)
 
     def commit(
         self,
@@ -101,13 +109,17 @@ class StagedParts:
         text, step, info = dumps(state), check_step(step), add_versions(info)
         entries = {check_name(name): _entry(name, array) for name, array in arrays.items()}
         with explain_os_errors("written", self._folder):
-            write_file(self.path / STATE, text)
-            files = {STATE: FileEntry(len(text), hash_file(self.path / STATE))} | self._wait_for_parts()
-            manifest = Manifest(step=step, written=round(time.time(), 3), info=info, files=files, arrays=entries)
-            write_file(self.path / MANIFEST, manifest.to_bytes())
-            sync_folder(self.path)
-            self._rename(manifest)
-            sync_folder(self._folder.parent)
+            self._placement.files.write(STATE, text)
+            files = {STATE: describe_bytes(text)} | self._wait_for_parts()
+            manifest = Manifest(
+                step=step,
+                written=round(time.time(), 3),
+                info=info,
+                files=files,
+                arrays=entries,
+                data=self._placement.data,
+            )
+            self._placement.complete(manifest)
         self.close()
 
     def abandon(self) -> None:
@@ -115,42 +127,30 @@ class StagedParts:
         self._abandoned.set()
 
     def close(self) -> None:
-        """Deletes the staging folder. Nothing happens to a checkpoint that is complete."""
-        self._staging.close()
+        """Deletes what is not part of the checkpoint. Nothing happens to one that is complete."""
+        self._placement.close()
 
     def _wait_for_parts(self) -> dict[str, FileEntry]:
         found: dict[int, Any] = {}
         num_parts = len(self._names)
+        beside = files_in(self.path.parent)
+        seconds = _REMOTE_POLL_SECONDS if isinstance(self.path, RemotePath) else _POLL_SECONDS
         while len(found) < num_parts:
-            for part in range(num_parts):
-                if part not in found and _report_path(self.path, part).exists():
-                    found[part] = self._check_report(part)
-            if len(found) < num_parts and self._abandoned.wait(_POLL_SECONDS):
-                raise CheckpointError(ABANDONED.format(folder=os.fspath(self._folder)))
+            reports = {_report(self.path, part): part for part in range(num_parts) if part not in found}
+            for name in beside.existing(reports):
+                found[reports[name]] = self._check_report(reports[name], loads(beside.read(name)))
+            if len(found) < num_parts and self._abandoned.wait(seconds):
+                raise CheckpointError(ABANDONED.format(folder=str(self._folder)))
         return {part_file(part, num_parts): found[part] for part in range(num_parts)}
 
-    def _check_report(self, part: int) -> FileEntry:
-        where = {"folder": os.fspath(self._folder), "name": self._names[part]}
-        report = loads(_report_path(self.path, part).read_bytes())
+    def _check_report(self, part: int, report: Any) -> FileEntry:
+        where = {"folder": str(self._folder), "name": self._names[part]}
         if "error" in report:
             raise CheckpointError(PEER_FAILED.format(**where, error=report["error"]))
-        path = self.path / part_file(part, len(self._names))
-        if not path.exists() or path.stat().st_size != report["bytes"]:
-            raise CheckpointError(NOT_THERE.format(**where, file=os.fspath(path)))
+        name = part_file(part, len(self._names))
+        if self._placement.files.size(name) != report["bytes"]:
+            raise CheckpointError(NOT_THERE.format(**where, file=str(self.path / name)))
         return FileEntry(**report)
-
-    def _rename(self, manifest: Manifest) -> None:
-        try:
-            rename_into_place(self.path, self._folder, manifest)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            with staging_folder(self._folder.parent, inside=True) as staged:
-                copy = shutil.copytree(self.path, staged / self._folder.name)
-                for name in os.listdir(copy):
-                    sync_file(copy / name)
-                sync_folder(copy)
-                rename_into_place(copy, self._folder, manifest)
 
 
 def _tensors(arrays: Mapping[str, Array | ArrayInPieces], part: int) -> dict[str, Array]:
@@ -174,11 +174,13 @@ def _entry(name: str, array: Array | ArrayInPieces) -> ArrayEntry:
     return ArrayEntry(list(array.shape), array.dtype.name, pieces)
 
 
-def _report_path(folder: Path, part: int) -> Path:
-    return folder.with_name(f"{folder.name}.part-{part}")
+def _begun(folder: Location) -> str:
+    return f"{folder.name}.begun"
 
 
-def _write_report(path: Path, report: JSON) -> None:
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_bytes(dumps(report))
-    os.rename(temporary, path)
+def _report(folder: Location, part: int) -> str:
+    return f"{folder.name}.part-{part}"
+
+
+def _write_report(folder: Location, part: int, report: JSON) -> None:
+    files_in(folder.parent).replace(_report(folder, part), dumps(report), durable=False)

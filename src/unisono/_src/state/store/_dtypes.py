@@ -64,5 +64,13 @@ def check_tensor(name: str, shape: Sequence[int], dtype: np.dtype[Any], found_sh
         raise ValueError(f"{name!r} is {found_type} of shape {tuple(found_shape)}, expected {expected}")
 
 
+def dtype_of_tensor(found_type: str) -> np.dtype[Any]:
+    """The dtype of a tensor that safetensors describes so; ValueError if Unisono writes no such tensor."""
+    for kind in _SUPPORTED:
+        if _safetensors_name(np.dtype(kind)) == found_type:
+            return np.dtype(kind)
+    raise ValueError(f"a tensor is of the type {found_type!r}")
+
+
 def _safetensors_name(dtype: np.dtype[Any]) -> str:
     return "BOOL" if dtype.kind == "b" else f"{dtype.kind.upper()}{8 * dtype.itemsize}"

@@ -6,8 +6,13 @@ import contextlib
 import errno
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unisono._src.state.store._location import Location
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -23,17 +28,17 @@ class BadCheckpoint(CheckpointError):  # noqa: N818 (`except BadCheckpoint` read
     The checkpoint 'ckpt/step-5' cannot be used: state.json is missing.
     """
 
-    def __init__(self, folder: Path, reason: str) -> None:
+    def __init__(self, folder: Location, reason: str) -> None:
         super().__init__(folder, reason)  # both, so that the exception can be copied
         self.folder = folder
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"The checkpoint {os.fspath(self.folder)!r} cannot be used: {self.reason}"
+        return f"The checkpoint {str(self.folder)!r} cannot be used: {self.reason}"
 
 
 @contextlib.contextmanager
-def explain_os_errors(what: str, path: Path, num_bytes: int | None = None) -> Iterator[None]:
+def explain_os_errors(what: str, path: Location, num_bytes: int | None = None) -> Iterator[None]:
     """An OSError inside of the block becomes a CheckpointError. `what` was to happen, such as "written"."""
     try:
         yield
@@ -41,11 +46,11 @@ def explain_os_errors(what: str, path: Path, num_bytes: int | None = None) -> It
         raise explain_os_error(error, what, path, num_bytes) from error
 
 
-def explain_os_error(error: OSError, what: str, path: Path, num_bytes: int | None = None) -> CheckpointError:
+def explain_os_error(error: OSError, what: str, path: Location, num_bytes: int | None = None) -> CheckpointError:
     """The CheckpointError that explains why `path` could not be `what`. Raise it `from error`."""
     size = "" if num_bytes is None else f" ({num_bytes:,} bytes)"
     reason = error.strerror or str(error)
-    return CheckpointError(f"{os.fspath(path)!r}{size} could not be {what}: {reason}. {_remedy(error, path)}")
+    return CheckpointError(f"{str(path)!r}{size} could not be {what}: {reason}. {_remedy(error, path)}")
 
 
 def is_full(error: OSError) -> bool:
@@ -53,7 +58,9 @@ def is_full(error: OSError) -> bool:
     return error.errno in (*_FULL, errno.EFBIG)
 
 
-def _remedy(error: OSError, path: Path) -> str:
+def _remedy(error: OSError, path: Location) -> str:
+    if not isinstance(path, Path):  # of the temporary folder, from which it is sent
+        path = Path(error.filename or tempfile.gettempdir())
     folder = path.parent
     while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent

@@ -8,13 +8,15 @@ import math
 import os
 import re
 import stat
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._json import JSON, dumps, loads
+from unisono._src.state.store._location import Location
 from unisono._src.state.store._pieces import Piece, covers_once, part_file
+from unisono._src.state.store._remote_path import RemotePath
 
 MANIFEST = "manifest.json"
 ARRAYS = "arrays.safetensors"
@@ -23,8 +25,11 @@ STATE = "state.json"
 _FORMAT = "unisono-checkpoint"
 _WHOLE = 1  # the version of a checkpoint that one process wrote
 _IN_PARTS = 2  # and of one that several processes wrote
+_IN_DATA_FOLDER = 3  # and of either where its manifest is what makes it exist: the other files are in a folder below
+_NEWEST = _IN_DATA_FOLDER
 _MOST_BYTES = 1 << 30  # of a manifest: enough for millions of arrays
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_DATA_NAME = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -68,52 +73,70 @@ class ArrayEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """The content of a checkpoint. It checks itself: a ValueError says what is wrong."""
+    """The content of a checkpoint. It checks itself: a ValueError says what is wrong.
+
+    Attributes:
+        data: the folder of the other files, in that of the manifest; empty if they are beside the manifest.
+    """
 
     step: int
     written: float
     info: dict[str, str]
     files: dict[str, FileEntry] = field(default_factory=dict)
     arrays: dict[str, ArrayEntry] = field(default_factory=dict)
+    data: str = ""
 
     def __post_init__(self) -> None:
         _expect(_is_count(self.step), "the step")
+        _expect(self.data == "" or is_data_name(self.data), "the name of the folder")
         _expect(type(self.written) in (int, float) and math.isfinite(self.written), "the time")
         _expect(all(isinstance(text, str) for item in self.info.items() for text in item), "info")
         # These and no other: a name in a manifest never becomes a path.
         _expect(self.files.keys() == {STATE, *self.array_files}, "the list of files")
         for entry in self.arrays.values():
-            is_whole = entry.pieces is None
-            _expect(is_whole == (self.version == _WHOLE), "a list of pieces")
+            _expect((entry.pieces is None) == self.is_whole, "a list of pieces")
             _expect(all(piece[0] < len(self.array_files) for piece in entry.pieces or []), "the part of a piece")
 
     @property
     def version(self) -> int:
         """The version of the format."""
-        return _WHOLE if ARRAYS in self.files else _IN_PARTS
+        if self.data:
+            return _IN_DATA_FOLDER
+        return _WHOLE if self.is_whole else _IN_PARTS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one process wrote it, so that there is one file of arrays."""
+        return ARRAYS in self.files
 
     @property
     def array_files(self) -> list[str]:
         """The files of arrays, by the number of the part."""
-        if self.version == _WHOLE:
+        if self.is_whole:
             return [ARRAYS]
         num_parts = len(self.files) - 1
         return [part_file(part, num_parts) for part in range(num_parts)]
 
+    def path_of(self, name: str) -> str:
+        """The path of a file in the folder of the manifest."""
+        return f"{self.data}/{name}" if self.data else name
+
     def to_bytes(self) -> bytes:
         """The file."""
         body = asdict(self)
-        if self.version == _WHOLE:
+        if self.is_whole:
             for entry in body["arrays"].values():
                 del entry["pieces"]
+        if not self.data:
+            del body["data"]
         return dumps({"format": _FORMAT, "version": self.version, "body": body, "sha256": _checksum(body)})
 
     def has_same_content(self, other: Manifest) -> bool:
-        """Whether nothing but the time differs."""
-        return {**asdict(self), "written": 0} == {**asdict(other), "written": 0}
+        """Whether nothing but the time differs, and the folder of the files."""
+        return replace(self, written=0, data="") == replace(other, written=0, data="")
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Location) -> Manifest:
     """The manifest of a folder; BadCheckpoint if there is none, or a damaged one."""
     content = _content(folder)
     if content.get("format") != _FORMAT:
@@ -124,10 +147,10 @@ def read_manifest(folder: Path) -> Manifest:
     version, body = content.get("version"), content.get("body")
     if type(version) is not int or version < 1:
         raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its version is {_short(version)}.")
-    if version > _IN_PARTS:
+    if version > _NEWEST:
         raise BadCheckpoint(
             folder,
-            f"it was written by a newer Unisono, in version {version} of the format; this one reads {_IN_PARTS}. "
+            f"it was written by a newer Unisono, in version {version} of the format; this one reads {_NEWEST}. "
             f"Upgrade: pip install -U unisono.",
         )
     if content.keys() != {"format", "version", "body", "sha256"} or not isinstance(body, dict):
@@ -142,10 +165,10 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def has_unisono_manifest(folder: Path) -> bool:
+def has_unisono_manifest(folder: Location) -> bool:
     """Whether this is a real folder with a manifest of Unisono, of any version; the rest may be damaged."""
     try:
-        return not os.path.islink(folder) and _content(folder).get("format") == _FORMAT
+        return not (isinstance(folder, Path) and folder.is_symlink()) and _content(folder).get("format") == _FORMAT
     except BadCheckpoint:
         return False
 
@@ -166,19 +189,41 @@ def open_file(folder: Path, name: str) -> int:
     return fd
 
 
-def read_all(folder: Path, name: str, most_bytes: int | None = None) -> bytes:
+def read_all(folder: Location, name: str, most_bytes: int | None = None) -> bytes:
     """All of a file that fits into memory."""
+    if isinstance(folder, RemotePath):
+        return _read_all_remote(folder, name, most_bytes)
     with open(open_file(folder, name), "rb") as file:
         try:
             size = os.fstat(file.fileno()).st_size
-            if most_bytes is not None and size > most_bytes:
-                raise BadCheckpoint(folder, f"{name} has {size:,} bytes, more than Unisono ever writes.")
+            _check_size(folder, name, size, most_bytes)
             return file.read()
         except OSError as error:
             raise BadCheckpoint(folder, f"{name} cannot be read: {error.strerror}.") from error
 
 
-def _content(folder: Path) -> dict[str, Any]:
+def _read_all_remote(folder: RemotePath, name: str, most_bytes: int | None) -> bytes:
+    size = (folder / name).size()
+    if size is None:
+        raise BadCheckpoint(folder, _missing(folder, name))
+    _check_size(folder, name, size, most_bytes)
+    try:
+        return (folder / name).read()
+    except FileNotFoundError:  # deleted meanwhile
+        raise BadCheckpoint(folder, _missing(folder, name)) from None
+
+
+def _check_size(folder: Location, name: str, size: int, most_bytes: int | None) -> None:
+    if most_bytes is not None and size > most_bytes:
+        raise BadCheckpoint(folder, f"{name} has {size:,} bytes, more than Unisono ever writes.")
+
+
+def is_data_name(name: object) -> bool:
+    """Whether this can be the name of the folder of the files: it never becomes another path."""
+    return isinstance(name, str) and _DATA_NAME.fullmatch(name) is not None
+
+
+def _content(folder: Location) -> dict[str, Any]:
     data = read_all(folder, MANIFEST, _MOST_BYTES)
     try:
         content = loads(data)
@@ -204,8 +249,8 @@ def _checksum(body: JSON) -> str:
     return hashlib.sha256(dumps(body)).hexdigest()
 
 
-def _missing(folder: Path, name: str) -> str:
-    if not os.path.isdir(folder):
+def _missing(folder: Location, name: str) -> str:
+    if isinstance(folder, Path) and not os.path.isdir(folder):
         return "there is no such folder."
     return f"it has no {name}, so it was never completed." if name == MANIFEST else f"{name} is missing."
 

@@ -7,7 +7,6 @@ its own. The names of these files and tensors are derived from numbers and slice
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,8 @@ import numpy as np
 
 from unisono._src.state.store._dtypes import Array
 
-_PART_FILE = re.compile(r"arrays-\d{5,}-of-\d{5,}\.safetensors")
+PART_FILE = r"arrays-\d{5,}-of-\d{5,}\.safetensors"
+"""A pattern of the names of parts."""
 
 Index = tuple[tuple[int, int], ...]
 """The start and the stop of a piece in each dimension of its array."""
@@ -72,11 +72,6 @@ def part_file(part: int, num_parts: int) -> str:
     'arrays-00001-of-00004.safetensors'
     """
     return f"arrays-{part:05}-of-{num_parts:05}.safetensors"
-
-
-def is_part_file(name: str) -> bool:
-    """Whether a file of this name may be a part of a checkpoint."""
-    return _PART_FILE.fullmatch(name) is not None
 
 
 def tensor_name(name: str, index: Index) -> str:

@@ -9,31 +9,31 @@ from pathlib import Path
 from unisono._src.state.store._durable import swap_names
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._load import verify
-from unisono._src.state.store._manifest import ARRAYS, MANIFEST, STATE, Manifest, has_unisono_manifest
-from unisono._src.state.store._pieces import is_part_file
+from unisono._src.state.store._location import Location
+from unisono._src.state.store._manifest import Manifest, has_unisono_manifest
+from unisono._src.state.store._marked_files import find_foreign
 from unisono._src.state.store._remove import delete_folder
 from unisono._src.state.store._staging import replace_in_two_moves
 
 _MOST_TRIES = 10
 
 
-def check_replaceable(folder: Path) -> None:
+def check_replaceable(folder: Location) -> None:
     """Checkpoints, damaged ones too, and empty folders may be replaced. Anything else is a CheckpointError."""
-    if not os.path.lexists(folder) or has_unisono_manifest(folder):
+    if has_unisono_manifest(folder):
         return
-    if os.path.islink(folder) or not os.path.isdir(folder):
-        kind = "a link" if os.path.islink(folder) else "a file"
-        raise CheckpointError(f"{os.fspath(folder)!r} is {kind}. Move it away, or choose another name.")
-    with os.scandir(folder) as found:
-        foreign = sorted(
-            item.name
-            for item in found
-            if not (item.name in (ARRAYS, STATE, MANIFEST) or is_part_file(item.name))
-            or not item.is_file(follow_symlinks=False)
-        )
+    if isinstance(folder, Path):
+        if not os.path.lexists(folder):
+            return
+        if os.path.islink(folder) or not os.path.isdir(folder):
+            kind = "a link" if os.path.islink(folder) else "a file"
+            raise CheckpointError(f"{str(folder)!r} is {kind}. Move it away, or choose another name.")
+    elif folder.size() is not None:
+        raise CheckpointError(f"{str(folder)!r} is a file. Move it away, or choose another name.")
+    foreign = find_foreign(folder)
     if foreign:
         raise CheckpointError(
-            f"{os.fspath(folder)!r} is not a checkpoint, but holds {', '.join(map(repr, foreign[:3]))}"
+            f"{str(folder)!r} is not a checkpoint, but holds {', '.join(map(repr, foreign[:3]))}"
             f"{' and more' if len(foreign) > 3 else ''}. Move it away, or choose another name."
         )
 
@@ -61,8 +61,7 @@ def rename_into_place(new: Path, folder: Path, manifest: Manifest) -> None:
                 raise
             delete_folder(folder)  # an overlay file system stores it elsewhere, and cannot move it
     raise CheckpointError(
-        f"{os.fspath(folder)!r} could not be written: another job writes there again and again. "
-        f"Give each job its own folder."
+        f"{str(folder)!r} could not be written: another job writes there again and again. Give each job its own folder."
     )
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError, explain_os_errors
 from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load, looks_complete
+from unisono._src.state.store._location import Location, to_location
 from unisono._src.state.store._manifest import has_unisono_manifest
+from unisono._src.state.store._marked_files import delete_leftovers
+from unisono._src.state.store._remote_path import RemotePath, at_once
 from unisono._src.state.store._remove import remove
+from unisono._src.state.store._rename_support import can_rename_folders
 from unisono._src.state.store._staging import clear_stale
 
 
@@ -30,41 +34,38 @@ class CheckpointSeries:
     (15, [])
     """
 
-    def __init__(self, folder: str | os.PathLike[str], prefix: str = "step") -> None:
+    def __init__(self, folder: str | os.PathLike[str] | RemotePath, prefix: str = "step") -> None:
         if not prefix or "/" in prefix or prefix.startswith("."):
             raise ValueError(f"CheckpointSeries: prefix is {prefix!r}. Expected a plain name, such as 'step'.")
-        self._folder = Path(os.path.abspath(folder))
+        self._folder = to_location(folder)
         self._prefix = prefix
         self._name = re.compile(re.escape(prefix) + r"-(0|[1-9][0-9]*)")
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Location:
         """The folder of all of them."""
         return self._folder
 
-    def path(self, step: int) -> Path:
+    def path(self, step: int) -> Location:
         """The folder of the checkpoint of `step`, whether it is there or not."""
         return self._folder / f"{self._prefix}-{step}"
 
     def steps(self) -> list[int]:
         """The steps of which there is a checkpoint, ascending. Damaged ones are among them."""
-        with explain_os_errors("listed", self._folder / f"{self._prefix}-*"):
-            try:
-                names = os.listdir(self._folder)
-            except FileNotFoundError:
-                return []
-        numbers = (int(found[1]) for name in names if (found := self._name.fullmatch(name)))
-        return sorted(step for step in numbers if is_committed(self.path(step)))
+        numbers = self._numbers()
+        committed = (at_once if isinstance(self._folder, RemotePath) else map)(is_committed, map(self.path, numbers))
+        return [number for number, is_there in zip(numbers, committed, strict=True) if is_there]
 
     def load_newest_good(
-        self, load: Callable[[Path], LoadedCheckpoint] = load
+        self, load: Callable[[Location], LoadedCheckpoint] = load
     ) -> tuple[LoadedCheckpoint | None, list[BadCheckpoint]]:
         """The newest checkpoint whose checksums are right, and what is wrong with each newer one.
 
         What killed writers left in the staging folder is cleared first, as it may be half of a replacement.
         ``load`` may be `open_checkpoint`.
         """
-        clear_stale(self._folder)
+        if isinstance(self._folder, Path):
+            clear_stale(self._folder)
         bad: list[BadCheckpoint] = []
         for step in reversed(self.steps()):
             try:
@@ -78,13 +79,14 @@ class CheckpointSeries:
         """Deletes all but the newest `keep`, never one whose step is in `spare`. None keeps all.
 
         Those that are visibly incomplete do not count among the `keep`, so that good ones are not given up for them.
-        Also deletes what killed writers left behind in the staging folder.
+        Also deletes what killed writers left behind.
         """
         if keep is not None and keep < 1:
             raise ValueError(f"CheckpointSeries.prune: keep is {keep}. Expected 1 or more, or None to keep all.")
-        clear_stale(self._folder)
+        steps = self.steps()
+        self._clear_leftovers(steps)
         num_kept = 0
-        for step in reversed(self.steps() if keep is not None else []):
+        for step in reversed(steps if keep is not None else []):
             path = self.path(step)
             if num_kept < (keep or 0):
                 num_kept += looks_complete(path)
@@ -93,13 +95,37 @@ class CheckpointSeries:
 
     def clear(self) -> None:
         """Deletes all of them; folders that are not checkpoints stay."""
-        clear_stale(self._folder)
-        for step in self.steps():
+        steps = self.steps()
+        self._clear_leftovers(steps)
+        for step in steps:
             if has_unisono_manifest(self.path(step)):
                 _remove_unless_gone(self.path(step))
 
+    def _numbers(self) -> list[int]:
+        """The numbers of the folders that have a name of this series, ascending."""
+        names: Iterable[str]
+        if isinstance(self._folder, RemotePath):
+            names = self._folder.names()
+        else:
+            with explain_os_errors("listed", self._folder / f"{self._prefix}-*"):
+                try:
+                    names = os.listdir(self._folder)
+                except FileNotFoundError:
+                    return []
+        return sorted(int(found[1]) for name in names if (found := self._name.fullmatch(name)))
 
-def _remove_unless_gone(path: Path) -> None:
+    def _clear_leftovers(self, steps: Sequence[int]) -> None:
+        """Deletes what killed writers left. A checkpoint of a number above ``steps`` may be being written."""
+        if isinstance(self._folder, Path):
+            clear_stale(self._folder)
+            if not self._folder.is_dir() or can_rename_folders(self._folder):
+                return
+        for number in self._numbers():
+            if number not in steps and number < max(steps, default=0):
+                delete_leftovers(self.path(number))
+
+
+def _remove_unless_gone(path: Location) -> None:
     try:
         remove(path)
     except CheckpointError:

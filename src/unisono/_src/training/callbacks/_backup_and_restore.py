@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, Literal
 
 import keras
@@ -22,7 +21,7 @@ class BackupAndRestore(keras.callbacks.Callback):
     EverySteps(steps=500)
 
     Args:
-        backup_dir: a folder for this training alone.
+        backup_dir: a folder for this training alone, or a URL, such as "gs://bucket/backup".
         save_freq: "epoch"; or every how many steps; or one of the policies of `unisono.checkpoint`.
         double_checkpoint: whether the last two are kept. The one that training began from is always kept.
         delete_checkpoint: whether they are deleted when training has finished.
@@ -45,9 +44,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         _to_policy(save_freq)
 
     @property
-    def directory(self) -> Path:
+    def directory(self) -> str:
         """Where the checkpoints are."""
-        return Path(self.backup_dir)
+        return self.backup_dir
 
     @property
     def policy(self) -> SavePolicy:

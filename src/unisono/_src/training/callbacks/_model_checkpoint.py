@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from unisono._src.keras_hooks import ScheduledCheckpoint, get_owner, is_folder_path
 from unisono._src.processes import processes
-from unisono._src.state.store import staged_file
+from unisono._src.state.store import is_url, staged_file
 from unisono._src.training.callbacks._weights_folder import save_weights_folder
 
 NO_ENDING = """ModelCheckpoint: filepath={path!r} has no extension. tf.keras wrote a SavedModel to such a path, which
@@ -72,7 +72,7 @@ class ModelCheckpoint(ScheduledCheckpoint):
         """Saves the model to ``path``. Called on every process."""
         if is_folder_path(path):
             save_weights_folder(self.model, path)
-        elif get_owner(self.model) is not None:
+        elif get_owner(self.model) is not None or is_url(path):
             self._save(path)
         elif processes().is_chief:  # Keras's own method would write into a file that may be read at the same time
             with staged_file(path) as temporary:

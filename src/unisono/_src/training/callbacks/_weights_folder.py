@@ -32,7 +32,17 @@ from unisono._src.state.checkpoint import (
     load_on_chief,
     named_variables,
 )
-from unisono._src.state.store import BadCheckpoint, LoadedCheckpoint, commit, is_committed, open_checkpoint
+from unisono._src.state.store import (
+    BadCheckpoint,
+    LoadedCheckpoint,
+    Location,
+    commit,
+    is_committed,
+    is_url,
+    list_checkpoints,
+    open_checkpoint,
+    to_location,
+)
 
 _METRICS: Final = "model/metrics/"
 _OPTIMIZER: Final = "model/optimizer/"
@@ -66,7 +76,7 @@ def save_weights_folder(model: Any, path: str) -> None:
     snapshot = Snapshot(copy_values(values), None)
     step = int(np.asarray(optimizer.iterations)) if is_built else 0
     if snapshot.in_parts:
-        CheckpointWriter().write(snapshot, step, lambda: Path(path))
+        CheckpointWriter().write(snapshot, step, lambda: to_location(path))
     elif processes().is_chief:  # without the others, which may not have called this
         commit(path, arrays=snapshot.arrays, step=step)
 
@@ -76,7 +86,7 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
 
     With several processes all have to call it.
     """
-    read = load_on_chief(lambda: _load(Path(path)))
+    read = load_on_chief(lambda: _load(path))
     assert read is not None
     arrays = _match_optimizer(model, _select_model_arrays(read.arrays), path)
     named, seeds = _named(model), _seeds(model)
@@ -119,14 +129,14 @@ def _seeds(model: Any) -> dict[str, Any]:
     }
 
 
-def _load(folder: Path) -> LoadedCheckpoint:
+def _load(path: str) -> LoadedCheckpoint:
+    folder: Location = to_location(path) if is_url(path) else Path(path)
     index = Path(f"{folder}.index")
-    if index.exists():
+    if not is_url(path) and index.exists():
         raise BadCheckpoint(folder, TENSORFLOW_FORMAT.format(index=os.fspath(index)))
     if not is_committed(folder):
-        names = sorted(path.name for path in folder.parent.glob("*") if is_committed(path))
-        parent = os.fspath(folder.parent)
-        raise BadCheckpoint(folder, NO_SUCH_FOLDER.format(parent=parent, names=abbreviate_names(names) or "none"))
+        names = abbreviate_names(sorted(each.name for each in list_checkpoints(folder.parent)))
+        raise BadCheckpoint(folder, NO_SUCH_FOLDER.format(parent=str(folder.parent), names=names or "none"))
     return open_checkpoint(folder)
 
 
