@@ -28,7 +28,7 @@ from unisono._src.state.store._errors import CheckpointError, explain_os_errors
 from unisono._src.state.store._files import files_in
 from unisono._src.state.store._json import JSON, dumps, loads
 from unisono._src.state.store._location import Location, to_location
-from unisono._src.state.store._manifest import STATE, ArrayEntry, FileEntry, Manifest
+from unisono._src.state.store._manifest import STATE, ArrayEntry, FileEntry, Manifest, is_data_name
 from unisono._src.state.store._pieces import ArrayInPieces, part_file, tensor_name, whole_index
 from unisono._src.state.store._place import begin_checkpoint
 from unisono._src.state.store._remote_path import RemotePath
@@ -50,7 +50,8 @@ def write_part(folder: Location, part: int, num_parts: int, arrays: Mapping[str,
 
     Arrays that are not in pieces are in the part of the first process.
     """
-    files, name = files_in(folder), part_file(part, num_parts)
+    # A folder of the name that a `MarkedFolder` draws is on what cannot rename folders, and can do little else.
+    files, name = files_in(folder, in_order=is_data_name(folder.name)), part_file(part, num_parts)
     try:
         tensors = _tensors(arrays, part)
         num_bytes = sum(tensor.nbytes for tensor in tensors.values())

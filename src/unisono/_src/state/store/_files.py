@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
+import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from unisono._src.state.store._durable import sync_file, sync_folder, write_file
 from unisono._src.state.store._location import Location
 from unisono._src.state.store._remote_path import RemotePath, at_once
+
+_COPY_BYTES: Final = 8 << 20
 
 
 class Files(ABC):
@@ -63,10 +65,16 @@ class Files(ABC):
 
 @final
 class LocalFiles(Files):
-    """Files on a disk, or on what is mounted like one."""
+    """Files on a disk, or on what is mounted like one.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Args:
+        folder: their folder.
+        in_order: whether new files are written from their beginning to their end and nothing else is done with them, as
+            mounts of buckets need it. safetensors writes at offsets, and renames.
+    """
+
+    def __init__(self, folder: Path, *, in_order: bool = False) -> None:
+        self._folder, self._in_order = folder, in_order
 
     def make(self) -> None:
         self._folder.mkdir(exist_ok=True)
@@ -74,15 +82,18 @@ class LocalFiles(Files):
     @contextlib.contextmanager
     def new_file(self, name: str) -> Iterator[Path]:
         path = self._folder / name
-        yield path
-        # safetensors makes a file readable for this user alone. It gets the permissions that the user gives to others.
-        with contextlib.suppress(PermissionError, NotImplementedError):  # a bucket has none
-            try:
-                os.chmod(path, os.stat(self._folder).st_mode & 0o666)
-            except OSError as error:
-                if error.errno not in (errno.ENOSYS, errno.ENOTSUP):
-                    raise
-        sync_file(path)
+        if self._in_order:
+            with _temporary_file(name) as temporary:
+                yield temporary
+                with open(temporary, "rb") as source, open(path, "xb") as target:
+                    shutil.copyfileobj(source, target, _COPY_BYTES)
+                    target.flush()
+                    os.fsync(target.fileno())
+        else:
+            yield path
+            # safetensors makes a file readable for this user alone. It gets the permissions of the folder.
+            os.chmod(path, os.stat(self._folder).st_mode & 0o666)
+            sync_file(path)
 
     def write(self, name: str, data: bytes) -> None:
         write_file(self._folder / name, data)
@@ -147,8 +158,7 @@ class RemoteFiles(Files):
 
     @contextlib.contextmanager
     def new_file(self, name: str) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(prefix="unisono-") as folder:
-            path = Path(folder) / name
+        with _temporary_file(name) as path:
             yield path
             (self._folder / name).upload(path)
 
@@ -184,9 +194,15 @@ class RemoteFiles(Files):
         """Every file is stored when it is written."""
 
 
-def files_in(folder: Location) -> Files:
+def files_in(folder: Location, *, in_order: bool = False) -> Files:
     """The files of ``folder``."""
-    return RemoteFiles(folder) if isinstance(folder, RemotePath) else LocalFiles(folder)
+    return RemoteFiles(folder) if isinstance(folder, RemotePath) else LocalFiles(folder, in_order=in_order)
+
+
+@contextlib.contextmanager
+def _temporary_file(name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="unisono-") as folder:
+        yield Path(folder) / name
 
 
 def _write_over(path: Path, data: bytes, durable: bool) -> None:

@@ -34,7 +34,7 @@ class MarkedFolder(Placement):
         self._folder, self._in_folder = folder, files_in(folder)
         self.data = secrets.token_hex(8)
         self.path = folder / self.data
-        self.files = files_in(self.path)
+        self.files = files_in(self.path, in_order=True)
         delete_leftovers(folder)
         self._in_folder.make()
         self.files.make()
