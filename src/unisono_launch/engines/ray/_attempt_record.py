@@ -68,7 +68,8 @@ class AttemptRecord:
     def add_losses(self, living_nodes: Collection[str]) -> None:
         """Ray has ended the attempt: workers that have not reported are lost.
 
-        Those of a dead node are the cause. Ray ended the others then, before they could report.
+        Those of a dead node are the cause. Ray ended the others then, before they could report. Ray may need a while
+        to see that a node is dead, and start all again before.
         """
         missing = [rank for rank in range(len(self.hosts)) if rank not in self.outcomes]
         on_dead_nodes = {rank for rank in missing if self._nodes.get(rank) not in living_nodes}

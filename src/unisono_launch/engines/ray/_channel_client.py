@@ -28,10 +28,12 @@ class ChannelClient:
         attempt: which attempt this is.
         rank: of the worker.
         events: of the supervisor.
-        is_drained: whether Ray has announced that it takes away a node of the job.
+        drain_notice: says that Ray takes away a node of the job, for the user; None if it does not.
     """
 
-    def __init__(self, channel: Any, attempt: int, rank: int, events: Events, is_drained: Callable[[], bool]) -> None:
+    def __init__(
+        self, channel: Any, attempt: int, rank: int, events: Events, drain_notice: Callable[[], str | None]
+    ) -> None:
         self.drained = False
         """Whether the supervisor was told that Ray takes away a node."""
         self.orders = Orders((), None, 0)
@@ -40,7 +42,7 @@ class ChannelClient:
         self._attempt = attempt
         self._rank = rank
         self._events = events
-        self._is_drained = is_drained
+        self._drain_notice = drain_notice
         self._outbox: queue.Queue[Content] = queue.Queue(_MAX_WAITING)
         self._ending: EndingReason | None = None
         self._num_signals = 0
@@ -95,8 +97,9 @@ class ChannelClient:
         if self.orders.ending not in (None, told_before, self._ending):
             assert self.orders.ending is not None
             self._events.put(EndingElsewhere(self._attempt, self.orders.ending))
-        if not self.drained and self._is_drained():
+        if not self.drained and (notice := self._drain_notice()) is not None:
             self.drained = True
+            self.send(("print_message", (notice,)))
             self._events.put(SignalReceived(signal.SIGTERM))
 
 

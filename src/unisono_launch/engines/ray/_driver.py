@@ -1,6 +1,7 @@
 """The driver of `unisono run --on ray`: starts a Ray Train run, shows what its supervisors send, decides the exit code.
 
-Ray's own output, about 60 lines for each failure, is left to Ray's logs.
+Ray's own output, about 60 lines for each failure, is not shown: that of the driver is in logs/ray.log, the rest in
+Ray's logs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import ray
@@ -44,6 +46,7 @@ _FORWARDED: Final = ("JAX_", "KERAS_", "NCCL_", "TF_CPP_", "UNISONO_", "XLA_")
 _POLL_SECONDS: Final = 0.2
 _PLACED_SECONDS: Final = 15.0  # after which the user is told that Ray has not placed the workers yet
 _LEAVE_SECONDS: Final = 30.0  # for Ray to end a run whose workers have ended
+_ABANDON_SECONDS: Final = 2.0  # for Ray to end a run that has no workers yet
 
 
 class RayDriver:
@@ -61,7 +64,7 @@ class RayDriver:
         """Runs the job; returns the exit code."""
         machine = Machines(rank=0, hosts=("driver",), master_address="", master_port=None, source="Ray")
         run_dir = make_run_folder(self._options.job, machine)
-        with _connected(self._options.address):
+        with _python_output_in(run_dir / "logs" / "ray.log"), _connected(self._options.address):
             self._record = JobRecord(self._screen, run_dir, self._options.job.restarts, _living_nodes)
             devices = choose_devices(self._options.devices, ray.cluster_resources())
             self._scaling = scaling_config(devices, self._options.workers)
@@ -120,17 +123,19 @@ class RayDriver:
             self._record.add(ray.get(self._channel.collect.remote()))
             if self._record.setup_error is not None and not self._signals:
                 self._stop(signal.SIGTERM)
+                deadline = time.monotonic() + self._seconds_to_stop()
             if self._record.is_running:
                 waiting_since = time.monotonic()
-            elif time.monotonic() - waiting_since > _PLACED_SECONDS:
+            elif not self._signals and time.monotonic() - waiting_since > _PLACED_SECONDS:
                 self._report_waiting()
                 waiting_since = time.monotonic() + 3 * _PLACED_SECONDS
             for number in self._new_stop_signals():
-                if self._signals and number == signal.SIGINT:  # the user does not want to wait
-                    deadline = 0.0
+                is_second = bool(self._signals)
                 self._stop(number)
-            if self._signals and not self._record.is_running:
-                deadline = min(deadline, time.monotonic() + _LEAVE_SECONDS)
+                if not is_second:
+                    deadline = time.monotonic() + self._seconds_to_stop()
+                elif number == signal.SIGINT:  # the user does not want to wait
+                    deadline = 0.0
         self._record.add(ray.get(self._channel.collect.remote()))
         return self._finish()
 
@@ -142,6 +147,10 @@ class RayDriver:
                 yield event.number
             elif isinstance(event, SignalReceived):
                 self._channel.send_signal.remote(event.number)
+
+    def _seconds_to_stop(self) -> float:
+        """After which Ray ends what is left, by SIGKILL."""
+        return _ABANDON_SECONDS if self._record.is_placing else 2 * self._options.job.grace + _LEAVE_SECONDS
 
     def _stop(self, number: signal.Signals) -> None:
         self._signals.append(number)
@@ -167,6 +176,17 @@ class RayDriver:
             self._screen.print_message(f"unisono: Ray ended the job: {self._error}", style="red")
             return ExitCode.LAUNCHER
         return code
+
+
+@contextlib.contextmanager
+def _python_output_in(path: Path) -> Iterator[None]:
+    """What Ray prints in this process goes to a file: threads of it print whole logs when a node dies.
+
+    The screen writes to the descriptors, and is not affected.
+    """
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as file, contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
+        yield
 
 
 @contextlib.contextmanager

@@ -36,8 +36,15 @@ class JobRecord:
 
     @property
     def is_running(self) -> bool:
-        """Whether workers have begun and not all have ended."""
-        return self._attempt is not None and not self._attempt.has_ended
+        """Whether workers are training, or have saved and Ray is about to start them again."""
+        return self._attempt is not None and (not self._attempt.has_ended or self._attempt.drained)
+
+    @property
+    def is_placing(self) -> bool:
+        """Whether Ray has not started the workers of the next attempt yet."""
+        if self._attempt is None:
+            return True
+        return self._attempt.has_ended and self._attempt.cause is not None and not self._attempt.drained
 
     def add(self, messages: Sequence[Message]) -> None:
         """Takes what supervisors have sent, in the order in which it arrived."""
@@ -81,7 +88,7 @@ class JobRecord:
 
     def _attempt_of(self, attempt: int, hosts: tuple[str, ...]) -> AttemptRecord:
         if self._attempt is None or self._attempt.attempt != attempt:
-            if self._attempt is not None and not self._is_reported:
+            if self._attempt is not None and not self._is_reported:  # lost workers report nothing
                 self._attempt.add_losses(self._living_nodes())
                 self._report_restart(self._attempt)
             self._attempt = AttemptRecord(attempt, hosts, self._run_dir)
@@ -97,13 +104,11 @@ class JobRecord:
     def _report_restart(self, attempt: AttemptRecord) -> None:
         """Says why Ray starts all again, unless it does not: then the report comes at the end."""
         cause = attempt.cause
-        if cause is None:
-            return
         if attempt.drained:
             self._is_reported = True
-            saved = "All have saved" if cause.code == ExitCode.PREEMPTED else f"{attempt.headline(cause)}"
-            self._screen.print_message(f"unisono: {saved}. Ray starts all again when the node is gone.")
-        elif self._restarts_left:
+            how = "" if cause is None or cause.code == ExitCode.PREEMPTED else f"{attempt.headline(cause)}. "
+            self._screen.print_message(f"unisono: {how}Ray starts all again when the node is gone.")
+        elif cause is not None and self._restarts_left:
             self._is_reported = True
             self._restarts_left -= 1
             left = self._restarts_left

@@ -62,7 +62,7 @@ def supervise(config: Mapping[str, Any]) -> None:
     plan = replace(plan_of_this_worker(), run_dir=Path(job.run_dir))
     rank = plan.machines.rank
     events: Events = queue.SimpleQueue()
-    with ChannelClient(job.channel, plan.attempt, rank, events, _is_drained) as client:
+    with ChannelClient(job.channel, plan.attempt, rank, events, lambda: _drain_notice(plan)) as client:
         if client.orders.signals:
             return
         client.send(AttemptBegan(plan.machines.hosts, ray.get_runtime_context().get_node_id()))
@@ -118,7 +118,10 @@ def _leave_after_failure(client: ChannelClient, plan: AttemptPlan, result: Attem
     raise AttemptFailedError("asked to stop" if cause is None else f"worker {cause.rank} {cause.what}")
 
 
-def _is_drained() -> bool:
+def _drain_notice(plan: AttemptPlan) -> str | None:
     # Not ray.train.get_preemption_info(): it waits until every worker has called it.
-    drained: bool = get_train_context().preemption_context.preemption_info is not None
-    return drained
+    info = get_train_context().preemption_context.preemption_info
+    if info is None:
+        return None
+    names = plan.machines.worker_names(1)
+    return f"unisono: Ray takes away the node of {', '.join(names[rank] for rank in info.preempted_ranks)}."
