@@ -13,6 +13,6 @@ from unisono_launch.engines.ray import require_ray as _require_ray
 
 _require_ray()  # before Ray is imported: its absence is explained
 
-from unisono._src.ray import Trainer  # noqa: E402
+from unisono._src.ray import ReportCallback, Trainer  # noqa: E402
 
-__all__ = ["Trainer"]
+__all__ = ["ReportCallback", "Trainer"]

@@ -82,6 +82,7 @@ class RunCheckpointer:
         self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._has_warned = False
+        self._newest: Path | None = None  # on the chief: the checkpoint that was last begun
 
     @property
     def call_ends_at(self) -> list[EveryNSteps]:
@@ -117,10 +118,18 @@ class RunCheckpointer:
             self._save_and_exit(training)
 
     def after_epoch(self, training: TrainingState) -> None:
-        """An epoch has ended, and the callbacks have been called."""
+        """An epoch has ended, and the callbacks have been called. Those with `on_epoch_saved` get its checkpoint."""
         progress = self._progress(training, seconds=0.0, epoch_ended=True)
-        if self._resume.policy.due(progress):
-            self._save(training, mark=self._resume.policy.worth_keeping(progress))
+        is_due = self._resume.policy.due(progress)
+        epoch = training.epoch - 1
+        wanting = [each for each in training.callbacks.callbacks if hasattr(each, "on_epoch_saved")]
+        wanting = [callback for callback in wanting if callback.wants_checkpoint(epoch)]
+        if is_due or wanting:
+            self._save(training, mark=self._resume.policy.worth_keeping(progress) if is_due else None)
+        if wanting:
+            self._writer.wait()
+            for callback in wanting:
+                callback.on_epoch_saved(epoch, self._newest)
 
     def finish(self, training: TrainingState, epochs: int) -> None:
         """The training has finished. The last checkpoint is what the next start of the script restores.
@@ -176,7 +185,8 @@ class RunCheckpointer:
         number = max([0, *self._series.steps()]) + 1
         self._retention.note(number, mark)
         state["memory"] = self._retention.to_json()
-        return self._series.path(number)
+        self._newest = self._series.path(number)
+        return self._newest
 
     def _note_written(self) -> None:
         delete_old_checkpoints(self._series, self._retention, self._resume.keep, None, in_use=self._resumed_from)

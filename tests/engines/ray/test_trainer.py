@@ -1,0 +1,103 @@
+"""`unisono.ray.Trainer`: training in the processes of Ray's workers, interrupted in every way that Ray knows."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engines.conftest import RecordScenario
+from tests.engines.ray.conftest import Driver, RayCluster, StartDriver
+
+pytestmark = [pytest.mark.engines, pytest.mark.timeout(400)]
+
+_uninterrupted: dict[str, dict[str, Any]] = {}
+
+
+def result_of(driver: Driver) -> dict[str, Any]:
+    assert driver.finish() == 0, driver.output()
+    lines = [line for line in driver.output().splitlines() if line.startswith("RESULT ")]
+    result: dict[str, Any] = json.loads(lines[-1].removeprefix("RESULT "))
+    return result
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    return tmp_path / "storage"
+
+
+@pytest.fixture
+def uninterrupted(start_driver: StartDriver, tmp_path: Path) -> dict[str, Any]:
+    """A run that nothing happens to."""
+    if "arrays" not in _uninterrupted:
+        _uninterrupted["arrays"] = result_of(start_driver("trainer.py", tmp_path / "whole", "run", "train"))
+    return _uninterrupted["arrays"]
+
+
+def test_ray_gets_metrics_and_checkpoints(uninterrupted: dict[str, Any]) -> None:
+    assert uninterrupted["metrics"]["epoch"] == 3
+    assert uninterrupted["metrics"]["loss"] == pytest.approx(uninterrupted["returned"]["losses"][-1])
+    assert uninterrupted["num_checkpoints"] == 3
+    assert uninterrupted["checkpoint"].endswith("/run/checkpoint_epoch-000003")
+    assert {"arrays.safetensors", "manifest.json", "state.json"} <= set(uninterrupted["files"])
+
+
+def test_a_killed_worker_is_restarted(
+    start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
+) -> None:
+    result = result_of(start_driver("trainer.py", storage, "run", "kill"))
+    assert result["returned"]["attempt"] == 1
+    assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
+    assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
+    assert result["metrics"] == uninterrupted["metrics"]
+    record_scenario(
+        engine="ray", scenario="Trainer: a worker is killed with SIGKILL", result="restarted by Ray, bit-equal"
+    )
+
+
+def test_a_drained_node_is_left(
+    start_driver: StartDriver,
+    ray_cluster: RayCluster,
+    storage: Path,
+    uninterrupted: dict[str, Any],
+    record_scenario: RecordScenario,
+) -> None:
+    driver = start_driver(
+        "trainer.py", storage, "run", "slow", environment={"RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1"}
+    )
+    driver.wait_for("RUNNING attempt 0")
+    drained = ray_cluster.nodes[-1]
+    ray_cluster.add_node()
+    ray_cluster.drain_node(drained, deadline_seconds=120)
+    result = result_of(driver)
+    ray_cluster.kill_node(drained)
+    assert "Ray takes away a node of this job; everything is saved" in driver.output()
+    assert result["returned"]["attempt"] == 1
+    assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
+    assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
+    record_scenario(
+        engine="ray",
+        scenario="Trainer: a node is drained",
+        result="saved at the notice, restarted elsewhere, not counted as a failure, bit-equal",
+    )
+
+
+def test_a_driver_that_gets_sigterm_saves(
+    start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
+) -> None:
+    driver = start_driver("trainer.py", storage, "run", "slow")
+    driver.wait_for("RUNNING attempt 0")
+    driver.process.send_signal(signal.SIGTERM)
+    assert driver.finish() == 75, driver.output()
+    assert f"SIGTERM received; everything is saved in {storage}/run" in driver.output()
+    result = result_of(start_driver("trainer.py", storage, "run", "slow"))
+    assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
+    assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
+    record_scenario(
+        engine="ray",
+        scenario="Trainer: SIGTERM to the driver, then a new one with the same name",
+        result="saved, exit code 75, resumed bit-equal",
+    )
