@@ -1,6 +1,6 @@
 #!/bin/bash
 # Trains on all GPUs of two machines:    sbatch slurm.sh train.py --lr 0.1
-# One task per machine; `unisono run` starts the workers there and detects the cluster from SLURM.
+# One task per machine; `unisono run` starts the workers there and detects the cluster from SLURM (docs/slurm.md).
 
 #SBATCH --job-name=unisono
 #SBATCH --nodes=2
@@ -8,18 +8,19 @@
 #SBATCH --gpus-per-node=4
 #SBATCH --cpus-per-task=16
 #SBATCH --time=08:00:00
-#SBATCH --signal=TERM@120    # two minutes before the time is up: workers save and exit with code 75
-#SBATCH --requeue            # a lost machine puts the job back into the queue
+#SBATCH --signal=TERM@120    # 120 s before the time limit: workers save and exit with code 75
+#SBATCH --requeue            # a preemption or a lost machine puts the job back into the queue
 #SBATCH --open-mode=append   # and its output continues in the same file
 #SBATCH --output=slurm-%j.out
 
-set -uo pipefail
-
 # Activate your environment here:    source .venv/bin/activate
 
-# The folder must be the same on all machines and after a requeue: on a shared file system, named by the job.
-# --grace is less than the 120 seconds above. -n gpu would start one worker per GPU instead of one per machine.
-srun --kill-on-bad-exit=1 \
+# Only workers of this job may join it.
+export UNISONO_JOB_SECRET="${UNISONO_JOB_SECRET:-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')}"
+
+# All machines use the same folder, also after a requeue: it must be on a shared file system.
+# --kill-on-bad-exit=0: while one machine has saved and ended, another may still be saving.
+srun --kill-on-bad-exit=0 --cpus-per-task="$SLURM_CPUS_PER_TASK" \
     unisono run \
     --run-dir "runs/${SLURM_JOB_NAME}-${SLURM_JOB_ID}" \
     --max-restarts 3 \
@@ -27,8 +28,13 @@ srun --kill-on-bad-exit=1 \
     "$@"
 code=$?
 
-# 75: the workers have saved their state and ask to be restarted (docs/launch.md).
-if [[ $code -eq 75 ]]; then
-    scontrol requeue "$SLURM_JOB_ID"
+is_preempted() { scontrol show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]'; }
+
+# 75: the workers have saved their state and ask to be restarted. 143: they were stopped before they could save.
+if [[ $code -eq 75 ]] || { [[ $code -eq 143 ]] && is_preempted; }; then
+    scontrol requeue "$SLURM_JOB_ID" || cat >&2 <<END
+unisono: SLURM does not let job $SLURM_JOB_ID requeue itself. To continue it, submit it again:
+    sbatch slurm.sh --run-dir runs/$SLURM_JOB_NAME-$SLURM_JOB_ID $*
+END
 fi
 exit "$code"

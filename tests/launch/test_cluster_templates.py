@@ -19,7 +19,7 @@ SLURM = FOLDER / "slurm.sh"
 pytestmark = pytest.mark.timeout(60)
 
 # What sbatch sets in the environment of a batch script (its manual, "OUTPUT ENVIRONMENT VARIABLES").
-OF_SBATCH = {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_SUBMIT_DIR"}
+OF_SBATCH = {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_CPUS_PER_TASK"}
 
 # Runs the command once for each of two nodes at a time, as srun does, and ends with the highest code.
 SRUN = """#!/bin/bash
@@ -36,7 +36,7 @@ exit $(( a > b ? a : b ))
 def test_the_slurm_script_is_bash_and_knows_only_slurms_variables():
     subprocess.run(["bash", "-n", str(SLURM)], check=True, timeout=10)
     text = re.sub(r"(?m)^#.*$", "", SLURM.read_text())
-    used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", text)) - {"code"}
+    used = set(re.findall(r"\$\{?([A-Za-z_]\w*)", text)) - {"code", "UNISONO_JOB_SECRET"}
     assert used
     assert used <= OF_SBATCH
     options = dict(re.findall(r"(?m)^#SBATCH --([a-z-]+)(?:=(\S+))?", SLURM.read_text()))
@@ -60,7 +60,7 @@ def test_the_slurm_script_starts_one_launcher_for_each_machine(tmp_path, code):
         "with open('environ-' + os.environ['RANK'], 'w') as file: json.dump([sys.argv, dict(os.environ)], file)\n"
         f"sys.exit({code})\n"
     )
-    slurm = {"SLURM_JOB_ID": "77", "SLURM_JOB_NAME": "mnist"}
+    slurm = {"SLURM_JOB_ID": "77", "SLURM_JOB_NAME": "mnist", "SLURM_CPUS_PER_TASK": "1"}
     result = subprocess.run(
         ["bash", str(SLURM), "--max-restarts", "0", "train.py", "--lr", "0.1"],
         cwd=tmp_path,
@@ -75,6 +75,7 @@ def test_the_slurm_script_starts_one_launcher_for_each_machine(tmp_path, code):
         assert words == ["train.py", "--lr", "0.1"]
         assert environ["WORLD_SIZE"] == "2"
         assert environ["MASTER_ADDR"] == "node1"
+        assert len(environ["UNISONO_JOB_SECRET"]) == 32
         assert environ["UNISONO_RUN_DIR"] == str(tmp_path / "runs/mnist-77")
     assert (tmp_path / "requeued").exists() == (code == PREEMPTED)
     if code == PREEMPTED:

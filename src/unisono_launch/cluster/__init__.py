@@ -13,7 +13,8 @@ from unisono_launch.cluster._open_mpi import OpenMpiClusterResolver
 from unisono_launch.cluster._refused import GCEClusterResolver, SageMakerClusterResolver
 from unisono_launch.cluster._resolver import ClusterResolver, membership
 from unisono_launch.cluster._simple import SimpleClusterResolver
-from unisono_launch.cluster._slurm import SlurmClusterResolver, num_requeues
+from unisono_launch.cluster._slurm import SlurmClusterResolver, is_srun_task, num_requeues
+from unisono_launch.cluster._slurm_job import SlurmError, SlurmJob, call_slurm, read_job, seconds_until_kill
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._tf_config import TFConfigClusterResolver
 from unisono_launch.cluster._torchrun import TorchrunClusterResolver

@@ -180,6 +180,15 @@ def num_requeues(environ: Mapping[str, str]) -> int:
     return read_whole_number(environ, "SLURM_RESTART_COUNT", default=0)
 
 
+def is_srun_task(environ: Mapping[str, str]) -> bool:
+    """Whether this process was started by `srun`.
+
+    >>> is_srun_task({"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}), is_srun_task({"SLURM_JOB_ID": "7"})
+    (True, False)
+    """
+    return bool(environ.get("SLURM_JOB_ID") and environ.get("SLURM_STEP_ID"))
+
+
 def _check_step(environ: Mapping[str, str]) -> None:
     names = ("SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS")
     if not any(environ.get(name) for name in names) or not environ.get("SLURM_PROCID"):

@@ -4,6 +4,7 @@ Engines (`unisono_launch.engines`) use the parts.
 """
 
 from unisono_launch.launch._allocation import WorkerAllocator
+from unisono_launch.launch._arguments import parse as parse_run_options
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._command_line import CommandParser, split_program, take_engine
 from unisono_launch.launch._context import LauncherContext

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from unisono_launch.cluster import is_srun_task, seconds_until_kill
 from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._diagnosis import WorkerOutcome
 from unisono_launch.launch._environment import worker_environment
@@ -48,7 +49,14 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
     output = WorkerOutput(
         context.screen, prefixed=plan.num_workers > 1, crashed=lambda error: events.put(ThreadCrashed(error))
     )
-    supervisor = Supervisor(workers, plan, grace=context.options.grace, say=output.say, notify=notify)
+    supervisor = Supervisor(
+        workers,
+        plan,
+        grace=context.options.grace,
+        say=output.say,
+        notify=notify,
+        time_left=lambda: _ask_scheduler(context.environ),
+    )
     with _nothing_left(workers, supervisor, output, engine):
         plan.log_folder.mkdir(parents=True, exist_ok=True)
         for rank in plan.ranks:
@@ -71,6 +79,11 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         ended=ended,
         reached=dict(supervisor.reached),
     )
+
+
+def _ask_scheduler(environ: Mapping[str, str]) -> float | None:
+    """How long after SIGTERM the scheduler waits; None if there is none, or it does not say."""
+    return seconds_until_kill(environ["SLURM_JOB_ID"]) if is_srun_task(environ) else None
 
 
 @contextlib.contextmanager

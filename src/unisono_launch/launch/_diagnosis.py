@@ -89,6 +89,11 @@ class FailureCause:
             return False
         return self.witness is None or self.witness.rank != self.rank or not self.witness.is_secondary
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether all that is known is that a peer was lost: a worker of another machine may have failed first."""
+        return self.code == ExitCode.LOST and self.witness is not None and self.witness.is_secondary
+
 
 def find_cause(outcomes: Sequence[WorkerOutcome]) -> FailureCause | None:
     """The cause of the failure; None if all workers ended well.

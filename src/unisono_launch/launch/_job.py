@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import final
 
-from unisono_launch.cluster import num_requeues
+from unisono_launch.cluster import is_srun_task, num_requeues
 from unisono_launch.launch._allocation import TooFewError
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
@@ -130,4 +130,6 @@ class Job:
         num_oom_kills = count_oom_kills() - self._oom_kills_before
         text = describe_failure(cause, plan, result.outcomes, num_oom_kills=num_oom_kills)
         self._context.screen.print_message(text, style="red")
-        return _JobEnd(cause.code, headline(cause, plan))
+        # srun reports the highest code of its tasks, and that must be the one of the machine with the cause, not ours.
+        is_hidden_by_ours = cause.is_elsewhere and not plan.machines.is_single and is_srun_task(self._context.environ)
+        return _JobEnd(ExitCode.FAILED if is_hidden_by_ours else cause.code, headline(cause, plan))

@@ -50,7 +50,9 @@ class Supervisor:
         grace: float,
         say: Callable[[str], None],
         notify: Callable[[EndingReason], None],
+        time_left: Callable[[], float | None] = lambda: None,
     ) -> None:
+        """`time_left` asks whoever sent SIGTERM how long it will wait; None if that is not known."""
         self.signal: signal.Signals | None = None
         """By which the launcher was asked to stop."""
         self.reached: dict[str, int] = {}
@@ -60,6 +62,7 @@ class Supervisor:
         self._grace = grace
         self._say = say
         self._notify = notify
+        self._time_left = time_left
         self._stage: Literal["running", "leaving", "settling", "ending", "killed", "over"] = "running"
         self._deadline = float("inf")
         self._last_check = time.monotonic()
@@ -138,12 +141,21 @@ class Supervisor:
         elif self.signal is None:
             self.signal = number
             if self._stage == "running":
-                self._say(f"unisono: {number.name}. Workers have {self._grace:g} s to end. Ctrl-C kills them now.")
                 self._notify("signalled")
                 # Scripts do not expect a closed terminal; what they do on SIGTERM is right then too.
                 self._request_stop(signal.SIGTERM if number == signal.SIGHUP else number, self._grace)
+                grace = self._shorten_grace() if number == signal.SIGTERM else self._grace
+                self._say(f"unisono: {number.name}. Workers have {grace:g} s to end. Ctrl-C kills them now.")
         elif number == signal.SIGINT:  # the user does not want to wait
             self.kill()
+
+    def _shorten_grace(self) -> float:
+        """Ends the workers before a scheduler kills them and this launcher, so that it can say what did not end."""
+        began = time.monotonic()  # they save meanwhile: the question can take seconds
+        left = self._time_left()
+        grace = self._grace if left is None else max(1.0, min(self._grace, round(left)))
+        self._deadline = began + grace
+        return grace
 
     def _read_status(self, worker: Worker) -> Status | None:
         """What a worker reports of itself; its step is remembered, since a later record may say less."""
