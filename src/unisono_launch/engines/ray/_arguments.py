@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
+from unisono_launch.engines.ray._devices import RayDevices
 from unisono_launch.launch import CommandParser, Options, SizeRange, UsageError, split_program
 from unisono_launch.worker import ExitCode
 
@@ -26,41 +26,6 @@ exit codes:
     + ", ".join(f"{code.value} {code.name.lower()}" for code in ExitCode)
     + """ (see docs/launch.md and docs/ray.md)"""
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class RayDevices:
-    """`--devices`: what each worker asks Ray for.
-
-    >>> RayDevices.parse("gpu:2")
-    RayDevices(kind='gpu', count=2, accelerator_type=None, topology=None)
-    """
-
-    kind: Literal["cpu", "gpu", "tpu", "auto"]
-    count: int = 1
-    accelerator_type: str | None = None
-    """Of a TPU slice: "TPU-V6E", as Ray calls it."""
-    topology: str | None = None
-    """Of a TPU slice: "4x4"."""
-
-    @property
-    def of_worker(self) -> str:
-        """For `UnisonoConfig`: Ray has divided GPUs and TPUs, and CPU devices are the worker's own."""
-        return f"cpu:{self.count}" if self.kind == "cpu" else self.kind
-
-    @classmethod
-    def parse(cls, text: str) -> RayDevices:
-        """Reads cpu:K, gpu:K, tpu:K, tpu:GENERATION:TOPOLOGY or auto; raises :class:`UsageError`."""
-        if text == "auto":
-            return cls(kind="auto")
-        if match := re.fullmatch(r"(cpu|gpu|tpu)(?::([1-9]\d*))?", text):
-            kind: Literal["cpu", "gpu", "tpu"] = match[1]  # type: ignore[assignment]
-            return cls(kind=kind, count=int(match[2] or 1))
-        if match := re.fullmatch(r"tpu:(v\d+[a-z]*):(\d+x\d+(?:x\d+)?)", text, re.IGNORECASE):
-            return cls(kind="tpu", accelerator_type=f"TPU-{match[1].upper()}", topology=match[2])
-        if text.startswith("gpu:"):
-            raise UsageError(f"--devices {text}: Ray chooses the GPUs. Say how many each worker needs, as in gpu:1.")
-        raise UsageError(f"--devices {text} is not a choice of devices. Write cpu:2, gpu:1 or tpu:v6e:4x4.")
 
 
 @dataclass(frozen=True, kw_only=True)

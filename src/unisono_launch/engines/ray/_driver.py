@@ -25,8 +25,9 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from unisono_launch.engines.ray._arguments import RayOptions
 from unisono_launch.engines.ray._backend import UnisonoConfig
 from unisono_launch.engines.ray._channel import JobChannel
+from unisono_launch.engines.ray._devices import describe_resources
 from unisono_launch.engines.ray._job_record import JobRecord
-from unisono_launch.engines.ray._resources import choose_devices, describe_resources, scaling_config
+from unisono_launch.engines.ray._resources import scaling_config
 from unisono_launch.engines.ray._supervise import SupervisedJob, supervise
 from unisono_launch.launch import (
     STOP_SIGNALS,
@@ -66,7 +67,7 @@ class RayDriver:
         run_dir = make_run_folder(self._options.job, machine)
         with _python_output_in(run_dir / "logs" / "ray.log"), _connected(self._options.address):
             self._record = JobRecord(self._screen, run_dir, self._options.job.restarts, _living_nodes)
-            devices = choose_devices(self._options.devices, ray.cluster_resources())
+            devices = self._options.devices.on_cluster(ray.cluster_resources())
             self._scaling = scaling_config(devices, self._options.workers)
             self._announce(shorten_path(run_dir))
             self._channel = _start_channel()

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from ray.train import ScalingConfig
 
-from unisono_launch.engines.ray._arguments import RayDevices
+from unisono_launch.engines.ray._devices import RayDevices
 from unisono_launch.launch import SizeRange, UsageError
-
-
-def choose_devices(devices: RayDevices, cluster: Mapping[str, float]) -> RayDevices:
-    """What "auto" means on this cluster."""
-    if devices.kind != "auto":
-        return devices
-    return replace(devices, kind="gpu" if cluster.get("GPU", 0) >= 1 else "cpu")
 
 
 def scaling_config(devices: RayDevices, workers: SizeRange) -> ScalingConfig:
@@ -39,13 +29,3 @@ def scaling_config(devices: RayDevices, workers: SizeRange) -> ScalingConfig:
         )
     except ValueError as error:
         raise UsageError(f"Ray refuses -n {workers} with these devices: {error}") from None
-
-
-def describe_resources(resources: Mapping[str, float]) -> str:
-    """The processors among Ray's resources, in words.
-
-    >>> describe_resources({"CPU": 8.0, "GPU": 1.0, "memory": 1e9})
-    '8 CPUs, 1 GPU'
-    """
-    counts = {name: resources[name] for name in ("CPU", "GPU", "TPU") if resources.get(name)}
-    return ", ".join(f"{count:g} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
