@@ -82,7 +82,7 @@ class RunCheckpointer:
         self._consensus = Consensus()
         self._saved_step, self._saved_at = 0, time.monotonic()
         self._has_warned = False
-        self._newest: Path | None = None  # on the chief: the checkpoint that was last begun
+        self._newest: Location | None = None  # on the chief: the checkpoint that was last begun
 
     @property
     def call_ends_at(self) -> list[EveryNSteps]:
