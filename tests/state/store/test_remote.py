@@ -14,8 +14,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-pytest.importorskip("fsspec", reason="needs the extra unisono[remote]")
-
 from tests.object_store import FOLDER_VARIABLE, ObjectStore, copy_store
 from tests.state.store.test_parts import NAMES, WHOLE, arrays_of
 from unisono._src.state.store import (

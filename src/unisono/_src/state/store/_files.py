@@ -56,7 +56,7 @@ class Files(ABC):
 
     @abstractmethod
     def delete(self, names: Iterable[str]) -> None:
-        """Deletes files, and folders that have become empty, the folder itself too."""
+        """Deletes files, and folders that are empty then, the folder itself too."""
 
     @abstractmethod
     def sync(self) -> None:
@@ -133,12 +133,10 @@ class LocalFiles(Files):
         return found
 
     def delete(self, names: Iterable[str]) -> None:
-        folders = {self._folder}
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._folder / name)
-            folders.add((self._folder / name).parent)
-        for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
+        for folder, _, _ in os.walk(self._folder, topdown=False):
             with contextlib.suppress(OSError):  # it is not empty, or is gone already
                 os.rmdir(folder)
 

@@ -184,10 +184,10 @@ def looks_complete(folder: Location) -> bool:
 
 def identify_files(folder: Location) -> JSON:
     """What tells the files of a checkpoint from others of the same content: two processes that get the same are in the
-    same folder of the same disk. In a store, whose files have no numbers, the manifest does: it has the name that was
-    drawn for this checkpoint. BadCheckpoint if one is missing."""
+    same folder of the same disk. BadCheckpoint if one is missing."""
     manifest = read_manifest(folder)
-    if isinstance(folder, RemotePath):
+    if isinstance(folder, RemotePath) or manifest.data:
+        # Files of a bucket have no numbers, or other ones on each machine. The manifest has a name drawn at random.
         if not looks_complete(folder):
             raise BadCheckpoint(folder, "its files do not have the sizes that the manifest lists.")
         return hashlib.sha256(manifest.to_bytes()).hexdigest()

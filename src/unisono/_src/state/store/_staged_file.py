@@ -13,6 +13,9 @@ from unisono._src.state.store._durable import make_folders, sync_file, sync_fold
 from unisono._src.state.store._errors import CheckpointError, explain_os_error, explain_os_errors, is_full
 from unisono._src.state.store._staging import clear_stale, staging_folder
 
+# Of mounts of buckets that cannot rename a file. There a file gets its content when it is closed, so a copy will do.
+_CANNOT_RENAME = (errno.ENOSYS, errno.ENOTSUP)
+
 
 @contextlib.contextmanager
 def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -56,6 +59,10 @@ def _rename_into_place(temporary: Path, path: Path) -> None:
     try:
         os.replace(temporary, path)
     except OSError as error:
+        if error.errno in _CANNOT_RENAME:
+            shutil.copyfile(temporary, path)
+            sync_file(path)
+            return
         if error.errno != errno.EXDEV:
             raise
         with staging_folder(path.parent, inside=True) as staged:

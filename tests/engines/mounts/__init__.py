@@ -1,0 +1,1 @@
+"""Checkpoints on real mounts that cannot rename a folder."""
