@@ -182,7 +182,7 @@ def test_checkpoints_of_both_kinds_replace_each_other(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-@pytest.mark.parametrize("save", SAVES)
+@pytest.mark.parametrize("save", [save, pytest.param(save_in_parts, marks=pytest.mark.full)])
 def test_killed_at_any_moment_there_is_the_old_checkpoint_or_the_new_one(
     save: Callable[..., None], renames: FolderRenames, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
