@@ -100,14 +100,14 @@ def submit(cluster: SlurmCluster, tmp_path: Path) -> Iterator[Submit]:
 def _submitting(cluster: SlurmCluster, work_dir: Path) -> Iterator[Submit]:
     jobs: list[FollowedJob] = []
 
-    def submit(*flags: str, args: tuple[str, ...] = ()) -> FollowedJob:
+    def submit(*flags: str, args: tuple[str, ...] = (), script: Path = SCRIPT) -> FollowedJob:
         folder = work_dir / f"run-{len(jobs)}"
         folder.mkdir()
         (folder / "hold").touch()
         words = [sys.executable, "-m", "unisono_launch", "run", "--on", "slurm", "-N", "2", "--devices", "cpu:1"]
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
             process = subprocess.Popen(
-                [*words, "--run-dir", str(folder), *flags, str(SCRIPT), *args],
+                [*words, "--run-dir", str(folder), *flags, str(script), *args],
                 cwd=work_dir,
                 env=_environment() | cluster.environ,
                 stdin=subprocess.DEVNULL,

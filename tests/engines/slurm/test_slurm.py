@@ -76,12 +76,23 @@ def test_a_preemption_saves_and_requeues(
 ) -> None:
     job = submit("--partition", partition, args=PACE)
     job.wait_for_step(6)
-    job.cluster.call(
-        *("sbatch", "--partition=high", "--nodes=2", "--exclusive", f"--output={tmp_path}/other", "--wrap", "srun true")
-    )
+    preempt(job, tmp_path)
     expect_resumed(job, undisturbed)
     assert f"Workers have {seconds}" in job.output  # KillWait, or GraceTime
     record_scenario(engine="SLURM", scenario=scenario, result="saved, requeued, bit-equal")
+
+
+def test_a_job_that_is_preempted_before_it_can_save_is_requeued(
+    submit: Submit, tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    script = tmp_path / "wait.py"
+    script.write_text("import time\nprint('waiting')\ntime.sleep(100)\n")
+    job = submit("--partition", "notice", script=script)
+    wait_until(lambda: job.output.count("waiting") == 2, "both workers run")
+    preempt(job, tmp_path)
+    wait_until(lambda: job.cluster.field(job.id, "Restarts") == "1", "the job is requeued")
+    assert "DUE TO JOB REQUEUE" in job.output  # by the batch script, in the GraceTime
+    record_scenario(engine="SLURM", scenario="preempted before anything could be saved", result="requeued")
 
 
 def test_a_lost_node_requeues(submit: Submit, undisturbed: FollowedJob, record_scenario: RecordScenario) -> None:
@@ -179,6 +190,13 @@ def test_what_sbatch_refuses_is_shown(cluster: SlurmCluster, tmp_path: Path) -> 
     )
     assert result.returncode == ExitCode.LAUNCHER
     assert "sbatch refused the job: sbatch: error: invalid partition specified: none" in result.stderr
+
+
+def preempt(job: FollowedJob, folder: Path) -> None:
+    """Submits a job that needs both nodes and comes first."""
+    job.cluster.call(
+        *("sbatch", "--partition=high", "--nodes=2", "--exclusive", f"--output={folder}/other", "--wrap", "srun true")
+    )
 
 
 def find_processes(text: str) -> list[str]:
