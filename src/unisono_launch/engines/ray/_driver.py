@@ -45,7 +45,7 @@ from unisono_launch.launch import (
 # What steers the training; the rest of the environment is the node's, as for all programs on Ray.
 _FORWARDED: Final = ("JAX_", "KERAS_", "NCCL_", "TF_CPP_", "UNISONO_", "XLA_")
 _POLL_SECONDS: Final = 0.2
-_PLACED_SECONDS: Final = 15.0  # after which the user is told that Ray has not placed the workers yet
+_START_SECONDS: Final = 30.0  # after which the user is told that Ray has not started the workers yet
 _LEAVE_SECONDS: Final = 30.0  # for Ray to end a run whose workers have ended
 _ABANDON_SECONDS: Final = 2.0  # for Ray to end a run that has no workers yet
 
@@ -100,11 +100,11 @@ class RayDriver:
         )
 
     def _announce(self, run_dir: str) -> None:
-        context = ray.get_runtime_context()
+        address, num_nodes = ray.get_runtime_context().gcs_address, len(_living_nodes())
         self._screen.print_message(
-            f"unisono: Ray at {context.gcs_address}: {len(_living_nodes())} nodes, "
-            f"{describe_resources(ray.cluster_resources())}. Asking for {self._options.job.num_workers} workers with "
-            f"{describe_resources(self._scaling._resources_per_worker_not_none)} each. Files: {run_dir}",
+            f"unisono: Ray at {address}: {num_nodes} node{'' if num_nodes == 1 else 's'}, "
+            f"{describe_resources(ray.cluster_resources())}. Workers: {self._options.job.num_workers}, each with "
+            f"{describe_resources(self._scaling._resources_per_worker_not_none)}. Files: {run_dir}",
             style="dim",
         )
 
@@ -127,9 +127,9 @@ class RayDriver:
                 deadline = time.monotonic() + self._seconds_to_stop()
             if self._record.is_running:
                 waiting_since = time.monotonic()
-            elif not self._signals and time.monotonic() - waiting_since > _PLACED_SECONDS:
+            elif not self._signals and time.monotonic() - waiting_since > _START_SECONDS:
                 self._report_waiting()
-                waiting_since = time.monotonic() + 3 * _PLACED_SECONDS
+                waiting_since = time.monotonic() + _START_SECONDS
             for number in self._new_stop_signals():
                 is_second = bool(self._signals)
                 self._stop(number)
@@ -160,9 +160,9 @@ class RayDriver:
     def _report_waiting(self) -> None:
         free = describe_resources(ray.available_resources()) or "none"
         self._screen.print_message(
-            f"unisono: waiting for Ray to place at least {self._options.workers.least} workers with "
+            f"unisono: Ray has not started the workers yet: at least {self._options.workers.least} with "
             f"{describe_resources(self._scaling._resources_per_worker_not_none)} each. "
-            f"Free are {free}, of {describe_resources(ray.cluster_resources())}."
+            f"Free are {free}, of {describe_resources(ray.cluster_resources())}. `ray status` shows more."
         )
 
     def _finish(self) -> int:
