@@ -17,6 +17,10 @@ pytestmark = [pytest.mark.engines, pytest.mark.timeout(400)]
 _uninterrupted: dict[str, dict[str, Any]] = {}
 
 
+# Ray looks more often for what has changed.
+_QUICK = {"RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5", "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1"}
+
+
 def result_of(driver: Driver) -> dict[str, Any]:
     assert driver.finish() == 0, driver.output()
     lines = [line for line in driver.output().splitlines() if line.startswith("RESULT ")]
@@ -33,7 +37,9 @@ def storage(tmp_path: Path) -> Path:
 def uninterrupted(start_driver: StartDriver, tmp_path: Path) -> dict[str, Any]:
     """A run that nothing happens to."""
     if "arrays" not in _uninterrupted:
-        _uninterrupted["arrays"] = result_of(start_driver("trainer.py", tmp_path / "whole", "run", "train"))
+        _uninterrupted["arrays"] = result_of(
+            start_driver("trainer.py", tmp_path / "whole", "run", "train", environment=_QUICK)
+        )
     return _uninterrupted["arrays"]
 
 
@@ -42,13 +48,14 @@ def test_ray_gets_metrics_and_checkpoints(uninterrupted: dict[str, Any]) -> None
     assert uninterrupted["metrics"]["loss"] == pytest.approx(uninterrupted["returned"]["losses"][-1])
     assert uninterrupted["num_checkpoints"] == 3
     assert uninterrupted["checkpoint"].endswith("/run/checkpoint_epoch-000003")
+    assert uninterrupted["loaded"] == uninterrupted["returned"]["digest"], "load_weights takes a reported checkpoint"
     assert {"arrays.safetensors", "manifest.json", "state.json"} <= set(uninterrupted["files"])
 
 
 def test_a_killed_worker_is_restarted(
     start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
 ) -> None:
-    result = result_of(start_driver("trainer.py", storage, "run", "kill"))
+    result = result_of(start_driver("trainer.py", storage, "run", "kill", environment=_QUICK))
     assert result["returned"]["attempt"] == 1
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
@@ -88,16 +95,50 @@ def test_a_drained_node_is_left(
 def test_a_driver_that_gets_sigterm_saves(
     start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
 ) -> None:
-    driver = start_driver("trainer.py", storage, "run", "slow")
+    driver = start_driver("trainer.py", storage, "run", "slow", environment=_QUICK)
     driver.wait_for("RUNNING attempt 0")
     driver.process.send_signal(signal.SIGTERM)
     assert driver.finish() == 75, driver.output()
     assert f"SIGTERM received; everything is saved in {storage}/run" in driver.output()
-    result = result_of(start_driver("trainer.py", storage, "run", "slow"))
+    result = result_of(start_driver("trainer.py", storage, "run", "slow", environment=_QUICK))
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
     record_scenario(
         engine="ray",
         scenario="Trainer: SIGTERM to the driver, then a new one with the same name",
         result="saved, exit code 75, resumed bit-equal",
+    )
+
+
+def test_a_killed_worker_reads_on_in_its_shard(
+    start_driver: StartDriver, tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    whole = result_of(start_driver("trainer.py", tmp_path / "whole", "run", "data", environment=_QUICK))
+    killed = result_of(start_driver("trainer.py", tmp_path / "killed", "run", "data-kill", environment=_QUICK))
+    assert killed["returned"]["attempt"] == 1
+    assert 0 < killed["returned"]["steps"] < whole["returned"]["steps"], "it was resumed"
+    assert killed["returned"]["digest"] == whole["returned"]["digest"]
+    record_scenario(
+        engine="ray",
+        scenario="Trainer on a Ray Dataset: a worker is killed within an epoch",
+        result="restarted by Ray, reads on at its position in its shard, bit-equal",
+    )
+
+
+def test_shards_of_different_sizes_give_one_devices_weights(start_driver: StartDriver, tmp_path: Path) -> None:
+    driver = start_driver("shards.py", tmp_path / "storage", environment=_QUICK)
+    assert driver.finish() == 0, driver.output()
+    assert "DONE" in driver.output()
+
+
+def test_tune_compares_two_learning_rates(
+    start_driver: StartDriver, tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    result = result_of(start_driver("tune.py", tmp_path / "storage", environment=_QUICK))
+    assert result["best"] == 0.5
+    assert [trial["epoch"] for trial in result["trials"]] == [2, 2]
+    record_scenario(
+        engine="ray",
+        scenario="Tune: two trials of two workers each",
+        result="metrics of every epoch, the best is found",
     )

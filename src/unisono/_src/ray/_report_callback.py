@@ -12,6 +12,9 @@ import keras
 import ray.train
 from ray.train import Checkpoint, CheckpointUploadMode
 
+from unisono._src.core import read_environment
+from unisono._src.state.store import Location
+
 NO_CONTEXT = """unisono.ray.ReportCallback reports to Ray Train, and this process is not one of its workers. Run the
 function that calls `fit` by unisono.ray.Trainer(function).fit()."""
 
@@ -26,8 +29,9 @@ class ReportCallback(keras.callbacks.Callback):
     ```
 
     `fit` then saves at the end of every epoch, whatever else it saves. If the folder of the run is in Ray's storage
-    (as with `resume=True`), the reported checkpoint has hard links to the files of that save: nothing is copied, and
-    either may be deleted without the other. Otherwise Ray copies the files to its storage.
+    (as with `resume=True`), nothing is copied: the reported checkpoint has hard links to the files of that save, and
+    either may be deleted without the other. In a bucket it is that save itself, which `fit` deletes when it is no
+    longer one of the newest (`Resume(keep=...)`). Otherwise Ray copies the files to its storage.
 
     Args:
         epochs_per_checkpoint: report a checkpoint after every so many epochs only.
@@ -60,7 +64,7 @@ class ReportCallback(keras.callbacks.Callback):
         """Asked by `fit(resume=...)` at the end of an epoch: whether `on_epoch_saved` is to be called."""
         return (epoch + 1) % self._epochs_per_checkpoint == 0
 
-    def on_epoch_saved(self, epoch: int, folder: Path | None) -> None:
+    def on_epoch_saved(self, epoch: int, folder: Location | None) -> None:
         """The end of the epoch is saved in ``folder``; None on workers other than the chief."""
         self._report(folder)
 
@@ -79,19 +83,19 @@ class ReportCallback(keras.callbacks.Callback):
         if self._unreported and reported and Path(reported.path).name == _name(self._unreported["epoch"]):
             self._unreported = None
 
-    def _report(self, folder: Path | None) -> None:
+    def _report(self, folder: Location | None) -> None:
         metrics, self._unreported = self._unreported, None
         if metrics is None:
             return
-        storage = ray.train.get_context().get_storage()
         checkpoint, mode = None, CheckpointUploadMode.SYNC
         if folder is not None:
-            linked = Path(storage.experiment_fs_path) / _name(metrics["epoch"])
-            if _link_folder(folder, linked):
-                checkpoint = Checkpoint(str(linked), filesystem=storage.storage_filesystem)
-                mode = CheckpointUploadMode.NO_UPLOAD
+            storage = ray.train.get_context().get_storage()
+            stored = _put_into_storage(folder, storage.experiment_fs_path, _name(metrics["epoch"]))
+            if stored is None:
+                checkpoint = Checkpoint(str(folder))  # of which Ray makes a copy
             else:
-                checkpoint = Checkpoint.from_directory(str(folder))
+                checkpoint = Checkpoint(stored, filesystem=storage.storage_filesystem)
+                mode = CheckpointUploadMode.NO_UPLOAD
         ray.train.report(
             metrics,
             checkpoint=checkpoint,
@@ -102,6 +106,17 @@ class ReportCallback(keras.callbacks.Callback):
 
 def _name(epoch: float) -> str:
     return f"checkpoint_epoch-{int(epoch):06d}"
+
+
+def _put_into_storage(folder: Location, experiment: str, name: str) -> str | None:
+    """Where a checkpoint is in the storage of a Ray Train run, without a copy of its files; None if it is elsewhere."""
+    if isinstance(folder, Path):
+        linked = Path(experiment) / name
+        return str(linked) if linked.is_absolute() and _link_folder(folder, linked) else None
+    run_dir = read_environment().run_dir
+    if run_dir is None or not str(folder).startswith(f"{run_dir}/"):
+        return None
+    return experiment.rstrip("/") + str(folder).removeprefix(str(run_dir))
 
 
 def _link_folder(folder: Path, target: Path) -> bool:

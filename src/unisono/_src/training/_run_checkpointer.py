@@ -11,7 +11,6 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -129,9 +128,8 @@ class RunCheckpointer:
             self._save(training, mark=self._resume.policy.worth_keeping(progress) if is_due else None)
         if wanting:
             self._writer.wait()
-            folder = self._newest if isinstance(self._newest, Path) else None  # one at a URL has no folder
             for callback in wanting:
-                callback.on_epoch_saved(epoch, folder)
+                callback.on_epoch_saved(epoch, self._newest)
 
     def finish(self, training: TrainingState, epochs: int) -> None:
         """The training has finished. The last checkpoint is what the next start of the script restores.
