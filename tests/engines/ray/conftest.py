@@ -104,8 +104,10 @@ class RayCluster:
 @pytest.fixture(scope="session")
 def ray_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
     """One cluster of two nodes for all tests. A test that takes a node away adds another one."""
-    # Its processes outlive a test, so they are not marked as those of the test that happens to start them.
-    environment = {name: value for name, value in os.environ.items() if name != "UNISONO_TEST_RUN"} | _ENVIRONMENT
+    # Its processes outlive a test, so they are not marked as those of the test that happens to start them. And users do
+    # not tell Ray's nodes which backend Keras is to use.
+    left_out = ("UNISONO_TEST_RUN", "KERAS_BACKEND")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out} | _ENVIRONMENT
     log = tmp_path_factory.mktemp("ray") / "cluster.log"
     with log.open("w") as errors:
         process = subprocess.Popen(

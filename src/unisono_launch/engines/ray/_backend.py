@@ -122,6 +122,8 @@ def _set_environment(machines: Machines, attempt: int, config: UnisonoConfig) ->
         del variables["UNISONO_RUN_DIR"]
     else:
         variables["UNISONO_RUN_DIR"] = config.run_dir
+    # Ray imports what the training function uses when it gets the function, and that may be Keras before Unisono.
+    variables["KERAS_BACKEND"] = "jax"
     for name in os.environ.keys() - variables.keys():
         del os.environ[name]
     os.environ.update(variables)

@@ -6,6 +6,7 @@ Usage: tune.py STORAGE
 import json
 import sys
 
+import unisono  # isort: skip  (before keras)
 import keras
 import numpy as np
 import ray.train
@@ -18,7 +19,6 @@ storage = sys.argv[1]
 
 
 def train(config):
-
     strategy = unisono.MultiWorkerMirroredStrategy()
     keras.utils.set_random_seed(1)
     x = np.linspace(-1, 1, 64, dtype="float32")[:, None]
