@@ -80,7 +80,8 @@ class ObjectStore(AbstractFileSystem):
         return key
 
     def _keys(self) -> list[str]:
-        return [unquote(name) for name in sorted(os.listdir(_folder())) if not name.startswith(".")]
+        names = os.listdir(_folder()) if _folder().exists() else []  # a bucket that was never made
+        return [unquote(name) for name in sorted(names) if not name.startswith(".")]
 
     def _file(self, key: str) -> Path:
         return _folder() / quote(key, safe="")

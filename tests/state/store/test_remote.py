@@ -161,6 +161,7 @@ def test_only_the_ranges_that_are_asked_for_are_transferred(monkeypatch: pytest.
     assert transferred == [4 << 20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("save", SAVES)
 def test_at_every_operation_a_reader_sees_the_old_checkpoint_or_the_new_one(
     save: Callable[..., None], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -201,6 +202,7 @@ def test_at_every_operation_a_reader_sees_the_old_checkpoint_or_the_new_one(
     assert {"info", "ls", "cat_file", "pipe_file", "put_file", "rm_file"} <= set(operations)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("save", SAVES)
 @pytest.mark.parametrize("in_the_middle", [False, True])
 def test_after_an_operation_that_fails_the_earlier_checkpoint_is_used(
@@ -432,6 +434,14 @@ def test_urls_that_cannot_be_used_say_what_to_type() -> None:
         to_location("simplecache::gs://bucket/runs")
     with pytest.raises(ValueError, match=r"'nothing://x' cannot be reached: Protocol not known.*gcsfs for gs://"):
         to_location("nothing://x")
+
+
+def test_a_bucket_that_does_not_exist_is_named(store: Path) -> None:
+    store.rmdir()
+    with pytest.raises(
+        CheckpointError, match=r"'objects://bucket/runs/mnist/save-1/.*' could not be written: .*bucket"
+    ):
+        save(f"{ROOT}/save-1", 1)
 
 
 def test_without_fsspec_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

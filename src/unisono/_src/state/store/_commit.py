@@ -17,14 +17,18 @@ import safetensors
 from safetensors.numpy import save_file
 
 from unisono._src.state.store._dtypes import Array, to_safetensors, to_storable
-from unisono._src.state.store._durable import hash_file
+from unisono._src.state.store._durable import hash_file, make_folders
 from unisono._src.state.store._errors import CheckpointError, explain_os_errors
 from unisono._src.state.store._files import Files
 from unisono._src.state.store._json import JSON, dumps
-from unisono._src.state.store._location import to_location
+from unisono._src.state.store._location import Location, to_location
 from unisono._src.state.store._manifest import ARRAYS, STATE, ArrayEntry, FileEntry, Manifest
-from unisono._src.state.store._place import begin_checkpoint
+from unisono._src.state.store._marked_folder import MarkedFolder
+from unisono._src.state.store._pending import PendingCheckpoint
 from unisono._src.state.store._remote_path import RemotePath
+from unisono._src.state.store._rename_support import can_rename_folders
+from unisono._src.state.store._renamed_folder import RenamedFolder
+from unisono._src.state.store._replace import check_replaceable
 
 _OS_ERROR = re.compile(r"(?:os error|code:) ?(\d+)")
 
@@ -53,8 +57,17 @@ def commit(
     """
     location = to_location(folder)
     content = _Content(arrays, state, step, info)
-    with explain_os_errors("written", location, content.num_bytes), begin_checkpoint(location) as placement:
-        placement.complete(content.write(placement.files, placement.data))
+    with explain_os_errors("written", location, content.num_bytes), begin_checkpoint(location) as pending:
+        pending.complete(content.write(pending.files, pending.data))
+
+
+def begin_checkpoint(folder: Location) -> PendingCheckpoint:
+    """A place for the files of a new checkpoint in `folder`. CheckpointError if something else has that name."""
+    check_replaceable(folder)
+    if isinstance(folder, RemotePath):
+        return MarkedFolder(folder)
+    make_folders(folder.parent)
+    return RenamedFolder(folder) if can_rename_folders(folder.parent) else MarkedFolder(folder)
 
 
 class _Content:

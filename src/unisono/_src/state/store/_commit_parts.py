@@ -17,6 +17,7 @@ from typing import Any, Final, final
 
 from unisono._src.state.store._commit import (
     add_versions,
+    begin_checkpoint,
     check_name,
     check_step,
     describe_bytes,
@@ -30,7 +31,6 @@ from unisono._src.state.store._json import JSON, dumps, loads
 from unisono._src.state.store._location import Location, to_location
 from unisono._src.state.store._manifest import STATE, ArrayEntry, FileEntry, Manifest, is_data_name
 from unisono._src.state.store._pieces import ArrayInPieces, part_file, tensor_name, whole_index
-from unisono._src.state.store._place import begin_checkpoint
 from unisono._src.state.store._remote_path import RemotePath
 
 _POLL_SECONDS: Final = 0.02
@@ -89,10 +89,14 @@ class StagedParts:
         self._folder, self._names = to_location(folder), tuple(names)
         self._abandoned = threading.Event()
         with explain_os_errors("written", self._folder):
-            self._placement = begin_checkpoint(self._folder)
-            self.path = self._placement.path
+            self._pending = begin_checkpoint(self._folder)
+            self.path = self._pending.path
             # A folder alone is not seen where folders are only the beginnings of names.
-            files_in(self.path.parent).replace(_begun(self.path), b"", durable=False)
+            try:
+                files_in(self.path.parent).replace(_begun(self.path), b"", durable=False)
+            except BaseException:
+                self.close()
+                raise
 
     def commit(
         self,
@@ -110,7 +114,7 @@ class StagedParts:
         text, step, info = dumps(state), check_step(step), add_versions(info)
         entries = {check_name(name): _entry(name, array) for name, array in arrays.items()}
         with explain_os_errors("written", self._folder):
-            self._placement.files.write(STATE, text)
+            self._pending.files.write(STATE, text)
             files = {STATE: describe_bytes(text)} | self._wait_for_parts()
             manifest = Manifest(
                 step=step,
@@ -118,9 +122,9 @@ class StagedParts:
                 info=info,
                 files=files,
                 arrays=entries,
-                data=self._placement.data,
+                data=self._pending.data,
             )
-            self._placement.complete(manifest)
+            self._pending.complete(manifest)
         self.close()
 
     def abandon(self) -> None:
@@ -129,7 +133,7 @@ class StagedParts:
 
     def close(self) -> None:
         """Deletes what is not part of the checkpoint. Nothing happens to one that is complete."""
-        self._placement.close()
+        self._pending.close()
 
     def _wait_for_parts(self) -> dict[str, FileEntry]:
         found: dict[int, Any] = {}
@@ -149,7 +153,7 @@ class StagedParts:
         if "error" in report:
             raise CheckpointError(PEER_FAILED.format(**where, error=report["error"]))
         name = part_file(part, len(self._names))
-        if self._placement.files.size(name) != report["bytes"]:
+        if self._pending.files.size(name) != report["bytes"]:
             raise CheckpointError(NOT_THERE.format(**where, file=str(self.path / name)))
         return FileEntry(**report)
 

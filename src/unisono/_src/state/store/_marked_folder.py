@@ -20,14 +20,14 @@ from unisono._src.state.store._files import files_in
 from unisono._src.state.store._location import Location
 from unisono._src.state.store._manifest import MANIFEST, Manifest
 from unisono._src.state.store._marked_files import delete_leftovers
-from unisono._src.state.store._placement import Placement
+from unisono._src.state.store._pending import PendingCheckpoint
 
 CHANGED = """{folder!r} was not written: {name!r} has {found} bytes there, expected {expected:,}. Another job may be
 writing the same checkpoint: give each job its own folder."""
 
 
 @final
-class MarkedFolder(Placement):
+class MarkedFolder(PendingCheckpoint):
     """Written in place, and complete when its manifest is."""
 
     def __init__(self, folder: Location) -> None:

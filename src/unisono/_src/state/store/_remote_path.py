@@ -19,6 +19,8 @@ pip install 'unisono[remote]', and the package of the store, such as gcsfs for g
 NO_STORE = """{url!r} cannot be reached: {error}. Install the package of this store, such as gcsfs for gs:// or s3fs for
 s3://, or write a folder of this machine without '://'."""
 
+NO_BUCKET = """{url!r} could not be written: {error}. Make the bucket first, or correct its name."""
+
 FAILED = """{url!r} could not be {what}: {kind}: {error}. Check the address, the network, and whether the credentials of
 this process allow it."""
 
@@ -161,8 +163,12 @@ def at_once(function: Any, values: Any) -> list[Any]:
 def _explained(path: RemotePath, what: str) -> Iterator[None]:
     try:
         yield
-    except (CheckpointError, FileNotFoundError, ImportError):
+    except (CheckpointError, ImportError):
         raise
+    except FileNotFoundError as error:
+        if what != "written":
+            raise
+        raise CheckpointError(NO_BUCKET.format(url=str(path), error=error)) from error
     except Exception as error:  # each package has errors of its own
         raise CheckpointError(
             FAILED.format(url=str(path), what=what, kind=type(error).__name__, error=error)

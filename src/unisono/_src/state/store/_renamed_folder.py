@@ -12,13 +12,13 @@ from typing import final
 from unisono._src.state.store._durable import sync_file, sync_folder
 from unisono._src.state.store._files import LocalFiles
 from unisono._src.state.store._manifest import MANIFEST, Manifest
-from unisono._src.state.store._placement import Placement
+from unisono._src.state.store._pending import PendingCheckpoint
 from unisono._src.state.store._replace import rename_into_place
 from unisono._src.state.store._staging import clear_stale, staging_folder
 
 
 @final
-class RenamedFolder(Placement):
+class RenamedFolder(PendingCheckpoint):
     """Written into a staging folder, which gets its name in one step."""
 
     path: Path

@@ -10,7 +10,7 @@ from unisono._src.state.store._location import Location
 from unisono._src.state.store._manifest import Manifest
 
 
-class Placement(ABC):
+class PendingCheckpoint(ABC):
     """A checkpoint that is being written. It appears in `complete`, and `close` deletes what is left.
 
     Attributes:
