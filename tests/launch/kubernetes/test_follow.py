@@ -76,7 +76,7 @@ def test_a_job_is_applied_and_followed_over_a_restart_to_its_end(cluster, capfd)
     full = {"reason": "ImagePullBackOff", "message": "not found"}
     answer(
         cluster,
-        state(),
+        state(pod("mnist-a", "Pending")),
         state(pod("mnist-a", "Pending", waiting=full)),
         state(pod("mnist-a", "Pending", waiting=full)),
         state(pod("mnist-a", "Running"), pod("mnist-1", "Running", index=1)),

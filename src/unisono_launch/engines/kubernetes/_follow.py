@@ -55,7 +55,7 @@ def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
             if pod["status"].get("phase") in ("Running", "Succeeded", "Failed"):
                 shown.add(name)
                 kubectl.stream_logs(name)
-            elif state != (state := f"{name}: {_why_pending(pod)}"):
+            elif (reason := _why_pending(pod)) and state != (state := f"{name}: {reason}"):
                 print(f"unisono: {state}", file=sys.stderr)
         ending = _find_ending(job)
         if ending is not None:
@@ -71,6 +71,7 @@ def _find_chiefs(pods: list[Any]) -> list[Any]:
 
 
 def _why_pending(pod: Any) -> str:
+    """What the pod waits for, as Kubernetes says it; empty where it does not."""
     for status in pod["status"].get("containerStatuses", []):
         waiting = status.get("state", {}).get("waiting")
         if waiting:
@@ -78,7 +79,7 @@ def _why_pending(pod: Any) -> str:
     for condition in pod["status"].get("conditions", []):
         if condition["type"] == "PodScheduled" and condition["status"] != "True":
             return ": ".join(filter(None, (condition.get("reason"), condition.get("message"))))
-    return str(pod["status"].get("phase", "Pending"))
+    return ""
 
 
 def _find_ending(job: Any) -> Any:
