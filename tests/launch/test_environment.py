@@ -53,6 +53,13 @@ def test_each_worker_knows_the_job_and_its_place_in_it(run, tmp_path):
     assert len(secrets.pop()) == 32
 
 
+def test_workers_with_devices_of_their_own_do_not_choose_among_those_of_the_launcher(run, tmp_path):
+    chosen = {"JAX_LOCAL_DEVICE_IDS": "3"}
+    code, _, _ = run(DUMP, "-n", "2", "--devices", "cpu:1", "--name", "here", env=chosen)
+    assert code == 0
+    assert all("JAX_LOCAL_DEVICE_IDS" not in read(tmp_path, rank) for rank in (0, 1))
+
+
 @pytest.mark.slow
 def test_one_worker_sees_that_it_is_alone(run, tmp_path):
     """So that it does not believe what is left in the shell of another job."""

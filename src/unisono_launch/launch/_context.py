@@ -101,9 +101,11 @@ class LauncherContext:
     def announce(self, plan: AttemptPlan) -> None:
         """Tells the user which workers start."""
         here = f"{plan.num_local_workers} of " if not self.machines.is_single else ""
+        job = plan.machines.job_id
+        source = plan.machines.source if job is None else f"SLURM job {job}"  # not the twelve variables that say so
         self.screen.print_message(
             f"unisono: {here}{plan.num_workers} worker{'' if plan.num_workers == 1 else 's'}, coordinator at "
-            f"{plan.machines.master_address}:{plan.ports[0]} ({plan.machines.source}). "
+            f"{plan.machines.master_address}:{plan.ports[0]} ({source}). "
             f"Logs: {shorten_path(plan.log_folder)}",
             style="dim",
         )

@@ -42,14 +42,16 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
         "names": machines.worker_names(plan.num_local_workers),
         "local": {"rank": local_rank, "size": plan.num_local_workers},
     }
-    inherited = {name: value for name, value in environ.items() if name != "TF_CONFIG"}
+    devices = plan.devices.variables(local_rank, plan.num_local_workers, environ)
+    # JAX_LOCAL_DEVICE_IDS chooses among the devices of the launcher; those of a worker have other numbers.
+    replaced = {"TF_CONFIG", "JAX_LOCAL_DEVICE_IDS"} if devices else {"TF_CONFIG"}
     return {
-        **inherited,
+        **{name: value for name, value in environ.items() if name not in replaced},
         **_tf_config(plan, rank, environ),
         **_python_path(plan, environ),
         **({SECRET_VARIABLE: plan.secret} if plan.secret else {}),
         **({STRATEGY_VARIABLE: "sharded"} if plan.sharded else {}),
-        **plan.devices.variables(local_rank, plan.num_local_workers, environ),
+        **devices,
         "UNISONO_CLUSTER": json.dumps(cluster),
         "RANK": str(rank),
         "WORLD_SIZE": str(plan.num_workers),
