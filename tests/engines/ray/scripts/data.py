@@ -42,6 +42,16 @@ for data in (streaming, materialized, streaming.iterator()):
     spec = Dataset.from_ray(data).known_element_spec
     assert spec == {"x": TensorSpec((2,)), "y": TensorSpec((), "int32"), "name": TensorSpec((), object)}, spec
 
+
+# What every worker reads whole is in order, whichever block is ready first.
+def wait(batch):
+    time.sleep(0.5 if batch["id"][0] == 0 else 0)
+    return batch
+
+
+unordered = ray.data.range(12, override_num_blocks=4).map_batches(wait, batch_size=3).iterator()
+assert [row["id"].item() for row in Dataset.from_ray(unordered)] == list(range(12))
+
 # Batches, over the ends of blocks, without a copy of each row.
 batched = Dataset.from_ray(materialized).map(lambda row: (row["x"] * 2, row["y"])).batch(8)
 assert [len(y) for _, y in batched] == [8, 8, 7]

@@ -52,11 +52,11 @@ class RayBlocks(Source):
         ray_data = sys.modules.get("ray.data")
         if ray_data is None or not isinstance(self.data, ray_data.Dataset | ray_data.DataIterator):
             raise TypeError(NOT_RAY_DATA.format(kind=type(self.data).__name__))
-        if isinstance(self.data, ray_data.Dataset):
-            self.data.context.execution_options.preserve_order = True
+        context = self.data.get_context() if isinstance(self.data, ray_data.DataIterator) else self.data.context
+        if not self.is_shard:  # all workers read it, and must read the same
+            context.execution_options.preserve_order = True
         # Once, and now: a shard cannot be asked for it while it is read, and reading it waits for the other workers.
         object.__setattr__(self, "columns", _columns_of(self.data.schema()))
-        context = self.data.get_context() if hasattr(self.data, "get_context") else self.data.context
         object.__setattr__(self, "keeps_order", bool(context.execution_options.preserve_order))
 
     @property
