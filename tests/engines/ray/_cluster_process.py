@@ -20,8 +20,8 @@ cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_
 nodes: dict[str, Any] = {}
 
 
-def add_node() -> str:
-    node = cluster.add_node(num_cpus=num_cpus, **_MEMORY)
+def add_node(num_gpus: int = 0) -> str:
+    node = cluster.add_node(num_cpus=num_cpus, num_gpus=num_gpus, **_MEMORY)
     nodes[node.node_id] = node
     return str(node.node_id)
 
@@ -40,6 +40,6 @@ try:
     answer({"address": cluster.address, "nodes": list(nodes)})
     for line in sys.stdin:
         command = json.loads(line)
-        answer(add_node() if command == "add" else remove_node(command["remove"]))
+        answer(add_node(command["gpus"]) if "gpus" in command else remove_node(command["remove"]))
 finally:
     cluster.shutdown()

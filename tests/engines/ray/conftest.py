@@ -68,8 +68,9 @@ class RayCluster:
     nodes: list[str] = field(default_factory=list)
     """The IDs of the nodes that run workers."""
 
-    def add_node(self) -> str:
-        self.nodes.append(self._command("add"))
+    def add_node(self, num_gpus: int = 0) -> str:
+        """Ray believes in the GPUs; there are none."""
+        self.nodes.append(self._command({"gpus": num_gpus}))
         return self.nodes[-1]
 
     def kill_node(self, node: str) -> None:

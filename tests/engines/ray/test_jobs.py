@@ -23,7 +23,11 @@ pytestmark = [pytest.mark.engines, pytest.mark.timeout(400)]
 _TRAIN = SCRIPTS / "train.py"
 # Nodes have three CPUs: one of them has no room for two workers.
 _DEVICES = ("--devices", "cpu:2")
-_QUICK = {"RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5", "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1"}
+_QUICK = {
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
+    "RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1",
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "20",  # after a loss Ray tries the old number of workers for so long
+}
 
 
 class StartJob:
@@ -65,6 +69,11 @@ def process_of(driver: Driver, rank: int) -> int:
     return int(re.findall(rf"\[worker {rank}\] \d replicas, process (\d+)", driver.output())[-1])
 
 
+def parent_of(process: int) -> int:
+    """The Ray worker that supervises it."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def assert_nothing_is_left(driver: Driver) -> None:
     """No process of the script lives on; Ray needs a moment to end them."""
     deadline = time.monotonic() + 60
@@ -94,17 +103,29 @@ def test_a_job_trains_as_on_one_machine(start_job: StartJob, digest: str, record
 
 
 def test_a_killed_worker_is_restarted(start_job: StartJob, digest: str, record_scenario: RecordScenario) -> None:
-    driver = start_job("-n", "2", "--max-restarts", "1", script=("--seconds", "0.1"))
+    driver = start_job("-n", "2", "--max-restarts", "2", script=("--seconds", "0.1"))
     driver.wait_for("step 16")
     os.kill(process_of(driver, 1), signal.SIGKILL)
+    driver.wait_for("step 32")
+    os.kill(parent_of(process_of(driver, 0)), signal.SIGKILL)
     assert driver.finish() == 0, driver.output()
     assert re.search(
         r"unisono: worker 1 on \S+ was killed by SIGKILL at step \d+ \(fit\)\. "
-        r"Ray starts all again: attempt 1, 0 more restarts left\.",
+        r"Ray starts all again: attempt 1, 1 more restart left\.",
+        driver.output(),
+    )
+    assert re.search(
+        r"unisono: worker 0 on \S+ was lost with its Ray worker at step \d+ \(fit\)\. "
+        r"Ray starts all again: attempt 2, 0 more restarts left\.",
         driver.output(),
     )
     assert start_job.digest == digest
-    record_scenario(engine="Ray", scenario="a worker is killed by SIGKILL", result="restarted, bit-equal")
+    assert_nothing_is_left(driver)
+    record_scenario(
+        engine="Ray",
+        scenario="SIGKILL to a worker, and then to the Ray worker above another",
+        result="restarted twice, bit-equal",
+    )
 
 
 def test_a_lost_node_is_replaced(
@@ -200,3 +221,19 @@ def test_the_cause_of_a_failure_comes_first(start_job: StartJob, record_scenario
     assert report.rstrip().endswith("ValueError: the loss is not a number, on purpose")
     assert "ray.exceptions" not in driver.output()
     record_scenario(engine="Ray", scenario="an exception in the script", result="its traceback, exit code 1")
+
+
+def test_gpus_are_those_that_ray_has_chosen(
+    ray_cluster: RayCluster, start_driver: StartDriver, tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    node = ray_cluster.add_node(num_gpus=4)
+    command = [sys.executable, "-m", "unisono_launch", "run", "--on", "ray", "--run-dir", str(tmp_path / "run")]
+    environment = {**_QUICK, "JAX_PLATFORMS": "cpu"}  # left over in the shell, against --devices
+    driver = start_driver(
+        [*command, "-n", "2", "--devices", "gpu:2", str(SCRIPTS / "show_devices.py")], environment=environment
+    )
+    assert driver.finish() == 0, driver.output()
+    ray_cluster.kill_node(node)
+    shown = sorted(re.findall(r"GPUs (\S+) platforms ('\w*')", driver.output()))
+    assert shown == [("0,1", "''"), ("2,3", "''")], driver.output()
+    record_scenario(engine="Ray", scenario="two workers with two GPUs each on one node", result="each has its own")
