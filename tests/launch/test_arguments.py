@@ -96,6 +96,10 @@ ERRORS = [
     ("--master-port 65535 --max-restarts 1 train.py", "is not a port from 1 to 65534"),
     ("--max-restarts -1 train.py", "--max-restarts -1 is negative. Give 0 or more."),
     ("--max-restarts many train.py", "invalid int value: 'many'. Type: unisono run"),
+    (
+        "--run-dir gs://b/runs train.py",
+        r'is a URL, .* Give a folder, and the URL to the script: fit\(resume="gs://b/runs"',
+    ),
     ("--grace -1 train.py", "--grace -1.0 is not a number of seconds. Give one, as in --grace 30."),
     ("--grace nan train.py", "--grace nan is not a number of seconds"),
     ("--name a/b train.py", "--name 'a/b' is not the name of a folder. Give a plain name, as in --name mnist"),

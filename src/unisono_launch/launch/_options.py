@@ -65,6 +65,11 @@ class Options:
         self._check_workers()
         if self.restarts < 0:
             raise UsageError(f"--max-restarts {self.max_restarts} is negative. Give 0 or more.")
+        if "://" in (self.run_dir or ""):
+            raise UsageError(
+                f"--run-dir {self.run_dir} is a URL, and logs are written to a folder of this machine. Give a folder, "
+                f'and the URL to the script: fit(resume="{self.run_dir}").'
+            )
         for flag, seconds in (("--grace", self.grace), ("--join-window", self.join_window)):
             if not 0 <= seconds < float("inf"):
                 raise UsageError(f"{flag} {seconds} is not a number of seconds. Give one, as in {flag} 30.")
