@@ -92,6 +92,24 @@ def test_a_drained_node_is_left(
     )
 
 
+def test_a_lost_node_is_replaced(
+    start_driver: StartDriver,
+    ray_cluster: RayCluster,
+    storage: Path,
+    uninterrupted: dict[str, Any],
+    record_scenario: RecordScenario,
+) -> None:
+    driver = start_driver("trainer.py", storage, "run", "slow-kill", environment=_QUICK)
+    driver.wait_for("RUNNING attempt 0")
+    ray_cluster.kill_node(ray_cluster.nodes[-1])
+    ray_cluster.add_node()
+    result = result_of(driver)
+    assert result["returned"]["attempt"] == 1
+    assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
+    assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
+    record_scenario(engine="ray", scenario="Trainer: a node is lost", result="restarted by Ray on another, bit-equal")
+
+
 def test_a_driver_that_gets_sigterm_saves(
     start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
 ) -> None:
@@ -125,7 +143,9 @@ def test_a_killed_worker_reads_on_in_its_shard(
     )
 
 
-def test_shards_of_different_sizes_give_one_devices_weights(start_driver: StartDriver, tmp_path: Path) -> None:
+def test_shards_of_different_sizes_and_whole_datasets_give_one_devices_weights(
+    start_driver: StartDriver, tmp_path: Path
+) -> None:
     driver = start_driver("shards.py", tmp_path / "storage", environment=_QUICK)
     assert driver.finish() == 0, driver.output()
     assert "DONE" in driver.output()

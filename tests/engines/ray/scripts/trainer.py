@@ -1,7 +1,8 @@
 """Trains on Ray, and prints what came of it: the weights' digest, and what Ray knows of the run.
 
 Usage: trainer.py STORAGE NAME WHAT. WHAT: "train", with an uninterrupted run; "kill": worker 1 kills itself once;
-"slow": with a pause at every step, for the test to interrupt it; "data": from a Ray Dataset.
+"slow": with a pause at every step, for the test to interrupt it; "slow-kill": the same with restarts; "data",
+"data-kill": from a Ray Dataset.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ def train(config):
 
         def on_train_batch_end(self, batch, logs=None):
             self.steps += 1
-            if config["what"] == "slow":
+            if config["what"].startswith("slow"):
                 time.sleep(0.1)
                 if rank == 0 and self.steps == 6:
                     print(f"RUNNING attempt {os.environ['UNISONO_ATTEMPT']}", flush=True)
