@@ -20,7 +20,7 @@ PY := $(shell $(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])' 
 LOCK := requirements/lock-$(PY).txt
 READY := $(VENV)/ready-$(PY)
 
-# The tests of engines have an environment of their own: Ray and what it needs take 400 MB.
+# The tests of engines have an environment of their own: Ray and what it needs take 600 MB.
 ENGINES := .venvs/engines-$(PY)
 ENGINES_LOCK := requirements/lock-engines-$(PY).txt
 ENGINES_READY := $(ENGINES)/ready
@@ -30,7 +30,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -50,6 +50,7 @@ help:
 	@echo "make bench-loops  run the benchmark of custom training loops"
 	@echo "make bench-workers  run the benchmark of two worker processes"
 	@echo "make bench-saving   run the benchmark of checkpointing"
+	@echo "make bench-large  run the benchmark of ResNet-50 and GPT-2 small on a GPU"
 	@echo "make bench-sharding  run the benchmark of sharded state"
 	@echo "make format     format the code and apply ruff's automatic fixes"
 	@echo "make install    create $(VENV) and install from the lock"
@@ -140,6 +141,9 @@ bench-workers: $(READY)
 
 bench-saving: $(READY)
 	@$(VENV)/bin/python benchmarks/saving.py $(ARGS)
+
+bench-large: $(READY)
+	@$(VENV)/bin/python benchmarks/large.py $(ARGS)
 
 bench-sharding: $(READY)
 	@$(VENV)/bin/python benchmarks/sharding.py $(ARGS)

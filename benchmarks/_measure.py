@@ -32,6 +32,10 @@ class Series:
     cpu_seconds_per_step: list[float]
     losses: list[float]
     failure: str | None = None
+    first_seconds: float = 0.0
+    """Of the first round, which compiles."""
+    peak_bytes: float = 0.0
+    """The most memory of the device in use, if the contender says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,8 @@ class _Record:
     cpu_seconds_per_step: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     failure: str | None = None
+    first_seconds: float = 0.0
+    peak_bytes: float = 0.0
 
 
 def measure(
@@ -102,6 +108,8 @@ def measure(
                 cpu_seconds_per_step=record.cpu_seconds_per_step,
                 losses=record.losses,
                 failure=record.failure,
+                first_seconds=record.first_seconds,
+                peak_bytes=record.peak_bytes,
             )
             for record in records
         },
@@ -113,6 +121,8 @@ def _one_round(record: _Record, steps: int, *, counted: bool) -> None:
         return
     with _noted(record):
         answer = record.contender.round()
+        record.first_seconds = record.first_seconds or answer["seconds"]
+        record.peak_bytes = max(record.peak_bytes, answer.get("peak_bytes", 0.0))
         if "loss" in answer:
             record.losses.append(answer["loss"])
         if counted:

@@ -1,0 +1,76 @@
+"""How fast are large models on one GPU? ResNet-50 and GPT-2 small are trained in bfloat16, interleaved.
+
+```
+large.py --path DIR           all cases, with this interpreter and the packages unzipped in DIR
+large.py gpt2 --rounds 3      one case, shorter
+large.py --markdown           the table for the README from the last measurement
+```
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from _cases import KERAS_JAX, UNISONO
+from _command import new_parser, parse, run
+from _environments import Environments, Program, unisono_program
+from _large_models import CASES, TORCH_COMPILE, TORCH_LOADER, LargeWork
+from _measure import Result, median_and_spread
+from _table import Form, relative_to_unisono
+
+PROGRAMS = {
+    UNISONO: unisono_program("contenders.unisono_large"),
+    KERAS_JAX: Program(module="contenders.keras_large", environment="jax", keras_backend="jax"),
+    TORCH_COMPILE: Program(module="contenders.torch_large", environment=None),
+    TORCH_LOADER: Program(module="contenders.torch_large_loader", environment=None),
+}
+
+
+def main() -> int:
+    """Returns the exit code."""
+    parser = new_parser(__doc__, CASES)
+    parser.add_argument(
+        "--path", type=Path, action="append", default=[], help="a folder that all contenders can import from"
+    )
+    arguments = parse(parser, CASES)
+    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
+    environments = Environments(programs=PROGRAMS, shared=True, paths=tuple(path.resolve() for path in arguments.path))
+    return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: "random data", prefix="large-")
+
+
+def _cells(result: Result, name: str) -> tuple[str, ...]:
+    series = result.series[name]
+    seconds = median_and_spread(series.seconds_per_step)[0]
+    return (
+        f"{LargeWork(**result.workload).items_per_step / seconds:,.0f}",
+        f"{1e3 * seconds:.4g}",
+        *relative_to_unisono(result, name),
+        f"{series.first_seconds:.1f}",
+        f"{series.peak_bytes / 2**30:.1f}",
+        f"{series.losses[0]:.3f} to {series.losses[-1]:.3f}",
+    )
+
+
+def _caption(result: Result, rounds: int) -> str:
+    work = LargeWork(**result.workload)
+    return f"one {work.platform}, bfloat16, batch {work.rows}, {rounds} rounds of {work.epochs} x {work.steps} steps"
+
+
+FORM = Form(
+    header=(
+        "contender",
+        "images or tokens/s",
+        "ms/step",
+        "time relative to Unisono",
+        "quartiles",
+        "first round, s",
+        "peak memory, GiB",
+        "loss, first to last",
+    ),
+    cells=_cells,
+    caption=_caption,
+)
+
+if __name__ == "__main__":
+    sys.exit(main())
