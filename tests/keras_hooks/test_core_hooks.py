@@ -15,8 +15,7 @@ import unisono
 from tests.loops._replicas import local, mirrored, replica_id
 from tests.parameter_servers._cluster import cluster
 from unisono._src.data.plans import PaddedRows
-from unisono._src.devices import Placement
-from unisono._src.keras_hooks import get_owner, use_cpu_lowerings
+from unisono._src.keras_hooks import get_owner, use_lowerings
 from unisono._src.parameter_servers import FixedShardsPartitioner
 
 from ._covers import covers
@@ -189,7 +188,7 @@ def test_programs_for_cpu_devices_pool_in_another_way() -> None:
     def pool(x: Any) -> Any:
         return keras.ops.sum(keras.ops.max_pool(x, 2, 2))
 
-    with use_cpu_lowerings(Placement.over(jax.devices("cpu")[:2])):
+    with use_lowerings("cpu"):
         assert "select_and_scatter" not in str(jax.make_jaxpr(jax.grad(pool))(x))
     assert "select_and_scatter" in str(jax.make_jaxpr(jax.grad(pool))(x))
 

@@ -14,18 +14,28 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.devices import Placement
-from unisono._src.keras_hooks import LOWERINGS, use_cpu_lowerings
+from unisono._src.keras_hooks import LOWERINGS, use_lowerings
 from unisono._src.tracing.tape import ForwardAccumulator
+from unisono._src.training import _programs
+
+from ._covers import covers
 
 pytestmark = pytest.mark.slow
 
 Function = Callable[[Any], Any]
 
-CASES: dict[str, tuple[Function, Any]] = {
-    "nn.max_pool": (
-        lambda x: keras.ops.max_pool(jnp.sin(x), 2, 2),
-        np.random.default_rng(0).normal(size=(2, 4, 4, 1)).astype("float32"),
+_IMAGES = np.random.default_rng(0).normal(size=(2, 4, 4, 1)).astype("float32")
+_LABELS = np.array([[[2], [0], [1], [5]]] * 4)  # 5 is no class: it counts nothing
+_KERNEL = np.random.default_rng(1).normal(size=(3, 4, 1, 2)).astype("float32")
+
+CASES: dict[tuple[str, str], tuple[Function, Any]] = {
+    ("cpu", "max_pool"): (lambda x: keras.ops.max_pool(jnp.sin(x), 2, 2), _IMAGES),
+    ("gpu", "moments"): (lambda x: jnp.stack(keras.ops.moments(jnp.sin(x) + 9, axes=(0, 1, 2))), _IMAGES),
+    ("gpu", "gelu"): (lambda x: keras.ops.gelu(2 * x, approximate=False), _IMAGES),
+    ("gpu", "conv"): (lambda x: keras.ops.conv(jnp.sin(x), _KERNEL, 2), _IMAGES),
+    ("gpu", "sparse_categorical_crossentropy"): (
+        lambda x: keras.ops.sparse_categorical_crossentropy(_LABELS[: len(x)], 9 * x, from_logits=True),
+        np.random.default_rng(0).normal(size=(4, 4, 3)).astype("float32"),
     ),
 }
 """For each lowering a function that uses it, and an argument."""
@@ -56,13 +66,8 @@ TRANSFORMATIONS: dict[str, Callable[[Function], Function]] = {
 }
 
 
-@pytest.fixture
-def placement() -> Placement:
-    return Placement.over(jax.devices("cpu")[:2])
-
-
 def test_every_lowering_has_a_case() -> None:
-    assert {f"{module.__name__.rpartition('.')[2]}.{name}" for module, name in LOWERINGS} == set(CASES)
+    assert {(platform, name) for platform, lowerings in LOWERINGS.items() for name in lowerings} == set(CASES)
 
 
 def test_only_gradients_that_users_write_refuse_forward_mode() -> None:
@@ -78,21 +83,20 @@ def test_only_gradients_that_users_write_refuse_forward_mode() -> None:
 
 
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-@pytest.mark.parametrize("lowering", CASES)
-def test_a_lowering_supports_what_the_operation_supports(
-    placement: Placement, lowering: str, transformation: str
-) -> None:
+@pytest.mark.parametrize("lowering", CASES, ids=" ".join)
+def test_a_lowering_supports_what_the_operation_supports(lowering: tuple[str, str], transformation: str) -> None:
     function, x = CASES[lowering]
     expected = TRANSFORMATIONS[transformation](function)(x)
     # Another function: JAX caches the traces of one, which would not be traced again.
-    with use_cpu_lowerings(placement):
+    with use_lowerings(lowering[0]):
         ours = TRANSFORMATIONS[transformation](lambda x: function(x))(x)
-    np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
+    tolerance = 1e-6 if lowering[0] == "cpu" else 2e-5
+    np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 6, 3), (1, 5, 7, 2), (3, 2, 2, 1)])
 @pytest.mark.parametrize("window", [2, (1, 2), (2, 1)])
-def test_pooling_by_comparison_is_max_pooling_bit_for_bit(placement: Placement, shape: tuple, window: object) -> None:
+def test_pooling_by_comparison_is_max_pooling_bit_for_bit(shape: tuple, window: object) -> None:
     x = np.random.default_rng(0).integers(-2, 3, shape).astype("float32")  # small integers: many ties
     weights = np.random.default_rng(1).normal(size=keras.ops.max_pool(x, window, window).shape).astype("float32")
 
@@ -100,28 +104,78 @@ def test_pooling_by_comparison_is_max_pooling_bit_for_bit(placement: Placement, 
         return keras.ops.sum(keras.ops.max_pool(x, window, window) * weights)
 
     expected = keras.ops.max_pool(x, window, window), jax.grad(pooled)(x)
-    with use_cpu_lowerings(placement):
+    with use_lowerings("cpu"):
         ours = keras.ops.max_pool(x, window, window), jax.grad(pooled)(x)
         assert "select_and_scatter" not in str(jax.make_jaxpr(jax.grad(pooled))(x))
     for one, other in zip(ours, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_pooling_passes_nan_on_as_max_pooling_does(placement: Placement) -> None:
+def test_pooling_passes_nan_on_as_max_pooling_does() -> None:
     x = np.zeros((1, 2, 4, 1), "float32")
     x[0, 1, 0, 0] = np.nan
-    with use_cpu_lowerings(placement):
+    with use_lowerings("cpu"):
         pooled = np.asarray(keras.ops.max_pool(x, 2, 2)).ravel()
     np.testing.assert_array_equal(pooled, [np.nan, 0.0])
 
 
 @pytest.mark.parametrize("arguments", [{"strides": 1}, {"padding": "same"}, {"pool_size": 5, "strides": 5}])
-def test_pooling_that_does_not_tile_is_left_to_keras(placement: Placement, arguments: dict) -> None:
+def test_pooling_that_does_not_tile_is_left_to_keras(arguments: dict) -> None:
     x = np.random.default_rng(0).normal(size=(2, 7, 7, 2)).astype("float32")
     arguments = {"pool_size": 2, "strides": 2, **arguments}
-    with use_cpu_lowerings(placement):
+    with use_lowerings("cpu"):
         ours = keras.ops.max_pool(x, **arguments)
     np.testing.assert_array_equal(ours, keras.ops.max_pool(x, **arguments))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, -1e5])
+def test_moments_in_one_pass_lose_nothing_where_the_mean_is_large(offset: float) -> None:
+    x = (np.random.default_rng(0).normal(size=(64, 5, 3)) + offset).astype("float32")
+    exact = x.astype("float64")
+    with use_lowerings("gpu"):
+        mean, variance = keras.ops.moments(x, axes=(0, 1))
+    np.testing.assert_allclose(mean, exact.mean((0, 1)), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(variance, exact.var((0, 1)), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("size", "edge"), [(230, 7), (9, 3), (8, 3), (8, 4), (7, 7), (10, 5)])
+def test_a_convolution_by_blocks_has_the_shape_and_values_of_the_convolution(size: int, edge: int) -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=(1, size, size + 1, 3)).astype("float32")
+    kernel = random.normal(size=(edge, edge - 1 or 1, 3, 2)).astype("float32")
+    expected = keras.ops.conv(x, kernel, 2)
+    with use_lowerings("gpu"):
+        ours = keras.ops.conv(x, kernel, 2)
+    np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)
+
+
+@covers("nn.moments", "nn.gelu", "nn.conv", "nn.sparse_categorical_crossentropy")
+@pytest.mark.parametrize("devices", [1, 2])
+def test_a_network_trains_the_same_with_the_lowerings_for_gpus(devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).normal(size=(22, 9, 9, 3)).astype("float32") + 5
+    y = np.arange(22) % 4
+
+    def train(platform: str) -> list[Any]:
+        keras.utils.set_random_seed(0)
+        with unisono.MirroredStrategy([f"cpu:{index}" for index in range(devices)]).scope():
+            layers = keras.layers
+            model = keras.Sequential(
+                [
+                    layers.Conv2D(4, 3, strides=2, input_shape=(9, 9, 3)),
+                    layers.BatchNormalization(),
+                    layers.Flatten(),
+                    layers.Dense(8, activation=lambda x: keras.ops.gelu(x, approximate=False)),
+                    layers.LayerNormalization(),
+                    layers.Dense(4),
+                ]
+            )
+            model.compile(keras.optimizers.SGD(0.05), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+        monkeypatch.setattr(_programs, "use_lowerings", lambda _: use_lowerings(platform))
+        history = model.fit(x, y, batch_size=8, epochs=2, shuffle=False, verbose=0).history["loss"]
+        return [history, *model.get_weights()]
+
+    for one, other in zip(train("gpu"), train("cpu"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_outside_of_our_programs_keras_is_untouched() -> None:

@@ -30,7 +30,7 @@ def install_hooks() -> None:
     keras_hooks.scale_losses()
     keras_hooks.synchronize_batch_norm()
     keras_hooks.route_branches(cond)
-    keras_hooks.install_cpu_lowerings()
+    keras_hooks.install_lowerings()
     keras_hooks.dispatch_layer_calls()
     keras_hooks.accept_steps_without_state()
     keras_hooks.accept_text()

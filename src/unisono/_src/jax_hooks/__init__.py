@@ -10,10 +10,12 @@ from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
 from unisono._src.jax_hooks._partitioning import make_partitionable
+from unisono._src.jax_hooks._product_flops import count_product_flops
 from unisono._src.jax_hooks._recomputation import keep_recomputation, primitive_names
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )
+from unisono._src.jax_hooks._summed_arrays import keep_rows_major
 from unisono._src.jax_hooks._traces import (
     PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, current_trace,
     find_unconnected, is_evaluating, make_placeholder, substitute, trace_below_tapes, use_trace, zero_cotangent,

@@ -84,6 +84,13 @@ def _replace_equations(jaxpr: Jaxpr, equations: list[JaxprEqn]) -> Jaxpr:
     return jaxpr if is_same else jaxpr.replace(eqns=equations)
 
 
+def inner_jaxprs(equation: JaxprEqn) -> list[Any]:
+    """The jaxprs in the parameters of an equation: what it calls, repeats or applies."""
+    leaves = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr"))
+    candidates = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
+    return [candidate for candidate in candidates if hasattr(candidate, "eqns")]
+
+
 def evaluate_equation(jaxpr: Jaxpr, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
     """The results of one equation of ``jaxpr``, in the current trace, with its name scopes and source lines."""
     values = {

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import jax
+from unisono._src.jax_hooks._equations import inner_jaxprs
 
 _CHECKPOINTS: Final = frozenset({"checkpoint", "remat2"})
 _DISABLED: Final = "xla_disable_hlo_passes"
@@ -31,7 +31,5 @@ def primitive_names(jaxpr: Any) -> Iterator[str]:
     """The names of all operations of a program, those of inner functions included."""
     for equation in jaxpr.eqns:
         yield equation.primitive.name
-        for parameter in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr")):
-            inner = getattr(parameter, "jaxpr", parameter)
-            if hasattr(inner, "eqns"):
-                yield from primitive_names(inner)
+        for inner in inner_jaxprs(equation):
+            yield from primitive_names(inner)

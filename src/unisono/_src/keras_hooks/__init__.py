@@ -28,7 +28,7 @@ from unisono._src.keras_hooks._initial_values import initial_value_program, init
 from unisono._src.keras_hooks._layer_calls import dispatch_layer_calls
 from unisono._src.keras_hooks._layer_generators import draws_differ_per_run, get_layer_generator, track_current_layer
 from unisono._src.keras_hooks._losses import scale_losses
-from unisono._src.keras_hooks._lowerings import LOWERINGS, install_cpu_lowerings, use_cpu_lowerings
+from unisono._src.keras_hooks._lowerings import LOWERINGS, install_lowerings
 from unisono._src.keras_hooks._metrics import (
     MetricsView, check_stock_steps, has_only_stock_metrics, metrics_view,
 )
@@ -54,6 +54,7 @@ from unisono._src.keras_hooks._steps_without_state import (
 )
 from unisono._src.keras_hooks._tensorflow import hide_tensorflow
 from unisono._src.keras_hooks._trainer import TrainerMethods, choose_owner, route_trainer
+from unisono._src.keras_hooks._traced_platform import use_lowerings
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variable_layouts import (
     current_reference, follow_optimizer_variables, layout_of, owned_variables, slot_reference, variable_info,

@@ -1,7 +1,6 @@
-"""Hook: operations that XLA:CPU does badly, written in a way that it does well, bit for bit the same.
+"""Hook: operations that XLA does badly on a platform, written in a way that it does well there.
 
-In force only while a program of ours is traced for CPU devices; stock Keras models never see them. Checked
-against Keras 3.15.1, whose layers reach max-pooling as `backend.nn.max_pool`.
+In force only while a program of ours is traced for devices of that platform; stock Keras models never see them.
 
 A lowering is made of plain operations, so that every transformation of JAX applies to it as to the original: forward
 and reverse mode, of any order, `vmap` and `checkpoint`. A `custom_vjp` would refuse forward mode.
@@ -9,102 +8,23 @@ and reverse mode, of any order, `vmap` and `checkpoint`. A `custom_vjp` would re
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import math
-import threading
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-import jax.numpy as jnp
 from keras.src import backend
-from keras.src.backend import standardize_data_format
 from keras.src.ops import nn
 
 from unisono._src import hooks
-from unisono._src.devices import Placement
+from unisono._src.keras_hooks._cpu_lowerings import CPU_LOWERINGS
+from unisono._src.keras_hooks._gpu_lowerings import GPU_LOWERINGS
+
+LOWERINGS: Final = {"cpu": CPU_LOWERINGS, "gpu": GPU_LOWERINGS}
+"""The functions of `backend.nn` that are replaced, by platform."""
 
 
-class _Active(threading.local):
-    value = False
-
-
-_active = _Active()
-
-# A window of more elements than this is left to XLA: the chain of comparisons grows with it.
-_MAX_WINDOW = 16
-
-
-@contextlib.contextmanager
-def use_cpu_lowerings(placement: Placement) -> Iterator[None]:
-    """Trace a program for ``placement`` inside this block."""
-    before, _active.value = _active.value, placement.platform == "cpu"
-    try:
-        yield
-    finally:
-        _active.value = before
-
-
-def install_cpu_lowerings() -> None:
-    """Installs the hook."""
-    why = "max-pooling of a compiled step is fast on CPU devices"
-    hooks.require(nn, "max_pool", expects="calls backend.nn.max_pool", why=why)
-    for (module, name), (lowering, signature) in LOWERINGS.items():
-        hooks.wrap(module, name, lowering, expects=signature, why=why)
-
-
-def _pool_by_tiles(original: Any) -> Any:
-    def max_pool(
-        inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: Any = None
-    ) -> Any:
-        window = _tiles(inputs, pool_size, strides, padding, data_format) if _active.value else None
-        if window is None:
-            return original(inputs, pool_size, strides, padding, data_format)
-        return _max_of_tiles(inputs, window)
-
-    return max_pool
-
-
-def _tiles(inputs: Any, pool_size: Any, strides: Any, padding: str, data_format: Any) -> tuple[int, ...] | None:
-    """The window over (rows, *spatial, channels) if it tiles the input without overlap, else None."""
-    num_spatial = inputs.ndim - 2
-    size = (pool_size,) * num_spatial if isinstance(pool_size, int) else tuple(pool_size)
-    step = size if strides is None else (strides,) * num_spatial if isinstance(strides, int) else tuple(strides)
-    fits = (
-        padding == "valid"
-        and standardize_data_format(data_format) == "channels_last"
-        and size == step
-        and math.prod(size) <= _MAX_WINDOW
-        and all(dim >= edge for dim, edge in zip(inputs.shape[1:-1], size, strict=True))
-    )
-    return size if fits else None
-
-
-def _max_of_tiles(x: Any, window: tuple[int, ...]) -> Any:
-    """Max-pooling as comparisons between the elements of each tile.
-
-    The gradient of XLA's reduce-window is a select-and-scatter, which on CPU takes 23 of the 27 ms of a small
-    CNN's step. As there, the first of equal elements wins and NaN is propagated.
-    """
-    tiled, kept = [x.shape[0]], [slice(None)]
-    for dim, edge in zip(x.shape[1:-1], window, strict=True):
-        tiled += [dim // edge, edge]
-        kept.append(slice(0, dim // edge * edge))
-    tiles = x[tuple(kept)].reshape(*tiled, x.shape[-1])
-    result: Any = None
-    for offsets in itertools.product(*map(range, window)):
-        index: list[Any] = [slice(None)]
-        for offset in offsets:
-            index += [slice(None), offset]
-        element = tiles[tuple(index)]
-        result = element if result is None else jnp.where((element > result) | (element != element), element, result)
-    return result
-
-
-LOWERINGS: Final = {
-    (backend.nn, "max_pool"): (
-        _pool_by_tiles,
-        "(inputs, pool_size, strides=None, padding='valid', data_format=None)",
-    ),
-}
-"""The operations of Keras's backend that are replaced: with what, and the signature that is expected of them."""
+def install_lowerings() -> None:
+    """Installs the hooks."""
+    for platform, lowerings in LOWERINGS.items():
+        for name, (lowering, signature) in lowerings.items():
+            why = f"{name} of a compiled step is fast on {platform.upper()} devices"
+            hooks.require(nn, name, expects=f"calls backend.nn.{name}", why=why)
+            hooks.wrap(backend.nn, name, lowering, expects=signature, why=why)

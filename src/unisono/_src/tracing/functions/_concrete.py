@@ -188,7 +188,7 @@ class Trace:
 
         strategy = context.current_strategy()
         placement = arguments.placement or (None if strategy is None else strategy.placement)
-        lowered = contextlib.nullcontext() if placement is None else keras_hooks.use_cpu_lowerings(placement)
+        lowered = contextlib.nullcontext() if placement is None else keras_hooks.use_lowerings(placement.platform)
         with lowered, explain_errors(function):
             try:
                 self.jaxpr = jax.make_jaxpr(traced)(arguments.arrays)

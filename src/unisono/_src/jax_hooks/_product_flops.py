@@ -1,0 +1,39 @@
+"""How much a traced program computes: the floating-point operations of its products and convolutions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from jax.extend.core import JaxprEqn
+
+from unisono._src.jax_hooks._equations import inner_jaxprs
+
+
+def count_product_flops(jaxpr: Any) -> float:
+    """The operations of all products and convolutions, each iteration of a scan included, other loops once."""
+    total = 0.0
+    for equation in jaxpr.eqns:
+        name = equation.primitive.name
+        if name == "dot_general":
+            total += _product(equation)
+        elif name == "conv_general_dilated":
+            total += _convolution(equation)
+        else:
+            repeated = equation.params["length"] if name == "scan" else 1
+            total += repeated * sum(count_product_flops(inner) for inner in inner_jaxprs(equation))
+    return total
+
+
+def _product(equation: JaxprEqn) -> float:
+    (contracted, _), _ = equation.params["dimension_numbers"]
+    left: Any = equation.invars[0].aval
+    result: Any = equation.outvars[0].aval
+    return 2.0 * float(math.prod(result.shape) * math.prod(left.shape[dim] for dim in contracted))
+
+
+def _convolution(equation: JaxprEqn) -> float:
+    kernel: Any = equation.invars[1].aval
+    result: Any = equation.outvars[0].aval
+    num_outputs = kernel.shape[equation.params["dimension_numbers"].rhs_spec[0]]
+    return 2.0 * float(math.prod(result.shape) * math.prod(kernel.shape) / max(num_outputs, 1))
