@@ -69,4 +69,5 @@ def test_a_step_that_keeps_a_gpu_busy_is_a_call_of_its_own(platform: str, device
     program = jax.make_jaxpr(_dense)(*(jax.ShapeDtypeStruct(shape, "float32") for shape in shapes))
     placement: Any = SimpleNamespace(platform=platform, mesh=SimpleNamespace(size=devices))
     chunk: Any = SimpleNamespace(is_regular=True)
-    assert _programs._choose_form(placement, chunk, program) == form
+    is_large = _programs._is_large(placement, program)
+    assert _programs._choose_form(placement, chunk, program, is_large=is_large) == form

@@ -16,7 +16,8 @@ from keras.src.backend import standardize_data_format
 
 from unisono._src.keras_hooks._traced_platform import is_traced_for
 
-_SQRT_HALF = math.sqrt(0.5)
+_SQRT_HALF: Final = math.sqrt(0.5)
+_MANY_CLASSES: Final = 1024
 
 
 def _moments_in_one_pass(original: Any) -> Any:
@@ -118,7 +119,8 @@ def _cross_entropy_by_selection(original: Any) -> Any:
     """
 
     def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: int = -1) -> Any:
-        if not is_traced_for("gpu") or not from_logits or axis not in (-1, output.ndim - 1):
+        fits = from_logits and axis in (-1, output.ndim - 1) and output.shape[-1] >= _MANY_CLASSES
+        if not is_traced_for("gpu") or not fits:
             return original(target, output, from_logits=from_logits, axis=axis)
         output, target = jnp.asarray(output), jnp.asarray(target, "int32")
         if target.ndim == output.ndim and target.shape[-1] == 1:

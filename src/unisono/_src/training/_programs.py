@@ -174,9 +174,10 @@ def _build(
         structs = jax.tree.map(_struct, (carry, chunk.operands))
         reading, batch = jax.make_jaxpr(chunk.reader.read, return_shape=True)(structs[1], np.int32(0))
         jaxpr, shapes = jax.make_jaxpr(step, return_shape=True)(structs[0], batch)
-    form = _choose_form(placement, chunk, jaxpr)
+    is_large = _is_large(placement, jaxpr)
+    form = _choose_form(placement, chunk, jaxpr, is_large=is_large)
     carry_layout = jax.tree.map(placement.layout, carry)
-    traced = _from_trace(_adapt(jaxpr, placement), jax.tree.structure(shapes))
+    traced = _from_trace(_adapt(jaxpr, placement, is_large=is_large), jax.tree.structure(shapes))
     if placement.shards_variables:
         traced = _keep_layout(traced, carry_layout)
     read = _from_trace(_adapt(reading, placement), jax.tree.structure(batch))
@@ -196,7 +197,8 @@ def _build(
     # Outputs stay where they were computed, unless other processes need them too.
     result_layout = None if kind == "predict" and not placement.spans_processes else placement.replicated
     jitted = jax.jit(call, donate_argnums=0, out_shardings=(carry_layout, result_layout))
-    options = keep_recomputation(placement.compiler_options, jaxpr, placement.platform)
+    options = placement.compiler_options | (placement.large_step_options if is_large else {})
+    options = keep_recomputation(options, jaxpr, placement.platform)
     lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
     return Program(kind, form, most, lowered.compile(options))
 
@@ -211,16 +213,19 @@ def _keep_layout(step: Step, carry_layout: Any) -> Step:
     return run
 
 
-def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any) -> Form:
+def _is_large(placement: Placement, jaxpr: Any) -> bool:
+    """Whether a step keeps a GPU busy for longer than the host takes to call it."""
+    return placement.platform == "gpu" and count_product_flops(jaxpr.jaxpr) > _LARGE_STEP_FLOPS * placement.mesh.size
+
+
+def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any, *, is_large: bool) -> Form:
     """An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
-    than outside (50 against 14.5 ms for a small CNN): plain. So is a step that keeps a GPU busy for longer than a call
-    takes: a loop gains nothing, takes twice as long to compile, and is slower inside (GPT-2 small: 75 against 72 ms a
-    step, 31 against 21 s to compile). Everything else: loop."""
-    if not chunk.is_regular:
+    than outside (50 against 14.5 ms for a small CNN): plain. So is a large step on a GPU: a loop gains nothing, takes
+    twice as long to compile, and is slower inside (GPT-2 small: 75 against 72 ms a step, 31 against 21 s to compile).
+    Everything else: loop."""
+    if not chunk.is_regular or is_large:
         return "plain"
     if placement.platform == "cpu" and "conv_general_dilated" in set(primitive_names(jaxpr.jaxpr)):
-        return "plain"
-    if placement.platform == "gpu" and count_product_flops(jaxpr.jaxpr) > _LARGE_STEP_FLOPS * placement.mesh.size:
         return "plain"
     return "loop"
 
@@ -282,10 +287,10 @@ def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -
     return call
 
 
-def _adapt(jaxpr: Any, placement: Placement) -> Any:
+def _adapt(jaxpr: Any, placement: Placement, *, is_large: bool = False) -> Any:
     """The traced program in the form that XLA partitions correctly and well."""
     if placement.mesh.size == 1:
-        return keep_rows_major(jaxpr) if placement.platform == "gpu" else jaxpr
+        return keep_rows_major(jaxpr) if is_large else jaxpr
     if placement.shards_variables:
         jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
     jaxpr = make_partitionable(jaxpr, placement.mesh, placement.num_replicas)
