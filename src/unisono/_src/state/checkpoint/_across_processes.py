@@ -19,7 +19,6 @@ from unisono._src.state.store import (
     CheckpointError,
     CheckpointSeries,
     LoadedCheckpoint,
-    Location,
     dtype_from_name,
     identify_files,
     open_checkpoint,
@@ -69,7 +68,7 @@ def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoi
     found = run_on_chief(load_and_describe)
     if found is None:
         return None
-    own = loaded[0] if loaded else _open_same(to_location(found["folder"]), found["files"])
+    own = loaded[0] if loaded else _open_same(found["folder"], found["files"])
     arrays: dict[str, Any] = {}
     if all_gather_host(np.array([own is not None and found["files"] is not None], np.uint8)).all():
         assert own is not None
@@ -90,14 +89,15 @@ def _identify(checkpoint: LoadedCheckpoint) -> JSON:
         return None
 
 
-def _open_same(folder: Location, files: JSON) -> LoadedCheckpoint | None:
-    """The checkpoint in ``folder`` if its files are those that the chief has verified."""
+def _open_same(path: str, files: JSON) -> LoadedCheckpoint | None:
+    """The checkpoint at ``path`` if its files are those that the chief has verified."""
     try:
+        folder = to_location(path)
         if files is None or identify_files(folder) != files:
             return None
         opened = open_checkpoint(folder, verified=True)
         return opened if identify_files(folder) == files else None
-    except (OSError, CheckpointError):
+    except (OSError, CheckpointError, ImportError):  # the chief sends the values
         return None
 
 

@@ -86,8 +86,8 @@ class Checkpoint(Group):
     def write(self, file_prefix: str | os.PathLike[str], options: Any = None) -> str:
         """Saves into the folder of exactly that name, and counts nothing; returns it."""
         del options
-        path = os.fspath(file_prefix)
-        CheckpointWriter().write(self._snapshot(), int(self._counter), lambda: to_location(path))
+        path, folder = os.fspath(file_prefix), to_location(file_prefix)
+        CheckpointWriter().write(self._snapshot(), int(self._counter), lambda: folder)
         return path
 
     def restore(
@@ -140,6 +140,8 @@ class Checkpoint(Group):
         return Snapshot(snapshot.arrays, {**snapshot.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
+        if path is not None:
+            to_location(path)  # raises on every process if the package for this URL is missing
         loaded = load_on_chief(lambda: None if path is None else open_checkpoint(path))
         if loaded is None:
             return NothingRestored()

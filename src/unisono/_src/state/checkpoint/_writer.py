@@ -168,7 +168,7 @@ class CheckpointWriter:
         with contextlib.ExitStack() as if_not_seen:
             if staged is not None:
                 if_not_seen.callback(staged.close)
-            _raise_on_all(None if _becomes_visible(path) else CheckpointError(_describe_not_shared(path)))
+            _raise_on_all(_check_visible(path))
             if_not_seen.pop_all()
 
         def write() -> None:
@@ -221,16 +221,18 @@ def _raise_on_all(failure: Exception | None) -> None:
             raise RuntimeError(f"{name} failed with {text}")
 
 
-def _becomes_visible(path: Location) -> bool:
+def _check_visible(path: Location) -> Exception | None:
+    """Waits until this process sees what the chief has begun. What went wrong is returned, and raised on all."""
     deadline = time.monotonic() + _VISIBLE_SECONDS
-    while not (found := is_staged(path)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return found
-
-
-def _describe_not_shared(path: Location) -> str:
-    names = processes().names
-    return NOT_SHARED.format(name=names[processes().index], path=str(path), chief=names[0])
+    try:
+        while not is_staged(path):
+            if time.monotonic() >= deadline:
+                names = processes().names
+                return CheckpointError(NOT_SHARED.format(name=names[processes().index], path=str(path), chief=names[0]))
+            time.sleep(0.1)
+    except Exception as error:  # of a store that this process cannot reach
+        return error
+    return None
 
 
 def _with_versions(info: dict[str, str] | None) -> dict[str, str]:

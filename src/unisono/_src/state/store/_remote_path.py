@@ -33,8 +33,6 @@ class RemotePath:
     Nothing is cached. What goes wrong is a CheckpointError, except that there is no such file.
     """
 
-    __slots__ = ("__dict__", "_url")
-
     def __init__(self, url: str) -> None:
         scheme, _, rest = url.partition("://")
         self._url = f"{scheme}://{rest.rstrip('/')}"

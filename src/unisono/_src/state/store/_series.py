@@ -118,11 +118,13 @@ class CheckpointSeries:
         """Deletes what killed writers left. A checkpoint of a number above ``steps`` may be being written."""
         if isinstance(self._folder, Path):
             clear_stale(self._folder)
-            if not self._folder.is_dir() or can_rename_folders(self._folder):
-                return
-        for number in self._numbers():
-            if number not in steps and number < max(steps, default=0):
-                delete_leftovers(self.path(number))
+        newest = max(steps, default=0)
+        incomplete = [number for number in self._numbers() if number < newest and number not in steps]
+        for path in map(self.path, incomplete):
+            with explain_os_errors("deleted", path):
+                # Where folders are renamed, one without a manifest is not Unisono's.
+                if isinstance(path, RemotePath) or not can_rename_folders(path.parent):
+                    delete_leftovers(path)
 
 
 def _remove_unless_gone(path: Location) -> None:
