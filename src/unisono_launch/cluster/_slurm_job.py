@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Final
 
-_TIMEOUT: Final = 10.0  # a busy slurmctld can take seconds
+_TIMEOUT: Final = 10.0  # for a question: a busy slurmctld can take seconds
+_TIMEOUT_AFTER_SIGNAL: Final = 3.0  # the launcher does nothing else meanwhile
 _DEFAULT_KILL_WAIT: Final = 30.0  # slurm.conf(5)
 _BEFORE_KILL: Final = 5.0  # of SLURM's time, for the launcher to end and to report what did not
 _BEFORE_LIMIT: Final = 20.0  # of the time before the time limit, for the batch script to requeue the job
@@ -59,15 +60,15 @@ class SlurmJob:
         return self.ends_at - now - (_BEFORE_LIMIT if self.preempted_at is None else 0.0)
 
 
-def read_job(job_id: str) -> SlurmJob:
+def read_job(job_id: str, timeout: float = _TIMEOUT) -> SlurmJob:
     """Asks SLURM about a job; raises :class:`SlurmError`, also for one that ended minutes ago and was forgotten."""
-    return parse_job(call_slurm("scontrol", "--oneliner", "show", "job", job_id))
+    return parse_job(call_slurm("scontrol", "--oneliner", "show", "job", job_id, timeout=timeout))
 
 
 def seconds_until_kill(job_id: str) -> float | None:
     """So long the processes of a job may take to end after a SIGTERM that arrives now; None if that is not known."""
     try:
-        job = read_job(job_id)
+        job = read_job(job_id, _TIMEOUT_AFTER_SIGNAL)
         if job.preempted_at is not None and job.ends_at is None:  # scontrol hides the end of a job without a time limit
             job = replace(job, ends_at=job.preempted_at + _read_grace_time(job.partition))
         return job.seconds_until_kill(_read_kill_wait(), time.time())
@@ -77,22 +78,26 @@ def seconds_until_kill(job_id: str) -> float | None:
 
 def _read_grace_time(partition: str) -> float:
     """Seconds of notice before a job of this partition is preempted; a QOS may have its own, which is not looked up."""
-    match = re.search(r"\bGraceTime=(\d+)", call_slurm("scontrol", "show", "partition", partition))
+    match = re.search(r"\bGraceTime=(\d+)", _ask("show", "partition", partition))
     return float(match[1]) if match else 0.0
 
 
 def _read_kill_wait() -> float:
     """Seconds between SIGTERM and SIGKILL when SLURM ends a job."""
-    match = re.search(r"(?m)^KillWait\s*=\s*(\d+)", call_slurm("scontrol", "show", "config"))
+    match = re.search(r"(?m)^KillWait\s*=\s*(\d+)", _ask("show", "config"))
     return float(match[1]) if match else _DEFAULT_KILL_WAIT
 
 
-def call_slurm(*words: str) -> str:
+def _ask(*words: str) -> str:
+    return call_slurm("scontrol", *words, timeout=_TIMEOUT_AFTER_SIGNAL)
+
+
+def call_slurm(*words: str, timeout: float) -> str:
     """The output of a command of SLURM; raises :class:`SlurmError` with what it said."""
     try:
-        result = _run(words)
+        result = _run(words, timeout)
         if result.returncode < 0:  # SLURM signals every process of a job, some of them twice
-            result = _run(words)
+            result = _run(words, timeout)
     except FileNotFoundError:
         raise SlurmError(f"{words[0]} is not on the PATH") from None
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -102,10 +107,8 @@ def call_slurm(*words: str) -> str:
     return result.stdout
 
 
-def _run(words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_TIMEOUT, check=False
-    )
+def _run(words: tuple[str, ...], timeout: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def parse_job(text: str) -> SlurmJob:

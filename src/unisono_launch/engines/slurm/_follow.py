@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Final
 
 from unisono_launch.cluster import SlurmError, SlurmJob, read_job
+from unisono_launch.launch import UsageError
 from unisono_launch.worker import ExitCode
 
 _POLL_OUTPUT: Final = 0.25
@@ -21,6 +22,9 @@ _POLL_LATER: Final = 5.0  # and then: there may be many of us
 _SOON: Final = 30.0
 _LAST_OUTPUT: Final = 2.0  # network file systems show the last lines late
 _ACCOUNTED: Final = 120.0  # so long SLURM may not answer before we stop asking
+
+# Of waiting. Others say that something must be done: PartitionTimeLimit, ReqNodeNotAvail, QOSMaxCpuPerUserLimit, …
+_USUAL_REASONS: Final = ("None", "Priority", "Resources", "BeginTime")
 
 # How a job ends that is not requeued: what `unisono run` would return, and a word for the user.
 _ENDINGS: Final = {
@@ -78,6 +82,8 @@ def _follow(job_id: str) -> int:
             output.show()
             time.sleep(_POLL_OUTPUT)
         job = _ask(job_id)
+    if not output.exists():
+        _say(f"its output, {job.output}, is not here. Is that folder on a file system that all machines share?")
     code, text = _judge(job)
     _say(f"job {job_id} {text}. Exit code {int(code)}.")
     return code
@@ -90,7 +96,7 @@ def _ask(job_id: str) -> SlurmJob:
             return read_job(job_id)
         except SlurmError as error:
             if "Invalid job id" in str(error) or time.monotonic() > deadline:
-                raise RuntimeError(
+                raise UsageError(
                     f"SLURM says nothing about job {job_id}: {error}. If it has ended, sacct -j {job_id} may know how."
                 ) from None
         time.sleep(_POLL_LATER)
@@ -114,7 +120,8 @@ def _judge(job: SlurmJob) -> tuple[int, str]:
 def _describe(job_id: str, job: SlurmJob) -> str:
     again = f" (restart {job.restarts})" if job.restarts else ""
     if job.state == "PENDING":
-        return f"job {job_id} waits in the queue{again}"
+        why = "" if job.reason in _USUAL_REASONS else f": {job.reason.replace('_', ' ')}"
+        return f"job {job_id} waits in the queue{again}{why}"
     if job.state == "RUNNING":
         return f"job {job_id} runs on {job.nodes}{again}"
     return f"job {job_id} is {job.state.lower().replace('_', ' ')}{again}"
@@ -131,6 +138,10 @@ class _GrowingFile:
         self._path = path
         self._position = 0
         self._is_shown = True
+
+    def exists(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
 
     def show(self) -> bool:
         """Prints what is new; whether there was anything."""

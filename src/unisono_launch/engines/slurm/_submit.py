@@ -20,6 +20,7 @@ from unisono_launch.worker import ExitCode
 
 _RESOURCES: Final = ("gpus_per_node", "cpus_per_task", "time", "partition", "account", "qos", "constraint", "mem")
 _SCRIPT: Final = "job.sh"
+_SUBMIT_TIMEOUT: Final = 300.0  # sbatch itself tries again where slurmctld is busy
 _SIGNAL_RESOLUTION: Final = 60  # so much earlier SLURM may send the signal: sbatch(1), --signal
 
 
@@ -162,7 +163,7 @@ def _create(folder: Path) -> None:
 
 def _call_sbatch(script: Path) -> str:
     try:
-        return call_slurm("sbatch", "--parsable", str(script)).strip()
+        return call_slurm("sbatch", "--parsable", str(script), timeout=_SUBMIT_TIMEOUT).strip()
     except SlurmError as error:
         if "not on the PATH" in str(error):
             raise UsageError(
