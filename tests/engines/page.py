@@ -45,7 +45,7 @@ def _table(engine: str, tried: dict[tuple[str, str], dict[str, Any]]) -> str:
 
 def _versions() -> str:
     packages = [f"{name} {_version(package)}" for name, package in (("Ray", "ray"), ("JAX", "jax"), ("Keras", "keras"))]
-    commands = [_command_version("sinfo"), _command_version("mpirun")]
+    commands = [_command_version("slurmd", "-V"), _command_version("mpirun", "--version")]  # sinfo needs a cluster
     machine = f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     return ", ".join([machine, *packages, *filter(None, commands)]) + ".\n"
 
@@ -57,11 +57,11 @@ def _version(package: str) -> str:
         return "(not installed)"
 
 
-def _command_version(command: str) -> str:
+def _command_version(command: str, flag: str) -> str:
     if shutil.which(command) is None:
         return ""
-    output = subprocess.run([command, "--version"], capture_output=True, text=True, check=False).stdout
-    return next(iter(output.splitlines()), "").replace("mpirun (Open MPI)", "Open MPI")
+    output = subprocess.run([command, flag], capture_output=True, text=True, check=False).stdout
+    return next(iter(output.splitlines()), "").replace("mpirun (Open MPI)", "Open MPI").replace("slurm-wlm", "SLURM")
 
 
 def main(results: Path, target: Path) -> None:
