@@ -13,7 +13,7 @@ from unisono_launch.cluster._open_mpi import OpenMpiClusterResolver
 from unisono_launch.cluster._refused import GCEClusterResolver, SageMakerClusterResolver
 from unisono_launch.cluster._resolver import ClusterResolver, membership
 from unisono_launch.cluster._simple import SimpleClusterResolver
-from unisono_launch.cluster._slurm import SlurmClusterResolver, is_srun_task, num_requeues
+from unisono_launch.cluster._slurm import SlurmClusterResolver, is_srun_task
 from unisono_launch.cluster._slurm_job import SlurmError, SlurmJob, call_slurm, read_job, seconds_until_kill
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._tf_config import TFConfigClusterResolver
@@ -21,4 +21,4 @@ from unisono_launch.cluster._torchrun import TorchrunClusterResolver
 from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
 from unisono_launch.cluster._tpu_vm import TPUVMClusterResolver
 from unisono_launch.cluster._union import UnionResolver
-from unisono_launch.cluster._variables import fake_tpu_cores
+from unisono_launch.cluster._variables import RESTARTS, fake_tpu_cores, num_requeues

@@ -171,15 +171,6 @@ class SlurmClusterResolver(ClusterResolver):
         return replace(found, coordinator=coordinator or derived)
 
 
-def num_requeues(environ: Mapping[str, str]) -> int:
-    """How often SLURM has started this job before: after a preemption, a lost node, or `scontrol requeue`.
-
-    >>> num_requeues({"SLURM_RESTART_COUNT": "2"}), num_requeues({})
-    (2, 0)
-    """
-    return read_whole_number(environ, "SLURM_RESTART_COUNT", default=0)
-
-
 def is_srun_task(environ: Mapping[str, str]) -> bool:
     """Whether this process was started by `srun`.
 

@@ -5,6 +5,7 @@
 | `UNISONO_CLUSTER`   | `unisono run`         | the whole group and which process of it this is, as JSON    |
 | `UNISONO_NUM_NODES` | a Kubernetes manifest | how many pods of the indexed Job train together             |
 | `UNISONO_SUBDOMAIN` | a Kubernetes manifest | the headless Service through which the pods find each other |
+| `UNISONO_RESTARTS`  | a Kubernetes manifest | how often all pods were started before                      |
 | `UNISONO_FAKE_TPU`  | a user without a TPU  | how many CPU devices act as TPU cores                       |
 
 Variables of other systems (`TF_CONFIG`, `JAX_…`, `SLURM_…` and so on) are named in the file of their kind.
@@ -18,6 +19,7 @@ from typing import Final
 CLUSTER: Final = "UNISONO_CLUSTER"
 NUM_NODES: Final = "UNISONO_NUM_NODES"
 SUBDOMAIN: Final = "UNISONO_SUBDOMAIN"
+RESTARTS: Final = "UNISONO_RESTARTS"
 FAKE_TPU: Final = "UNISONO_FAKE_TPU"
 
 
@@ -35,6 +37,16 @@ def read_whole_number(environ: Mapping[str, str], name: str, *, least: int = 0, 
     if not text.isdecimal() or int(text) < least:
         raise ValueError(f"{name}={text!r} is not a whole number of at least {least}.")
     return int(text)
+
+
+def num_requeues(environ: Mapping[str, str]) -> int:
+    """How often the engine has started this job before: after a preemption, a lost node, or `scontrol requeue`.
+
+    >>> num_requeues({"SLURM_RESTART_COUNT": "2"}), num_requeues({"UNISONO_RESTARTS": "1"}), num_requeues({})
+    (2, 1, 0)
+    """
+    by_manifest = read_whole_number(environ, RESTARTS, default=0)
+    return read_whole_number(environ, "SLURM_RESTART_COUNT", default=by_manifest)
 
 
 def fake_tpu_cores(environ: Mapping[str, str]) -> int | None:

@@ -4,8 +4,9 @@ The executables are in `.venvs/kubernetes`, where they are not installed by any 
 Kubernetes, JobSet and Kubeflow Trainer. The folder has
 
 - `etcd`, `kube-apiserver`, `kube-controller-manager`: as released;
-- `jobset-controller`, `trainer-controller`: the controllers and webhooks of both projects with a `main` that takes the
-  certificate from the folder CERT_DIR and the port of the webhooks from WEBHOOK_PORT, instead of from the cluster;
+- `jobset-controller`, `trainer-controller`: the controllers and webhooks of both projects with the `main` in the folder
+  `controllers`, which takes the certificate from the folder CERT_DIR and the port of the webhooks from WEBHOOK_PORT,
+  instead of from the cluster (Trainer was tried without its plugins for gang scheduling, Flux and its status server);
 - `crds/*.yaml`, `webhooks/*.yaml`: of both projects, from the folders with these names in their sources.
 
 There is no kubelet and no network: :mod:`tests.engines.kubernetes.node` runs the pods as processes of this machine.

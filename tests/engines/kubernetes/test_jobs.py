@@ -130,6 +130,8 @@ def test_an_evicted_pod_saves_and_uses_up_no_restart(cluster, kind, record_scena
         assert "exiting for a restart" in job.read()
         assert cluster.weights in job.read()
         assert cluster.num_restarts(name) == (1, 0)
+    attempts = sorted(path.name for path in (cluster.folder / "runs" / name / "logs").iterdir())
+    assert attempts == ["attempt-0", "attempt-1"]
     record_scenario(
         engine="Kubernetes", scenario=f"{kind}: a pod is evicted", result="saved, no restart used up, bit-equal"
     )

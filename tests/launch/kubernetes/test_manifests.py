@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from unisono_launch.cluster import num_requeues
 from unisono_launch.engines import run
 from unisono_launch.engines.kubernetes._arguments import parse
 from unisono_launch.engines.kubernetes._job_set import make_job_set
@@ -34,7 +35,8 @@ def test_the_pods_of_a_jobset_find_each_other(tmp_path, monkeypatch):
     (replicated,) = make_job_set(parse([*JOB, "--kind", "jobset", "train.py"]))["spec"]["replicatedJobs"]
     job = replicated["template"]["spec"]
     (container,) = job["template"]["spec"]["containers"]
-    environ = {variable["name"]: variable["value"] for variable in container["env"]}
+    environ = {variable["name"]: variable.get("value", "3") for variable in container["env"]}
+    assert num_requeues(environ) == 3
     environ |= {"JOB_COMPLETION_INDEX": "1", "HOSTNAME": f"mnist-{replicated['name']}-0-1"}
     options = parse_in_pod(container["command"], tmp_path, monkeypatch)
     machines = find_machines(options, environ)
@@ -112,7 +114,7 @@ def test_options_for_the_launcher_and_variables_reach_the_pods():
     flags = ["-n", "gpu", "--devices", "gpu:0,1", "--sharded", "--as-tensorflow", "--grace", "25"]
     options = parse([*JOB, *flags, "--env", "A=b=c", "--env", "B=", "-m", "package.train", "--lr", "1"])
     _, job = make_train_job(options)
-    assert job["spec"]["trainer"]["env"] == [{"name": "A", "value": "b=c"}, {"name": "B", "value": ""}]
+    assert job["spec"]["trainer"]["env"][1:] == [{"name": "A", "value": "b=c"}, {"name": "B", "value": ""}]
     start = ["unisono", "run", "--run-dir", "/runs/mnist", "--grace", "25", "-n", "gpu", "--devices", "gpu:0,1"]
     program = ["--sharded", "--as-tensorflow", "-m", "package.train", "--lr", "1"]
     assert job["spec"]["trainer"]["command"] == start + program

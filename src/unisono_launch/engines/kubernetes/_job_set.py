@@ -41,7 +41,7 @@ def _make_job(options: KubernetesOptions) -> dict[str, Any]:
         "name": _CONTAINER,
         "image": options.image,
         "command": make_command(options),
-        **make_variables(options, UNISONO_NUM_NODES=str(options.num_nodes), UNISONO_SUBDOMAIN=options.name),
+        "env": make_variables(options, UNISONO_NUM_NODES=str(options.num_nodes), UNISONO_SUBDOMAIN=options.name),
         "ports": [{"containerPort": _PORT}],
         **({"resources": resources} if resources else {}),
         **make_volume_mounts(options),

@@ -16,6 +16,7 @@ _MOUNT: Final = re.compile(r"/[^:\s]*[^:\s/]")
 
 _SET_BY_US: Final = {
     "UNISONO_NUM_NODES": "-N",
+    "UNISONO_RESTARTS": "what has happened",
     "UNISONO_SUBDOMAIN": "--name",
     "JAX_NUM_PROCESSES": "-N",
     "JAX_PROCESS_ID": "-N",

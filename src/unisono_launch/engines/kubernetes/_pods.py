@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from unisono_launch.cluster import RESTARTS
 from unisono_launch.engines.kubernetes._options import KubernetesOptions
 from unisono_launch.launch import PREEMPTED
 
@@ -24,10 +25,13 @@ def make_command(options: KubernetesOptions) -> list[str]:
     ]
 
 
-def make_variables(options: KubernetesOptions, **own: str) -> dict[str, Any]:
-    """The field `env` of a container, if there are variables."""
-    variables = {**own, **options.variables}
-    return {"env": [{"name": name, "value": value} for name, value in variables.items()]} if variables else {}
+def make_variables(options: KubernetesOptions, **own: str) -> list[dict[str, Any]]:
+    """The variables of a container. JobSet labels pods with the number of its restarts: attempts are counted on."""
+    variables: list[dict[str, Any]] = [
+        {"name": name, "value": value} for name, value in {**own, **options.variables}.items()
+    ]
+    label = {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"}}
+    return [{"name": RESTARTS, "valueFrom": label}, *variables]
 
 
 def make_resources(options: KubernetesOptions) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def make_train_job(options: KubernetesOptions) -> list[dict[str, Any]]:
         "trainer": {
             "image": options.image,
             "command": make_command(options),
-            **make_variables(options),
+            "env": make_variables(options),
             "numNodes": options.num_nodes,
             **({"resourcesPerNode": resources} if resources else {}),
         },
