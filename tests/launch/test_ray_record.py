@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from unisono_launch.engines.ray._channel import AttemptBegan, AttemptEnded, JobChannel, Message, SetupFailed
+from unisono_launch.engines.ray._channel import (
+    AttemptBegan,
+    AttemptEnded,
+    JobChannel,
+    Message,
+    PlannedRestart,
+    SetupFailed,
+)
 from unisono_launch.engines.ray._job_record import JobRecord
 from unisono_launch.launch import AttemptResult, Screen, WorkerOutcome, report_to_json
 
@@ -51,10 +58,10 @@ def began(attempt: int = 0) -> list[Message]:
     return [Message(attempt, rank, AttemptBegan(HOSTS, node)) for rank, node in enumerate("ab")]
 
 
-def ended(rank: int, code: int, *, attempt: int = 0, drained: bool = False, **details: Any) -> Message:
+def ended(rank: int, code: int, *, attempt: int = 0, planned: PlannedRestart | None = None, **details: Any) -> Message:
     outcome = WorkerOutcome(rank=rank, code=code, ended_at=time.monotonic(), **details)
     result = AttemptResult(outcomes=(outcome,), signal=None, began=0.0, ended=1.0, reached={})
-    return Message(attempt, rank, AttemptEnded(report_to_json(result), drained))
+    return Message(attempt, rank, AttemptEnded(report_to_json(result), planned))
 
 
 def test_the_worker_that_its_peers_followed_is_the_cause(screen: RecordingScreen, tmp_path: Path) -> None:
@@ -86,11 +93,16 @@ def test_a_ray_worker_that_is_lost_alone_is_the_cause(screen: RecordingScreen, t
     assert screen.messages[-1].startswith("unisono: worker 1 on hostb was lost with its Ray worker.")
 
 
-def test_a_drained_node_uses_up_no_restart(screen: RecordingScreen, tmp_path: Path) -> None:
-    record = new_record(screen, tmp_path)
-    record.add([*began(), *(ended(rank, 75, drained=True, stop_requested=True) for rank in (0, 1))])
-    assert screen.messages[-1] == "unisono: Ray starts all again when the node is gone."
+@pytest.mark.parametrize(("planned", "when"), [("drained", "when the node is gone"), ("resized", "now")])
+def test_a_planned_restart_is_not_counted(
+    planned: PlannedRestart, when: str, screen: RecordingScreen, tmp_path: Path
+) -> None:
+    record = new_record(screen, tmp_path, restarts=1)
+    record.add([*began(), *(ended(rank, 75, planned=planned, stop_requested=True) for rank in (0, 1))])
+    assert screen.messages[-1] == f"unisono: Ray starts all again {when}."
     assert record.is_running  # as far as the user is concerned
+    record.add([*began(1), ended(0, 69, attempt=1), ended(1, -9, attempt=1)])
+    assert "attempt 2, 0 more restarts left" in screen.messages[-1]
 
 
 @pytest.mark.parametrize(
@@ -150,3 +162,16 @@ def test_supervisors_hear_of_signals_and_of_the_end_elsewhere() -> None:
     assert channel.exchange(1, 0, []).ending is None
     assert len(channel.collect()) == 1
     assert channel.collect() == []
+
+
+def test_workers_can_save_before_their_number_changes() -> None:
+    channel = JobChannel()
+    assert channel.announce_resize() == 0  # before the first attempt
+    assert not channel.exchange(0, 0, []).is_resized
+    channel.exchange(0, 1, [])
+    assert channel.announce_resize() == 2
+    assert channel.exchange(0, 0, [ended(0, 75).content]).is_resized
+    assert channel.announce_resize() == 1
+    channel.exchange(0, 1, [ended(1, 75).content])
+    assert channel.announce_resize() == 0
+    assert not channel.exchange(1, 0, []).is_resized

@@ -103,7 +103,7 @@ def test_a_job_trains_as_on_one_machine(start_job: StartJob, digest: str, record
 
 
 def test_a_killed_worker_is_restarted(start_job: StartJob, digest: str, record_scenario: RecordScenario) -> None:
-    driver = start_job("-n", "2", "--max-restarts", "2", script=("--seconds", "0.1"))
+    driver = start_job("-n", "2", "--max-restarts", "2", script=("--seconds", "0.2", "--slow-attempts", "2"))
     driver.wait_for("step 16")
     os.kill(process_of(driver, 1), signal.SIGKILL)
     driver.wait_for("step 32")
@@ -176,6 +176,24 @@ def test_an_elastic_job_goes_on_with_fewer_workers(
     assert start_job.digest == exact
     record_scenario(
         engine="Ray", scenario="`-n 1:2`, and one of two nodes dies", result="goes on with one worker, bit-equal"
+    )
+
+
+def test_an_elastic_job_grows(
+    ray_cluster: RayCluster, start_job: StartJob, tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    length = ("--exact", "--epochs", "16")
+    exact = train_here(tmp_path / "undisturbed", "-n", "1", script=length)
+    ray_cluster.kill_node(ray_cluster.nodes[0])
+    driver = start_job("-n", "1:2", "--max-restarts", "0", script=(*length, "--seconds", "0.4"))
+    driver.wait_for("step 8")
+    ray_cluster.add_node()
+    driver.wait_for("4 replicas")  # Ray looks once a minute
+    assert driver.finish() == 0, driver.output()
+    assert "2 replicas" in driver.output().partition("unisono: Ray changes the number of workers.")[0]
+    assert start_job.digest == exact
+    record_scenario(
+        engine="Ray", scenario="`-n 1:2`, and a second node is added", result="saved, goes on with two, bit-equal"
     )
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from unisono_launch.engines.ray._channel import AttemptBegan, AttemptEnded
+from unisono_launch.engines.ray._channel import AttemptBegan, AttemptEnded, PlannedRestart
 from unisono_launch.launch import (
     AttemptPlan,
     FailureCause,
@@ -27,8 +27,8 @@ class AttemptRecord:
     def __init__(self, attempt: int, hosts: tuple[str, ...], run_dir: Path) -> None:
         self.attempt = attempt
         self.hosts = hosts
-        self.drained = False
-        """Whether it ended because Ray takes away a node."""
+        self.planned: PlannedRestart | None = None
+        """Whether it ended because Ray had announced that it starts all again."""
         self.outcomes: dict[int, WorkerOutcome] = {}
         self._nodes: dict[int, str] = {}
         self._plan = AttemptPlan(
@@ -61,7 +61,7 @@ class AttemptRecord:
 
     def add_end(self, ended: AttemptEnded) -> None:
         """A worker has ended."""
-        self.drained |= ended.drained
+        self.planned = self.planned or ended.planned
         for outcome in report_from_json(ended.report).outcomes:
             self.outcomes[outcome.rank] = outcome
 

@@ -7,12 +7,19 @@ answer. Ray ends the actor, as all actors of a job, when the driver dies.
 from __future__ import annotations
 
 import signal
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Literal
 
 from unisono_launch.launch import EndingReason
+
+_SILENCE_SECONDS: Final = 5.0  # a supervisor that sends nothing for so long is not waited for
+
+PlannedRestart = Literal["drained", "resized"]
+"""Why Ray is going to start all again although nothing has failed: it takes away a node, or has room for more workers.
+"""
 
 Shown = tuple[str, tuple[Any, ...]]
 """A call of a method of `Screen`: its name and its arguments."""
@@ -34,8 +41,8 @@ class AttemptEnded:
 
     report: dict[str, Any]
     """By `report_to_json`."""
-    drained: bool
-    """Whether Ray had announced that it takes away a node of the job."""
+    planned: PlannedRestart | None
+    """Whether Ray had announced a restart."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ class Orders:
     """Why this attempt ends elsewhere."""
     num_ended: int
     """How many workers have ended in this attempt."""
+    is_resized: bool
+    """Whether Ray is about to change the number of workers."""
 
 
 class JobChannel:
@@ -77,17 +86,25 @@ class JobChannel:
         self._signals: list[signal.Signals] = []
         self._endings: dict[int, EndingReason] = {}
         self._ended: defaultdict[int, set[int]] = defaultdict(set)
+        self._seen: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        self._resized: set[int] = set()
 
     def exchange(
         self, attempt: int, rank: int, contents: Sequence[Content], ending: EndingReason | None = None
     ) -> Orders:
         """Called by a supervisor a few times a second."""
+        self._seen[attempt][rank] = time.monotonic()
         self._messages += [Message(attempt, rank, content) for content in contents]
         if any(isinstance(content, AttemptEnded) for content in contents):
             self._ended[attempt].add(rank)
         if ending is not None and self._endings.get(attempt) != "failed":  # which outweighs the others
             self._endings[attempt] = ending
-        return Orders(tuple(self._signals), self._endings.get(attempt), len(self._ended[attempt]))
+        return Orders(
+            signals=tuple(self._signals),
+            ending=self._endings.get(attempt),
+            num_ended=len(self._ended[attempt]),
+            is_resized=attempt in self._resized,
+        )
 
     def collect(self) -> list[Message]:
         """Called by the driver: what has arrived since the last call."""
@@ -97,3 +114,15 @@ class JobChannel:
     def send_signal(self, number: signal.Signals) -> None:
         """Called by the driver."""
         self._signals.append(number)
+
+    def announce_resize(self) -> int:
+        """Called by Ray Train's controller before it ends all workers: they can save. Returns how many have not ended.
+
+        To be called again until it is zero.
+        """
+        if not self._seen:
+            return 0
+        attempt = max(self._seen)
+        self._resized.add(attempt)
+        living = {rank for rank, at in self._seen[attempt].items() if time.monotonic() - at < _SILENCE_SECONDS}
+        return len(living - self._ended[attempt])

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import ray
 
-from unisono_launch.engines.ray._channel import Content, Orders, Shown
+from unisono_launch.engines.ray._channel import Content, Orders, PlannedRestart, Shown
 from unisono_launch.launch import EndingElsewhere, EndingReason, Events, Screen, SignalReceived, ThreadCrashed
 
 _INTERVAL_SECONDS: Final = 0.2
@@ -34,9 +34,9 @@ class ChannelClient:
     def __init__(
         self, channel: Any, attempt: int, rank: int, events: Events, drain_notice: Callable[[], str | None]
     ) -> None:
-        self.drained = False
-        """Whether the supervisor was told that Ray takes away a node."""
-        self.orders = Orders((), None, 0)
+        self.planned: PlannedRestart | None = None
+        """Whether the supervisor was told that Ray is going to start all again."""
+        self.orders = Orders((), None, 0, False)
         """The last ones."""
         self._channel = channel
         self._attempt = attempt
@@ -97,10 +97,15 @@ class ChannelClient:
         if self.orders.ending not in (None, told_before, self._ending):
             assert self.orders.ending is not None
             self._events.put(EndingElsewhere(self._attempt, self.orders.ending))
-        if not self.drained and (notice := self._drain_notice()) is not None:
-            self.drained = True
-            self.send(("print_message", (notice,)))
-            self._events.put(SignalReceived(signal.SIGTERM))
+        if self.planned is None and (notice := self._drain_notice()) is not None:
+            self._leave("drained", notice)
+        if self.planned is None and self.orders.is_resized:
+            self._leave("resized", "unisono: Ray changes the number of workers.")
+
+    def _leave(self, planned: PlannedRestart, notice: str) -> None:
+        self.planned = planned
+        self.send(("print_message", (notice,)))
+        self._events.put(SignalReceived(signal.SIGTERM))
 
 
 @final

@@ -27,6 +27,7 @@ from unisono_launch.engines.ray._backend import UnisonoConfig
 from unisono_launch.engines.ray._channel import JobChannel
 from unisono_launch.engines.ray._devices import describe_resources
 from unisono_launch.engines.ray._job_record import JobRecord
+from unisono_launch.engines.ray._resize_callback import SaveBeforeResize
 from unisono_launch.engines.ray._resources import scaling_config
 from unisono_launch.engines.ray._supervise import SupervisedJob, supervise
 from unisono_launch.launch import (
@@ -96,6 +97,7 @@ class RayDriver:
                 name="ray",
                 storage_path=run_dir,
                 failure_config=ray.train.FailureConfig(max_failures=job.restarts),
+                callbacks=[SaveBeforeResize(self._channel, 2 * job.grace)],
             ),
         )
 

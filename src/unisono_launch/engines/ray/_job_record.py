@@ -37,14 +37,14 @@ class JobRecord:
     @property
     def is_running(self) -> bool:
         """Whether workers are training, or have saved and Ray is about to start them again."""
-        return self._attempt is not None and (not self._attempt.has_ended or self._attempt.drained)
+        return self._attempt is not None and (not self._attempt.has_ended or self._attempt.planned is not None)
 
     @property
     def is_placing(self) -> bool:
         """Whether Ray has not started the workers of the next attempt yet."""
         if self._attempt is None:
             return True
-        return self._attempt.has_ended and self._attempt.cause is not None and not self._attempt.drained
+        return self._attempt.has_ended and self._attempt.cause is not None and self._attempt.planned is None
 
     def add(self, messages: Sequence[Message]) -> None:
         """Takes what supervisors have sent, in the order in which it arrived."""
@@ -104,10 +104,11 @@ class JobRecord:
     def _report_restart(self, attempt: AttemptRecord) -> None:
         """Says why Ray starts all again, unless it does not: then the report comes at the end."""
         cause = attempt.cause
-        if attempt.drained:
+        if attempt.planned is not None:
             self._is_reported = True
             how = "" if cause is None or cause.code == ExitCode.PREEMPTED else f"{attempt.headline(cause)}. "
-            self._screen.print_message(f"unisono: {how}Ray starts all again when the node is gone.")
+            when = "when the node is gone" if attempt.planned == "drained" else "now"
+            self._screen.print_message(f"unisono: {how}Ray starts all again {when}.")
         elif cause is not None and self._restarts_left:
             self._is_reported = True
             self._restarts_left -= 1

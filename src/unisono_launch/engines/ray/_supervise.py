@@ -74,7 +74,7 @@ def supervise(config: Mapping[str, Any]) -> None:
             return
         with context.engine:
             result = run_attempt(context, plan, client.notify_ending)
-        client.send(AttemptEnded(report_to_json(result), client.drained))
+        client.send(AttemptEnded(report_to_json(result), client.planned))
         if any(outcome.code for outcome in result.outcomes):
             _leave_after_failure(client, plan, result, 2 * job.options.grace + _END_SECONDS)
 
@@ -110,8 +110,8 @@ def _leave_after_failure(client: ChannelClient, plan: AttemptPlan, result: Attem
     client.wait_for_peers(plan.num_workers, seconds)  # Ray kills all at the first exception, and reports would be lost
     if client.orders.signals:
         return
-    if client.drained:
-        # An exception before the deadline of the drain counts as a failure. At the deadline Ray ends this process.
+    if client.planned is not None:
+        # An exception before the deadline of a drain counts as a failure. At the deadline Ray ends this process.
         client.wait_for_stop()
         return
     cause = find_cause(result.outcomes)

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 
 RUN, RANK = Path(os.environ["UNISONO_RUN_DIR"]), int(os.environ["RANK"])
+ATTEMPT = int(os.environ["UNISONO_ATTEMPT"])
 
 
 class Steps(keras.callbacks.Callback):
@@ -48,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.0, help="of each step, besides the training")
+    parser.add_argument("--slow-attempts", type=int, default=1, help="so many are slowed down by --seconds")
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--fail-at", type=int, help="step at which worker 1 raises an exception")
     arguments = parser.parse_args()
@@ -58,7 +60,7 @@ def main() -> None:
     with strategy.scope():
         model = make_model(exact=arguments.exact)
     print(f"{strategy.num_replicas_in_sync} replicas, process {os.getpid()}", flush=True)
-    steps = Steps(arguments.seconds, arguments.fail_at)
+    steps = Steps(arguments.seconds if arguments.slow_attempts > ATTEMPT else 0.0, arguments.fail_at)
     resume = unisono.Resume(RUN / "checkpoints", policy=unisono.checkpoint.EverySteps(8))
     model.fit(data, epochs=arguments.epochs, verbose=0, callbacks=[steps], resume=resume)
     weights = b"".join(np.asarray(weight).tobytes() for weight in model.get_weights())
