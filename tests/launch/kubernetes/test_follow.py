@@ -96,6 +96,32 @@ def test_a_job_is_applied_and_followed_over_a_restart_to_its_end(cluster, capfd)
     assert all(call.startswith("--namespace research ") for call in calls)
 
 
+def test_output_goes_on_after_a_broken_connection_and_a_restart_in_place(cluster, capfd):
+    again = pod("mnist-a", "Running")
+    again["status"]["containerStatuses"][0]["restartCount"] = 1
+    running = state(pod("mnist-a", "Running"))
+    answer(cluster, running, running, running, state(again), state(again, conditions=[DONE]))
+    (cluster / "logs-mnist-a").write_text(
+        "echo >> starts; case $(wc -l < starts) in 1) echo step 1; exit 1 ;; 2) echo step 2 ;; *) echo step 3 ;; esac"
+    )
+    assert run([*JOB, "train.py"]) == 0
+    assert capfd.readouterr().out == "step 1\nstep 2\nstep 3\n"
+    calls = [call for call in (cluster / "calls").read_text().splitlines() if call.startswith("logs")]
+    assert calls == ["logs --follow mnist-a", "logs --follow --since=1s mnist-a", "logs --follow mnist-a"]
+
+
+def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypatch):
+    monkeypatch.setattr(_follow, "_MOST_ERRORS", 3)
+    monkeypatch.setattr(_follow, "_POLL_SECONDS", 10.0)
+    running = state(pod("mnist-a", "Running"))
+    monkeypatch.setattr(_follow.time, "sleep", lambda _: None)
+    answer(cluster, *[running] * 9, state(pod("mnist-a", "Succeeded", code=0), conditions=[DONE]))
+    (cluster / "logs-mnist-a").write_text("exit 1")
+    assert run([*JOB, "train.py"]) == 0
+    calls = (cluster / "calls").read_text().splitlines()
+    assert sum(call.startswith("logs") for call in calls) == 3
+
+
 def test_a_failed_job_ends_with_the_code_of_the_pod_that_failed_first(cluster, capfd):
     pods = [pod("mnist-a", "Failed", code=69, at="12:00"), pod("mnist-1", "Failed", index=1, code=3, at="12:01")]
     answer(cluster, state(*pods, conditions=[FAILED]))

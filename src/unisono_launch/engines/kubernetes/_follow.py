@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -34,8 +35,7 @@ def follow(kubectl: Kubectl, target: str) -> int:
 
 def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
     selector = f"jobset.sigs.k8s.io/jobset-name={target.partition('/')[2]}"
-    shown: set[str] = set()
-    state = ""
+    logs = _Logs(kubectl)
     num_errors = 0
     while True:
         try:
@@ -49,18 +49,45 @@ def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
             time.sleep(poll_seconds)
             continue
         for pod in _find_chiefs(pods):
-            name = pod["metadata"]["name"]
-            if name in shown:
-                continue
-            if pod["status"].get("phase") in ("Running", "Succeeded", "Failed"):
-                shown.add(name)
-                kubectl.stream_logs(name)
-            elif (reason := _why_pending(pod)) and state != (state := f"{name}: {reason}"):
-                print(f"unisono: {state}", file=sys.stderr)
+            logs.show(pod)
         ending = _find_ending(job)
         if ending is not None:
             return _report(kubectl, target, ending, pods)
         time.sleep(poll_seconds)
+
+
+class _Logs:
+    """The output of pods, each shown once."""
+
+    def __init__(self, kubectl: Kubectl) -> None:
+        self._kubectl = kubectl
+        self._shown: set[tuple[str, int]] = set()
+        self._breaks: dict[tuple[str, int], list[float]] = {}
+        """When the connection to a pod broke: load balancers end connections that carry nothing for minutes."""
+        self._state = ""
+
+    def show(self, pod: Any) -> None:
+        """Shows the output of a pod until its container ends, or why it has none yet."""
+        name, status = pod["metadata"]["name"], pod["status"]
+        restarts = sum(container.get("restartCount", 0) for container in status.get("containerStatuses", []))
+        start = (name, restarts)  # the container of a pod may be restarted in place
+        if start in self._shown:
+            return
+        if status.get("phase") not in ("Running", "Succeeded", "Failed"):
+            reason = _why_pending(pod)
+            if reason and self._state != (state := f"{name}: {reason}"):
+                print(f"unisono: {state}", file=sys.stderr)
+                self._state = state
+            return
+        breaks = self._breaks.setdefault(start, [])
+        # By the seconds that have passed, not by the time, since the clock of the node may differ.
+        since = [f"--since={math.ceil(time.monotonic() - breaks[-1])}s"] if breaks else []
+        if self._kubectl.stream_logs(name, *since):
+            self._shown.add(start)
+            return
+        breaks.append(time.monotonic())
+        if len(breaks) >= _MOST_ERRORS and breaks[-1] - breaks[-_MOST_ERRORS] < _MOST_ERRORS * 2 * _POLL_SECONDS:
+            self._shown.add(start)  # its output cannot be had
 
 
 def _find_chiefs(pods: list[Any]) -> list[Any]:

@@ -52,9 +52,10 @@ class Kubectl:
             raise KubectlError(result.stderr.strip() or f"exit code {result.returncode}")
         return json.loads(result.stdout)
 
-    def stream_logs(self, pod: str) -> None:
-        """Shows the output of a pod until it ends, on our own standard output."""
-        subprocess.run([*self._words, "logs", "--follow", pod], stdin=subprocess.DEVNULL, check=False)
+    def stream_logs(self, pod: str, *flags: str) -> bool:
+        """Shows the output of a pod on our own standard output. False: the connection broke before the pod ended."""
+        words = [*self._words, "logs", "--follow", *flags, pod]
+        return subprocess.run(words, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
     def quote(self, *arguments: str) -> str:
         """A command for the user to type."""
