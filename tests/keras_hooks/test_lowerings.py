@@ -82,8 +82,19 @@ def test_only_gradients_that_users_write_refuse_forward_mode() -> None:
     assert found == {"tf/_gradients.py"}
 
 
-@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-@pytest.mark.parametrize("lowering", CASES, ids=" ".join)
+@pytest.mark.parametrize(
+    ("lowering", "transformation"),
+    [
+        pytest.param(
+            lowering,
+            transformation,
+            marks=[pytest.mark.full] if lowering[0] == "gpu" and transformation not in ("vjp", "vmap") else [],
+            id=f"{' '.join(lowering)}-{transformation}",
+        )
+        for lowering in CASES
+        for transformation in TRANSFORMATIONS
+    ],
+)
 def test_a_lowering_supports_what_the_operation_supports(lowering: tuple[str, str], transformation: str) -> None:
     function, x = CASES[lowering]
     expected = TRANSFORMATIONS[transformation](function)(x)
