@@ -314,7 +314,9 @@ def test_the_user_is_asked_before_a_folder_is_overwritten(
 def test_which_paths_are_folders() -> None:
     assert is_folder_path("ckpt_{epoch}")
     assert is_folder_path(Path("logs/cp.ckpt"))
-    assert not is_folder_path("gs://bucket/ckpt")
+    assert is_folder_path("gs://bucket/ckpt")
+    assert not is_folder_path("gs://bucket/model.keras")
+    assert not is_folder_path("hf://user/model")
     assert not is_folder_path("w.hdf5")
     assert not is_folder_path(b"ckpt")
     assert not is_folder_path(3)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, Literal
 
 import keras
 
 from unisono._src.keras_hooks import get_owner
 from unisono._src.state.checkpoint import EveryEpoch, EverySteps, SavePolicy
+from unisono._src.state.store import is_url
 
 
 class BackupAndRestore(keras.callbacks.Callback):
@@ -44,9 +46,9 @@ class BackupAndRestore(keras.callbacks.Callback):
         _to_policy(save_freq)
 
     @property
-    def directory(self) -> str:
-        """Where the checkpoints are."""
-        return self.backup_dir
+    def directory(self) -> Path | str:
+        """Where the checkpoints are: a folder, or a URL."""
+        return self.backup_dir if is_url(self.backup_dir) else Path(self.backup_dir)
 
     @property
     def policy(self) -> SavePolicy:
