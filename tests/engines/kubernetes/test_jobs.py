@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("yaml", reason="PyYAML is not installed")
 
 from tests.engines.kubernetes.control_plane import find_obstacle, kubectl, start_control_plane, wait_for
+from unisono_launch.engines.kubernetes._submit import _NO_SUCH_KIND
 
 OBSTACLE = find_obstacle()
 
@@ -118,6 +119,13 @@ def cluster(tmp_path_factory) -> Iterator[Cluster]:
 
 
 NAMES = ("evicted-trainjob", "evicted-jobset", "deaf", "killed", "failed", "stock")
+
+
+def test_kubectl_says_in_known_words_that_a_controller_is_not_installed(cluster):
+    command = ["kubectl", "get", "nosuchkind/name", "--ignore-not-found", "-o", "name"]
+    result = subprocess.run(command, env=cluster.environ, capture_output=True, text=True, timeout=60)
+    assert result.returncode != 0
+    assert _NO_SUCH_KIND in result.stderr
 
 
 @pytest.mark.parametrize("kind", ["trainjob", "jobset"])

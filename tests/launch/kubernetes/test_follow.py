@@ -6,6 +6,7 @@ logic: what is shown, when it ends, with which code. It says nothing about Kuber
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -146,17 +147,31 @@ def test_a_job_of_that_name_is_not_applied_again(cluster, capfd):
     assert not (cluster / "applied").exists()
 
 
-def test_what_kubectl_refuses_is_reported_in_its_words(cluster, capfd):
-    (cluster / "kubectl").write_text("#!/bin/bash\necho 'the server doesn'\\''t have a resource type' >&2\nexit 1\n")
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            'error: the server doesn\'t have a resource type "trainjob"',
+            'error: the server doesn\'t have a resource type "trainjob". Kubeflow Trainer is not installed .*jobset',
+        ),
+        (
+            "E1116 13:53:43.749282   31727 memcache.go:265] refused\nThe connection to the server was refused",
+            "-o name: The connection to the server was refused$",
+        ),
+    ],
+)
+def test_what_kubectl_refuses_is_reported_in_its_words(cluster, capfd, said, shown):
+    (cluster / "said").write_text(said)
+    (cluster / "kubectl").write_text("#!/bin/bash\ncat $(dirname $0)/said >&2\nexit 1\n")
     assert run([*JOB, "train.py"]) == 2
-    assert "has failed: the server doesn't have a resource type" in capfd.readouterr().err
+    assert re.search(rf"^unisono run: kubectl get trainjob/mnist .*{shown}", capfd.readouterr().err)
 
 
 def test_a_cluster_that_no_longer_answers_ends_the_following(cluster, capfd):
     answer(cluster, None)
     assert run([*JOB, "train.py"]) == 2
     shown = capfd.readouterr().err
-    assert "the job can no longer be followed: no route to host" in shown
+    assert "the job can no longer be followed: kubectl get trainjob/mnist -o json: no route to host" in shown
     assert "kubectl delete trainjob/mnist" in shown
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from unisono_launch.launch import UsageError
 
+# "E1116 13:53:43.749282 …": of kubectl's own log, which repeats the error five times before it reports it.
+_LOG_LINE: Final = re.compile(r"[EIW]\d{4} ")
+
 
 class KubectlError(Exception):
-    """kubectl ended with an error. The text is what it said."""
+    """kubectl ended with an error. The text is the command and what it said."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +42,19 @@ class Kubectl:
             )
         return cls(executable, namespace)
 
-    def read(self, *arguments: str, standard_input: str | None = None) -> str:
-        """Its output; raises :class:`UsageError` with what it said if it fails."""
-        result = self._run(arguments, standard_input)
+    def read(self, *arguments: str, standard_input: str = "") -> str:
+        """Its output; raises :class:`KubectlError` if it fails."""
+        result = subprocess.run(
+            [*self._words, *arguments], input=standard_input, capture_output=True, text=True, check=False
+        )
         if result.returncode:
-            raise UsageError(f"{self.quote(*arguments)} has failed: {result.stderr.strip() or result.returncode}")
+            said = "\n".join(line for line in result.stderr.splitlines() if not _LOG_LINE.match(line))
+            raise KubectlError(f"{self.quote(*arguments)}: {said or f'exit code {result.returncode}'}")
         return result.stdout
 
     def get(self, *arguments: str) -> Any:
         """Objects of the cluster, as JSON gives them; raises :class:`KubectlError` if they cannot be had."""
-        result = self._run(("get", *arguments, "-o", "json"), None)
-        if result.returncode:
-            raise KubectlError(result.stderr.strip() or f"exit code {result.returncode}")
-        return json.loads(result.stdout)
+        return json.loads(self.read("get", *arguments, "-o", "json"))
 
     def stream_logs(self, pod: str, *flags: str) -> bool:
         """Shows the output of a pod on our own standard output. False: the connection broke before the pod ended."""
@@ -64,8 +68,3 @@ class Kubectl:
     @property
     def _words(self) -> list[str]:
         return [self.executable, *(() if self.namespace is None else ("--namespace", self.namespace))]
-
-    def _run(self, arguments: tuple[str, ...], standard_input: str | None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self._words, *arguments], input=standard_input or "", capture_output=True, text=True, check=False
-        )

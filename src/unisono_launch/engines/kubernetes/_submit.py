@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from unisono_launch.engines.kubernetes._arguments import parse
 from unisono_launch.engines.kubernetes._follow import follow
 from unisono_launch.engines.kubernetes._job_set import make_job_set
-from unisono_launch.engines.kubernetes._kubectl import Kubectl
+from unisono_launch.engines.kubernetes._kubectl import Kubectl, KubectlError
 from unisono_launch.engines.kubernetes._options import KubernetesOptions
 from unisono_launch.engines.kubernetes._train_job import make_train_job
 from unisono_launch.engines.kubernetes._yaml import dump
 from unisono_launch.launch import UsageError
+
+_NO_SUCH_KIND: Final = "doesn't have a resource type"
+_ADVICE: Final = {
+    "trainjob": ". Kubeflow Trainer is not installed there: https://trainer.kubeflow.org. With the JobSet controller "
+    "alone, write --kind jobset",
+    "jobset": ". The JobSet controller is not installed there: https://jobset.sigs.k8s.io",
+}
 
 
 def submit(arguments: Sequence[str]) -> int:
@@ -31,13 +38,20 @@ def submit(arguments: Sequence[str]) -> int:
         return 0
     kubectl = Kubectl.find(options.namespace)
     target = f"{options.kind}/{options.name}"
+    try:
+        _apply(kubectl, target, text)
+    except KubectlError as error:
+        raise UsageError(f"{error}{_ADVICE[options.kind] if _NO_SUCH_KIND in str(error) else ''}") from None
+    return follow(kubectl, target)
+
+
+def _apply(kubectl: Kubectl, target: str, text: str) -> None:
     if kubectl.read("get", target, "--ignore-not-found", "-o", "name").strip():
         raise UsageError(
             f"{target} is in the cluster already. Give another --name; or, to continue from its checkpoints, delete it "
             f"and start again: {kubectl.quote('delete', target)}"
         )
     print(kubectl.read("apply", "-f", "-", standard_input=text), end="", file=sys.stderr)
-    return follow(kubectl, target)
 
 
 def _make_manifests(options: KubernetesOptions) -> list[dict[str, Any]]:
