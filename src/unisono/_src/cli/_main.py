@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 
 from unisono._src.cli._demo import demo
+from unisono._src.cli._versions import describe_versions
 from unisono_launch.doctor import main as doctor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a subcommand; returns the exit code."""
     parser = argparse.ArgumentParser(prog="unisono", description="Train Keras models on all your devices.")
+    parser.add_argument("--version", action="store_true", help="show the versions of what is used, and the devices")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("run", help="start and monitor the workers of a job (see unisono run --help)", add_help=False)
     commands.add_parser("doctor", help="check this machine or cluster (see unisono doctor --help)")
@@ -24,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     commands.add_parser("tf-check", help="check which names in a TensorFlow script work (see unisono tf-check --help)")
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments_given == ["--version"]:
+        print(describe_versions())
+        return 0
     if arguments_given[:1] == ["doctor"]:
         return doctor(arguments_given[1:])
     if arguments_given[:1] == ["tf-check"]:
