@@ -128,6 +128,14 @@ def test_a_driver_that_gets_sigterm_saves(
     )
 
 
+def test_a_driver_whose_training_cannot_save_ends_by_sigterm(start_driver: StartDriver, storage: Path) -> None:
+    driver = start_driver("trainer.py", storage, "run", "slow-plain", environment=_QUICK)
+    driver.wait_for("RUNNING attempt 0")
+    driver.process.send_signal(signal.SIGTERM)
+    assert driver.finish() not in (0, 75), driver.output()
+    assert "RESULT" not in driver.output()
+
+
 def test_a_killed_worker_reads_on_in_its_shard(
     start_driver: StartDriver, tmp_path: Path, record_scenario: RecordScenario
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import keras
 import pytest
 
-from unisono._src.processes import Preempted, PreemptionNotice
+from unisono._src.processes import Preempted, PreemptionNotice, is_preemption_handled
 from unisono.checkpoint import (
     Checkpoint,
     CheckpointManager,
@@ -168,6 +168,14 @@ def test_a_request_of_another_thread_ends_a_loop_outside_of_the_main_thread(
     with PreemptionCheckpointHandler(None, Checkpoint(variable=again), tmp_path / "ckpt") as handler:
         assert handler.total_run_calls == float(again) == float(variable)
         handler.run(lambda: None)  # one request ends one loop
+
+
+def test_it_is_known_whether_a_notice_would_be_handled(variable: Any, tmp_path: Path) -> None:
+    assert not is_preemption_handled()
+    with PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt") as handler:
+        assert is_preemption_handled()
+        handler.close()
+        assert not is_preemption_handled()
 
 
 def test_a_request_before_the_loop_counts(variable: Any, tmp_path: Path) -> None:

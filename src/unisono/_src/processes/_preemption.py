@@ -35,6 +35,7 @@ _SIGNALLED: Final = "SIGTERM received"
 _BY_A_PEER: Final = "another worker is preempted"
 
 _requested: str | None = None
+_entered: set[PreemptionNotice] = set()
 
 
 def request_preemption(reason: str = "preemption requested") -> None:
@@ -55,6 +56,11 @@ def request_preemption(reason: str = "preemption requested") -> None:
     """
     global _requested
     _requested = reason
+
+
+def is_preemption_handled() -> bool:
+    """Whether something in this process would act on a notice now."""
+    return bool(_entered)
 
 
 class PreemptionNotice:
@@ -95,11 +101,13 @@ class PreemptionNotice:
         raise Preempted(message)
 
     def __enter__(self) -> Self:
+        _entered.add(self)
         if threading.current_thread() is threading.main_thread():
             self._previous_handler, self._installed = signal.signal(signal.SIGTERM, self._on_signal), True
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        _entered.discard(self)
         self._restore_handler()
         if self._signalled and kind is None:
             self._signalled = False

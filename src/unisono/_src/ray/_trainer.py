@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -65,7 +68,7 @@ class Trainer(DataParallelTrainer):
             scaling_config=scaling_config,
             run_config=run_config,
             datasets=None if datasets is None else dict(datasets),
-            dataset_config=dataset_config or _ordered_data(),
+            dataset_config=dataset_config or (_ordered_data() if datasets else None),
             **kwargs,
         )
         self._train_loop = train_loop_per_worker
@@ -85,14 +88,18 @@ class Trainer(DataParallelTrainer):
 
 @contextlib.contextmanager
 def _passing_on(notice: PreemptionNotice, stop_flag: Any) -> Iterator[None]:
-    """The main thread waits for Ray, so another one asks the workers to stop."""
+    """The main thread waits for Ray, so another one asks the workers to stop. If their training cannot save, this
+    process ends as without this handler: by a second signal, which counts some seconds after the first."""
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(_POLL_SECONDS):
             if notice.received:
                 ray.get(stop_flag.request.remote())
-                return
+                break
+        while not ended.wait(_POLL_SECONDS):
+            if ray.get(stop_flag.is_ignored.remote()):
+                os.kill(os.getpid(), signal.SIGTERM)
 
     thread = threading.Thread(target=watch, name="unisono-ray-stop", daemon=True)
     thread.start()
@@ -104,7 +111,9 @@ def _passing_on(notice: PreemptionNotice, stop_flag: Any) -> Iterator[None]:
 
 
 def _ordered_data() -> DataConfig:
-    options = DataConfig.default_ingest_options()
+    from ray.data import DataContext  # half a second that only users of Ray Data pay
+
+    options = copy.deepcopy(DataContext.get_current().execution_options)
     options.preserve_order = True
     return DataConfig(execution_options=options)
 

@@ -18,7 +18,7 @@ import ray
 from ray.exceptions import RayActorError
 from ray.train.v2._internal.execution.context import get_train_context
 
-from unisono._src.processes import Preempted, all_gather_host, processes, request_preemption
+from unisono._src.processes import Preempted, all_gather_host, is_preemption_handled, processes, request_preemption
 
 _POLL_SECONDS: Final = 0.5
 
@@ -33,12 +33,12 @@ def wrap_train_loop(train_loop: Callable[..., Any], stop_flag: Any) -> Callable[
     def run(*args: Any, **kwargs: Any) -> Any:
         # The function may say unisono.ray.ReportCallback, and the import at the top of its script is not run here.
         importlib.import_module("unisono.ray")
-        with _watching_for_notices(stop_flag) as is_stopped:
+        with _watching_for_notices(stop_flag):
             try:
                 return train_loop(*args, **kwargs)
             except Preempted as saved:
                 _wait_for_peers()
-                if is_stopped():
+                if ray.get(stop_flag.is_requested.remote()):
                     ray.get(stop_flag.mark_saved.remote())
                     return None  # an exception would make Ray start the workers again
                 # Of all exceptions only this one makes Ray start the workers again at once and without counting a
@@ -49,8 +49,8 @@ def wrap_train_loop(train_loop: Callable[..., Any], stop_flag: Any) -> Callable[
 
 
 @contextlib.contextmanager
-def _watching_for_notices(stop_flag: Any) -> Iterator[Callable[[], bool]]:
-    ended, stopped = threading.Event(), threading.Event()
+def _watching_for_notices(stop_flag: Any) -> Iterator[None]:
+    ended = threading.Event()
 
     def watch() -> None:
         # Not ray.train.get_preemption_info(), which waits until every worker has called it.
@@ -61,7 +61,8 @@ def _watching_for_notices(stop_flag: Any) -> Iterator[Callable[[], bool]]:
                 return
             try:
                 if ray.get(stop_flag.is_requested.remote()):
-                    stopped.set()
+                    if not is_preemption_handled():
+                        ray.get(stop_flag.mark_ignored.remote())
                     request_preemption(STOPPED)
                     return
             except RayActorError:  # the driver has died, and Ray ends this process
@@ -70,7 +71,7 @@ def _watching_for_notices(stop_flag: Any) -> Iterator[Callable[[], bool]]:
     thread = threading.Thread(target=watch, name="unisono-ray-notices", daemon=True)
     thread.start()
     try:
-        yield lambda: bool(ray.get(stop_flag.is_requested.remote())) or stopped.is_set()
+        yield
     finally:
         ended.set()
         thread.join()

@@ -16,7 +16,7 @@ class StopFlag:
     """The actor."""
 
     def __init__(self) -> None:
-        self._requested = self._saved = False
+        self._requested = self._saved = self._ignored = False
 
     def request(self) -> None:
         """Called by the driver: the workers are to save and stop."""
@@ -29,6 +29,14 @@ class StopFlag:
     def mark_saved(self) -> None:
         """Called by workers that have saved and stop."""
         self._saved = True
+
+    def mark_ignored(self) -> None:
+        """Called by workers that have nothing to save: the training is not one that can be resumed."""
+        self._ignored = True
+
+    def is_ignored(self) -> bool:
+        """Called by the driver, while it waits for the end of the run."""
+        return self._ignored
 
     def is_saved(self) -> bool:
         """Called by the driver, when the run has ended."""

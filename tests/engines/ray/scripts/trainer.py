@@ -1,8 +1,8 @@
 """Trains on Ray, and prints what came of it: the weights' digest, and what Ray knows of the run.
 
 Usage: trainer.py STORAGE NAME WHAT. WHAT: "train", with an uninterrupted run; "kill": worker 1 kills itself once;
-"slow": with a pause at every step, for the test to interrupt it; "slow-kill": the same with restarts; "data",
-"data-kill": from a Ray Dataset.
+"slow": with a pause at every step, for the test to interrupt it; "slow-kill": the same with restarts;
+"slow-plain": the same without resume; "data", "data-kill": from a Ray Dataset.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ def train(config):
         def on_train_batch_end(self, batch, logs=None):
             self.steps += 1
             if config["what"].startswith("slow"):
-                time.sleep(0.1)
+                time.sleep(1.0 if config["what"] == "slow-plain" else 0.1)
                 if rank == 0 and self.steps == 6:
                     print(f"RUNNING attempt {os.environ['UNISONO_ATTEMPT']}", flush=True)
             if config["what"] in ("kill", "data-kill") and rank == 1 and self.steps == 13 and not killed.exists():
@@ -64,9 +64,8 @@ def train(config):
     steps = Steps()
     every = unisono.Resume(os.environ["UNISONO_RUN_DIR"], policy=unisono.checkpoint.EverySteps(5))
     callbacks = [steps, unisono.ray.ReportCallback()]
-    history = model.fit(
-        dataset, epochs=3, verbose=0, callbacks=callbacks, resume=True if config["what"] == "slow" else every
-    )
+    resume = {"slow": True, "slow-plain": None}.get(config["what"], every)
+    history = model.fit(dataset, epochs=3, verbose=0, callbacks=callbacks, resume=resume)
     return {
         "digest": digest_of(model),
         "steps": steps.steps,
