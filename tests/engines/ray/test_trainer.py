@@ -167,6 +167,6 @@ def test_tune_compares_two_learning_rates(
     assert [trial["epoch"] for trial in result["trials"]] == [2, 2]
     record_scenario(
         engine="ray",
-        scenario="Tune: two trials of two workers each",
+        scenario="Tune: two trials, each with a Trainer",
         result="metrics of every epoch, the best is found",
     )

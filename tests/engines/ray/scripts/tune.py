@@ -1,4 +1,4 @@
-"""Two trials of a learning rate with Ray Tune, each a run of Unisono's Trainer with two workers.
+"""Two trials of a learning rate with Ray Tune, each a run of Unisono's Trainer.
 
 Usage: tune.py STORAGE
 """
@@ -32,7 +32,7 @@ def trial(config):
     unisono.ray.Trainer(
         train,
         train_loop_config=config,
-        scaling_config=ray.train.ScalingConfig(num_workers=2),
+        scaling_config=ray.train.ScalingConfig(num_workers=1),
         run_config=ray.train.RunConfig(
             name=ray.tune.get_context().get_trial_id(), storage_path=storage, callbacks=[TuneReportCallback()]
         ),
