@@ -50,6 +50,16 @@ def test_a_signal_reaches_each_worker_once(start, tmp_path, number, received, co
     assert [(tmp_path / f"got-{rank}").read_text() for rank in (0, 1)] == [received] * 2
 
 
+def test_a_worker_may_get_the_signal_of_a_scheduler_before_the_launcher(start, tmp_path):
+    launcher = start("Path('pid.new').write_text(str(os.getpid())); os.rename('pid.new', 'pid'); time.sleep(60)")
+    launcher.wait_for("pid")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+    time.sleep(0.2)
+    launcher.send(signal.SIGTERM)
+    code, _, err = launcher.finish()
+    assert (code, err) == (143, "unisono: ended by SIGTERM.\n")
+
+
 @pytest.mark.slow
 def test_without_a_handler_ctrl_c_is_a_keyboard_interrupt(start):
     launcher = start("Path(f'ready-{rank}').touch(); time.sleep(60)", "-n", "2")

@@ -21,6 +21,7 @@ from unisono_launch.launch._supervisor import Supervisor
 from unisono_launch.launch.workers import Worker, WorkerEngine
 
 _LEFTOVER_GRACE: Final = 2.0  # from SIGTERM to SIGKILL for what dead workers have left behind
+_OWN_SIGNAL_SECONDS: Final = 1.0  # SLURM needs milliseconds from the first process of a step to the last
 _RELEASE_SECONDS: Final = 1.0  # a worker that has not ended by now waits for a disk or a driver
 
 
@@ -70,6 +71,7 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
             with contextlib.suppress(queue.Empty):
                 supervisor.handle(events.get(timeout=supervisor.timeout))
             supervisor.advance()
+        _await_own_signal(supervisor, workers, events)
     ended = time.monotonic()
     _show_remaining_output(output, supervisor, events)
     return AttemptResult(
@@ -79,6 +81,21 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         ended=ended,
         reached=dict(supervisor.reached),
     )
+
+
+def _await_own_signal(supervisor: Supervisor, workers: Sequence[Worker], events: Events) -> None:
+    """Schedulers signal every process of a job: a worker can have died of SIGTERM before this launcher has got its own.
+
+    Without its own, it would report a killed worker (69) instead of a job that was asked to end (143).
+    """
+    deadline = time.monotonic() + _OWN_SIGNAL_SECONDS
+    while (
+        supervisor.signal is None
+        and any(worker.exit is not None and worker.exit.code == -signal.SIGTERM for worker in workers)
+        and (left := deadline - time.monotonic()) > 0
+    ):
+        with contextlib.suppress(queue.Empty):
+            supervisor.handle(events.get(timeout=left))
 
 
 def _ask_scheduler(environ: Mapping[str, str]) -> float | None:

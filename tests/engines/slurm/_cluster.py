@@ -134,10 +134,12 @@ class SlurmCluster:
         return out.split() == ["2", "idle"]
 
     def _start(self, *words: str) -> None:
+        environ = os.environ | self.environ
+        # If this process is killed, its daemons end too.
+        command = ("setpriv", "--pdeathsig", "TERM", *words) if shutil.which("setpriv") else words
         with (self._folder / f"{words[0]}-{len(self._daemons)}.log").open("wb") as log:
-            self._daemons.append(
-                subprocess.Popen(words, env=os.environ | self.environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-            )
+            daemon = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._daemons.append(daemon)
 
 
 def wait_until(condition: Callable[[], bool], what: str, deadline: float = DEADLINE) -> None:
