@@ -28,7 +28,8 @@ from typing import Any
 
 import yaml
 
-FOLDER = Path(__file__).parents[3] / ".venvs" / "kubernetes"
+ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / ".venvs" / "kubernetes"
 EXECUTABLES = ("etcd", "kube-apiserver", "kube-controller-manager", "jobset-controller", "trainer-controller")
 DEADLINE = 120.0
 
@@ -115,7 +116,7 @@ def wait_for(condition: Callable[[], Any], what: str) -> None:
 @contextmanager
 def _run_until_exit(command: tuple[str, ...], folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
     with (folder / f"{Path(command[0]).name}.log").open("ab") as log:
-        process = subprocess.Popen(command, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         yield
     finally:
