@@ -23,12 +23,14 @@ import pytest
 from tests.engines.conftest import RecordScenario
 from tests.state.store.conftest import Child, child  # noqa: F401 (a fixture)
 from tests.state.store.test_parts import NAMES, WHOLE, arrays_of
+from tests.workers._job import finish, job
 from unisono._src.state.store import CheckpointSeries, StagedParts, commit, load, write_part
 from unisono._src.state.store._manifest import read_manifest
 
 pytestmark = pytest.mark.engines
 
 SCRIPT = Path(__file__).parent / "scripts" / "no_folder_renames.py"
+TRAINING = Path(__file__).parents[2] / "training" / "scripts" / "remote_fit.py"
 KINDS = {"no folder renames": "a mount that refuses to rename folders", "rclone": "rclone, a mount of a bucket"}
 
 COMMIT_IN_A_LOOP = """
@@ -139,4 +141,28 @@ def test_a_killed_writer_leaves_complete_checkpoints(
         engine="bucket mounts",
         scenario=f"a writer killed {num_kills} times on {KINDS[kind]}",
         result="every checkpoint that exists is complete, and the newest never goes back",
+    )
+
+
+@pytest.mark.timeout(600)
+def test_a_training_that_is_killed_resumes_to_the_bit(
+    mounted: tuple[str, Path], tmp_path: Path, record_scenario: RecordScenario
+) -> None:
+    kind, folder = mounted
+    environment = {"PYTHONPATH": str(Path(__file__).parents[3])}
+    for name, run, kill_at in (("whole", "none", 0), ("killed", folder / "run", 9), ("resumed", folder / "run", 0)):
+        arguments = [str(run), str(tmp_path / f"{name}.npz"), str(kill_at)]
+        with job(
+            tmp_path, str(TRAINING), arguments, workers=1, environment=environment, variables=lambda rank, port: {}
+        ) as workers:
+            assert finish(workers, 180) == [-signal.SIGKILL if kill_at else 0], workers[0].output()
+    assert "STEP 18" not in workers[0].output()  # it did not begin from the start
+    with np.load(tmp_path / "whole.npz") as whole, np.load(tmp_path / "resumed.npz") as resumed:
+        assert whole.files == resumed.files
+        for each in whole.files:
+            assert whole[each].tobytes() == resumed[each].tobytes(), each
+    record_scenario(
+        engine="bucket mounts",
+        scenario=f"a training killed with SIGKILL, its checkpoints on {KINDS[kind]}",
+        result="resumed, bit-equal",
     )
