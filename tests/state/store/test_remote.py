@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -293,6 +294,21 @@ def test_a_checkpoint_is_not_confused_with_one_whose_name_begins_alike() -> None
     remove(f"{ROOT}/save-1")
     assert CheckpointSeries(ROOT, "save").steps() == [10, 100]
     assert load(f"{ROOT}/save-10").step == 10
+
+
+def test_a_temporary_folder_that_is_too_small_is_named(
+    tmp_path: Path, mount: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = mount(tmp_path / "small", "-t", "tmpfs", "-o", "size=64k", "none")
+    save(f"{ROOT}/save-1", 1)
+    arrays = {"weights": np.zeros(100_000)}
+    commit(f"{ROOT}/large", arrays=arrays)
+    monkeypatch.setattr(tempfile, "tempdir", str(small))
+    for attempt in (lambda: commit(f"{ROOT}/save-1", arrays=arrays), lambda: load(f"{ROOT}/large")):
+        with pytest.raises(CheckpointError, match=r"No space left on device. Files on their way are .*Set TMPDIR"):
+            attempt()
+    assert load(f"{ROOT}/save-1").step == 1
+    assert os.listdir(small) == []
 
 
 # Attacks: a checkpoint of a store is trusted as little as one of a disk.

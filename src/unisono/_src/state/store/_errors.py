@@ -59,8 +59,14 @@ def is_full(error: OSError) -> bool:
 
 
 def _remedy(error: OSError, path: Location) -> str:
-    if not isinstance(path, Path):  # of the temporary folder, from which it is sent
-        path = Path(error.filename or tempfile.gettempdir())
+    if not isinstance(path, Path):
+        temporary = tempfile.gettempdir()
+        if is_full(error):
+            return (
+                f"Files on their way are in {temporary!r}, which has {_free(Path(temporary))} bytes free. "
+                f"Set TMPDIR to a folder with more room."
+            )
+        path = Path(temporary) / "file"
     folder = path.parent
     while not os.path.exists(folder) and folder != folder.parent:
         folder = folder.parent

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, final
 
-from unisono._src.state.store._errors import CheckpointError
+from unisono._src.state.store._errors import CheckpointError, explain_os_error, is_full
 
 _MOST_REQUESTS: Final = 16  # at the same time
 
@@ -168,6 +168,8 @@ def _explained(path: RemotePath, what: str) -> Iterator[None]:
             raise
         raise CheckpointError(NO_BUCKET.format(url=str(path), error=error)) from error
     except Exception as error:  # each package has errors of its own
+        if isinstance(error, OSError) and is_full(error):
+            raise explain_os_error(error, what, path) from error
         raise CheckpointError(
             FAILED.format(url=str(path), what=what, kind=type(error).__name__, error=error)
         ) from error
