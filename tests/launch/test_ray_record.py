@@ -93,16 +93,30 @@ def test_a_ray_worker_that_is_lost_alone_is_the_cause(screen: RecordingScreen, t
     assert screen.messages[-1].startswith("unisono: worker 1 on hostb was lost with its Ray worker.")
 
 
-@pytest.mark.parametrize(("planned", "when"), [("drained", "when the node is gone"), ("resized", "now")])
-def test_a_planned_restart_is_not_counted(
-    planned: PlannedRestart, when: str, screen: RecordingScreen, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("planned", ["drained", "resized"])
+def test_a_planned_restart_is_not_counted(planned: PlannedRestart, screen: RecordingScreen, tmp_path: Path) -> None:
     record = new_record(screen, tmp_path, restarts=1)
     record.add([*began(), *(ended(rank, 75, planned=planned, stop_requested=True) for rank in (0, 1))])
-    assert screen.messages[-1] == f"unisono: Ray starts all again {when}."
+    assert screen.messages[-1] == "unisono: Ray starts all again: attempt 1."
     assert record.is_running  # as far as the user is concerned
     record.add([*began(1), ended(0, 69, attempt=1), ended(1, -9, attempt=1)])
     assert "attempt 2, 0 more restarts left" in screen.messages[-1]
+
+
+def test_a_worker_that_has_saved_uses_up_no_restart(screen: RecordingScreen, tmp_path: Path) -> None:
+    record = new_record(screen, tmp_path, restarts=1)
+    record.add([*began(), ended(0, 75), ended(1, 75)])
+    assert screen.messages[-1] == (
+        "unisono: worker 0 on hosta asked to be started again (exit code 75). Ray starts all again: attempt 1."
+    )
+    record.add([*began(1), ended(0, -9, attempt=1), ended(1, 69, attempt=1)])
+    assert screen.messages[-1].endswith("attempt 2, 0 more restarts left.")
+
+
+def test_without_restarts_a_worker_that_has_saved_ends_the_job(screen: RecordingScreen, tmp_path: Path) -> None:
+    record = new_record(screen, tmp_path)
+    record.add([*began(), ended(0, 75), ended(1, 75)])
+    assert record.finish_after_failure() == 75
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ Ray's logs.
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import queue
 import signal
@@ -22,9 +21,11 @@ import ray.train
 from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.engines.ray._arguments import RayOptions
 from unisono_launch.engines.ray._backend import UnisonoConfig
 from unisono_launch.engines.ray._channel import JobChannel
+from unisono_launch.engines.ray._connect import connected, python_output_in
 from unisono_launch.engines.ray._devices import describe_resources
 from unisono_launch.engines.ray._job_record import JobRecord
 from unisono_launch.engines.ray._resize_callback import SaveBeforeResize
@@ -45,52 +46,71 @@ from unisono_launch.launch import (
 
 # What steers the training; the rest of the environment is the node's, as for all programs on Ray.
 _FORWARDED: Final = ("JAX_", "KERAS_", "NCCL_", "TF_CPP_", "UNISONO_", "XLA_")
+# The first is the choice of --devices; the second goes by `UnisonoConfig`, which keeps it off Ray's dashboard.
+_NOT_FORWARDED: Final = ("JAX_PLATFORMS", SECRET_VARIABLE)
 _POLL_SECONDS: Final = 0.2
 _START_SECONDS: Final = 30.0  # after which the user is told that Ray has not started the workers yet
 _LEAVE_SECONDS: Final = 30.0  # for Ray to end a run whose workers have ended
 _ABANDON_SECONDS: Final = 2.0  # for Ray to end a run that has no workers yet
 
 
-class RayDriver:
-    """One job on a Ray cluster."""
+def run_job(options: RayOptions, environ: Mapping[str, str]) -> int:
+    """Runs a job on a Ray cluster; returns the exit code."""
+    machine = Machines(rank=0, hosts=("driver",), master_address="", master_port=None, source="Ray")
+    run_dir = make_run_folder(options.job, machine)
+    log = run_dir / "logs" / "ray.log"
+    with python_output_in(log), connected(options.address or environ.get("RAY_ADDRESS")):
+        return _Driver(options, environ, run_dir, log).run()
 
-    def __init__(self, options: RayOptions, environ: Mapping[str, str]) -> None:
+
+class _Driver:
+    """One job, while it is connected to a cluster."""
+
+    def __init__(self, options: RayOptions, environ: Mapping[str, str], run_dir: Path, log: Path) -> None:
         self._options = options
         self._environ = environ
+        self._run_dir = run_dir
+        self._log = log
         self._screen = TerminalScreen(environ)
+        self._record = JobRecord(self._screen, run_dir, options.job.restarts, _living_nodes)
+        self._devices = options.devices.on_cluster(ray.cluster_resources())
+        self._scaling = scaling_config(self._devices, options.workers)
+        self._channel = _start_channel()
         self._events: Events = queue.SimpleQueue()
         self._signals: list[signal.Signals] = []
         self._error: BaseException | None = None
 
     def run(self) -> int:
         """Runs the job; returns the exit code."""
-        machine = Machines(rank=0, hosts=("driver",), master_address="", master_port=None, source="Ray")
-        run_dir = make_run_folder(self._options.job, machine)
-        with _python_output_in(run_dir / "logs" / "ray.log"), _connected(self._options.address):
-            self._record = JobRecord(self._screen, run_dir, self._options.job.restarts, _living_nodes)
-            devices = self._options.devices.on_cluster(ray.cluster_resources())
-            self._scaling = scaling_config(devices, self._options.workers)
-            self._announce(shorten_path(run_dir))
-            self._channel = _start_channel()
-            trainer = self._make_trainer(devices.of_worker, str(run_dir))
-            with signals_as_events(self._events):  # after ray.init, which installs its own
-                return self._follow(threading.Thread(target=self._fit, args=(trainer,), daemon=True))
+        self._announce()
+        run = threading.Thread(target=self._fit, args=(self._make_trainer(),), daemon=True)
+        with signals_as_events(self._events):  # after ray.init, which installs its own
+            try:
+                return self._follow(run)
+            except ray.exceptions.RayError as error:  # of the channel, which is on this node: all else is lost too
+                why = self._explain(str(error))
+                self._screen.print_message(f"unisono: the Ray cluster is lost. {why}", style="red")
+                return ExitCode.LOST
 
-    def _make_trainer(self, devices: str, run_dir: str) -> DataParallelTrainer:
-        job = self._options.job
+    def _make_trainer(self) -> DataParallelTrainer:
+        job, run_dir = self._options.job, str(self._run_dir)
         supervised = SupervisedJob(
             channel=self._channel,
             options=job,
             folder=os.getcwd(),
             run_dir=run_dir,
-            environment={name: text for name, text in self._environ.items() if name.startswith(_FORWARDED)},
+            environment={
+                name: text
+                for name, text in self._environ.items()
+                if name.startswith(_FORWARDED) and name not in _NOT_FORWARDED
+            },
             live=self._screen.live,
         )
         return DataParallelTrainer(
             supervise,
             train_loop_config={"job": supervised},
             backend_config=UnisonoConfig(
-                devices=devices, run_dir=run_dir, as_tensorflow=job.as_tensorflow, sharded=job.sharded
+                devices=self._devices.of_worker, run_dir=run_dir, as_tensorflow=job.as_tensorflow, sharded=job.sharded
             ),
             scaling_config=self._scaling,
             run_config=ray.train.RunConfig(
@@ -101,12 +121,12 @@ class RayDriver:
             ),
         )
 
-    def _announce(self, run_dir: str) -> None:
+    def _announce(self) -> None:
         address, num_nodes = ray.get_runtime_context().gcs_address, len(_living_nodes())
         self._screen.print_message(
             f"unisono: Ray at {address}: {num_nodes} node{'' if num_nodes == 1 else 's'}, "
             f"{describe_resources(ray.cluster_resources())}. Workers: {self._options.job.num_workers}, each with "
-            f"{describe_resources(self._scaling._resources_per_worker_not_none)}. Files: {run_dir}",
+            f"{describe_resources(self._scaling._resources_per_worker_not_none)}. Files: {shorten_path(self._run_dir)}",
             style="dim",
         )
 
@@ -176,36 +196,18 @@ class RayDriver:
             return ExitCode.DONE
         code = self._record.finish_after_failure()
         if code is None:  # no worker was started, or Ray itself failed
-            self._screen.print_message(f"unisono: Ray ended the job: {self._error}", style="red")
+            self._screen.print_message(f"unisono: {self._explain(str(self._error))}", style="red")
             return ExitCode.LAUNCHER
         return code
 
-
-@contextlib.contextmanager
-def _python_output_in(path: Path) -> Iterator[None]:
-    """What Ray prints in this process goes to a file: threads of it print whole logs when a node dies.
-
-    The screen writes to the descriptors, and is not affected.
-    """
-    path.parent.mkdir(exist_ok=True)
-    with path.open("a") as file, contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
-        yield
-
-
-@contextlib.contextmanager
-def _connected(address: str | None) -> Iterator[None]:
-    """Connects to the cluster; raises :class:`UsageError`. At the end Ray ends all that the driver has started."""
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING, configure_logging=True)
-    except (ConnectionError, ValueError) as error:
-        raise UsageError(
-            f"There is no Ray cluster at {address or os.environ.get('RAY_ADDRESS')}: {error}. "
-            "Start one (ray start --head), or name another: --address HOST:6379"
-        ) from None
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    def _explain(self, error: str) -> str:
+        """What ended the job where no worker did; Ray's text can have many pages."""
+        with self._log.open("a") as log:
+            log.write(error + "\n")
+        if "No module named 'unisono" in error:
+            return 'A node of the cluster has no Unisono. Install it on all of them: pip install "unisono[ray]"'
+        last = [line.strip() for line in error.splitlines() if line.strip()][-1:]
+        return f"Ray ended the job: {''.join(last)}\n  All of it: {shorten_path(self._log)}"
 
 
 def _start_channel() -> Any:

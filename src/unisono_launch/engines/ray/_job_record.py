@@ -28,7 +28,7 @@ class JobRecord:
         """Why a worker cannot be started on its node."""
         self._screen = screen
         self._run_dir = run_dir
-        self._restarts_left = restarts
+        self._max_restarts = self._restarts_left = restarts
         self._living_nodes = living_nodes
         self._attempt: AttemptRecord | None = None
         self._is_reported = False  # whether the user knows how the attempt ended
@@ -104,17 +104,17 @@ class JobRecord:
     def _report_restart(self, attempt: AttemptRecord) -> None:
         """Says why Ray starts all again, unless it does not: then the report comes at the end."""
         cause = attempt.cause
-        if attempt.planned is not None:
+        has_saved = cause is None or cause.code == ExitCode.PREEMPTED
+        how = "" if cause is None else f"{attempt.headline(cause)}. "
+        if attempt.planned is not None or (cause is not None and has_saved and self._max_restarts):
             self._is_reported = True
-            how = "" if cause is None or cause.code == ExitCode.PREEMPTED else f"{attempt.headline(cause)}. "
-            when = "when the node is gone" if attempt.planned == "drained" else "now"
-            self._screen.print_message(f"unisono: {how}Ray starts all again {when}.")
+            self._screen.print_message(f"unisono: {how}Ray starts all again: attempt {attempt.attempt + 1}.")
         elif cause is not None and self._restarts_left:
             self._is_reported = True
             self._restarts_left -= 1
             left = self._restarts_left
             self._screen.print_message(
-                f"unisono: {attempt.headline(cause)}. Ray starts all again: attempt {attempt.attempt + 1}, "
+                f"unisono: {how}Ray starts all again: attempt {attempt.attempt + 1}, "
                 f"{left} more restart{'' if left == 1 else 's'} left."
             )
 

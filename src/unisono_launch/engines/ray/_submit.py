@@ -17,6 +17,6 @@ def submit(arguments: Sequence[str]) -> int:
         require_ray()
     except RayMissingError as error:
         raise UsageError(str(error)) from None
-    from unisono_launch.engines.ray._driver import RayDriver  # imports Ray
+    from unisono_launch.engines.ray._driver import run_job  # imports Ray
 
-    return RayDriver(options, os.environ).run()
+    return run_job(options, os.environ)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import ray
+from ray.exceptions import RayActorError
 from ray.train.v2._internal.execution.context import get_train_context
 
 from unisono_launch.engines.ray._backend import plan_of_this_worker
@@ -23,6 +24,7 @@ from unisono_launch.launch import (
     AttemptPlan,
     AttemptResult,
     Events,
+    ExitCode,
     LauncherContext,
     LocalProcesses,
     Options,
@@ -76,7 +78,7 @@ def supervise(config: Mapping[str, Any]) -> None:
             result = run_attempt(context, plan, client.notify_ending)
         client.send(AttemptEnded(report_to_json(result), client.planned))
         if any(outcome.code for outcome in result.outcomes):
-            _leave_after_failure(client, plan, result, 2 * job.options.grace + _END_SECONDS)
+            _leave_after_failure(client, job, plan, result)
 
 
 def _make_context(job: SupervisedJob, plan: AttemptPlan, events: Events, screen: RelayScreen) -> LauncherContext:
@@ -105,17 +107,21 @@ def _make_context(job: SupervisedJob, plan: AttemptPlan, events: Events, screen:
     )
 
 
-def _leave_after_failure(client: ChannelClient, plan: AttemptPlan, result: AttemptResult, seconds: float) -> None:
+def _leave_after_failure(client: ChannelClient, job: SupervisedJob, plan: AttemptPlan, result: AttemptResult) -> None:
     """Raises, so that Ray starts all again; returns if the driver was asked to stop."""
-    client.wait_for_peers(plan.num_workers, seconds)  # Ray kills all at the first exception, and reports would be lost
+    # Ray ends all workers at the first exception, and the reports of those that are not done would be lost.
+    client.wait_for_peers(plan.num_workers, 2 * job.options.grace + _END_SECONDS)
+    if client.planned == "resized":
+        client.wait_for_stop()  # Ray is about to end this process
     if client.orders.signals:
         return
-    if client.planned is not None:
-        # An exception before the deadline of a drain counts as a failure. At the deadline Ray ends this process.
-        client.wait_for_stop()
-        return
     cause = find_cause(result.outcomes)
-    raise AttemptFailedError("asked to stop" if cause is None else f"worker {cause.rank} {cause.what}")
+    what = "asked to stop" if cause is None else f"worker {cause.rank} {cause.what}"
+    has_saved = cause is not None and cause.code == ExitCode.PREEMPTED and client.orders.ending != "failed"
+    if client.planned == "drained" or (has_saved and job.options.restarts):
+        # The error of a worker on a node that was taken away. Ray does not count it; any other one, it would.
+        raise RayActorError(error_msg=what, preempted=True)
+    raise AttemptFailedError(what)
 
 
 def _drain_notice(plan: AttemptPlan) -> str | None:
