@@ -166,13 +166,15 @@ def test_a_node_without_the_folder_ends_the_job(screen: RecordingScreen, tmp_pat
 
 def test_supervisors_hear_of_signals_and_of_the_end_elsewhere() -> None:
     channel = JobChannel()
-    assert channel.exchange(0, 0, []).signals == ()
+    channel.send_signal(signal.SIGUSR1)
+    assert not channel.exchange(0, 0, []).stop_requested
     channel.send_signal(signal.SIGTERM)
+    assert channel.exchange(0, 0, []).stop_requested
     assert channel.exchange(0, 1, [ended(1, 75).content], "preempted").num_ended == 1
     assert channel.exchange(0, 2, [], "failed").ending == "failed"
     assert channel.exchange(0, 1, [], "preempted").ending == "failed"
     orders = channel.exchange(0, 0, [])
-    assert (orders.signals, orders.ending, orders.num_ended) == ((signal.SIGTERM,), "failed", 1)
+    assert (orders.signals, orders.ending, orders.num_ended) == ((signal.SIGUSR1, signal.SIGTERM), "failed", 1)
     assert channel.exchange(1, 0, []).ending is None
     assert len(channel.collect()) == 1
     assert channel.collect() == []

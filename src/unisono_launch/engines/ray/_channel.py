@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from unisono_launch.launch import EndingReason
+from unisono_launch.launch import STOP_SIGNALS, EndingReason
 
 _SILENCE_SECONDS: Final = 5.0  # a supervisor that sends nothing for so long is not waited for
 
@@ -76,6 +76,11 @@ class Orders:
     """How many workers have ended in this attempt."""
     is_resized: bool
     """Whether Ray is about to change the number of workers."""
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether the driver was asked to stop. SIGUSR1 and SIGUSR2 are for the script."""
+        return any(number in STOP_SIGNALS for number in self.signals)
 
 
 class JobChannel:

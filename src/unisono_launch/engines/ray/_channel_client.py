@@ -44,6 +44,7 @@ class ChannelClient:
         self._events = events
         self._drain_notice = drain_notice
         self._outbox: queue.Queue[Content] = queue.Queue(_MAX_WAITING)
+        self._notices: list[Content] = []  # of the thread itself, which must not wait for room in the outbox
         self._ending: EndingReason | None = None
         self._num_signals = 0
         self._leaving = threading.Event()
@@ -74,7 +75,7 @@ class ChannelClient:
 
     def wait_for_stop(self) -> None:
         """Waits until the driver was asked to stop, or is lost."""
-        while not self.orders.signals and self._thread.is_alive():
+        while not self.orders.stop_requested and self._thread.is_alive():
             time.sleep(_INTERVAL_SECONDS)
 
     def _run(self) -> None:
@@ -86,7 +87,7 @@ class ChannelClient:
             self._events.put(ThreadCrashed(error))
 
     def _exchange(self) -> None:
-        contents = []
+        contents, self._notices = self._notices, []
         while not self._outbox.empty():
             contents.append(self._outbox.get())
         told_before = self.orders.ending
@@ -104,7 +105,7 @@ class ChannelClient:
 
     def _leave(self, planned: PlannedRestart, notice: str) -> None:
         self.planned = planned
-        self.send(("print_message", (notice,)))
+        self._notices.append(("print_message", (notice,)))
         self._events.put(SignalReceived(signal.SIGTERM))
 
 

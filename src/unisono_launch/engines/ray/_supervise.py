@@ -65,7 +65,7 @@ def supervise(config: Mapping[str, Any]) -> None:
     rank = plan.machines.rank
     events: Events = queue.SimpleQueue()
     with ChannelClient(job.channel, plan.attempt, rank, events, lambda: _drain_notice(plan)) as client:
-        if client.orders.signals:
+        if client.orders.stop_requested:
             return
         client.send(AttemptBegan(plan.machines.hosts, ray.get_runtime_context().get_node_id()))
         try:
@@ -113,7 +113,7 @@ def _leave_after_failure(client: ChannelClient, job: SupervisedJob, plan: Attemp
     client.wait_for_peers(plan.num_workers, 2 * job.options.grace + _END_SECONDS)
     if client.planned == "resized":
         client.wait_for_stop()  # Ray is about to end this process
-    if client.orders.signals:
+    if client.orders.stop_requested:
         return
     cause = find_cause(result.outcomes)
     what = "asked to stop" if cause is None else f"worker {cause.rank} {cause.what}"
