@@ -141,8 +141,9 @@ def test_weights_are_saved_to_a_url_and_loaded_from_it(tmp_path: Path, monkeypat
     assert os.listdir(tmp_path) == ["objects"]
 
 
+@pytest.mark.full
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.full), 2])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_job_that_is_killed_resumes_from_a_url_to_the_bit(workers: int, tmp_path: Path) -> None:
     """With two workers each writes its part of the state to the store."""
     url, environment = f"{ROOT}/job", {"PYTHONPATH": str(Path(__file__).parents[2])}
