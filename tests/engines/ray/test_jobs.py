@@ -175,7 +175,7 @@ def test_an_elastic_job_goes_on_with_fewer_workers(
     assert "2 replicas" in driver.output()
     assert start_job.digest == exact
     record_scenario(
-        engine="Ray", scenario="`-n 1:2`, and one of two nodes dies", result="goes on with one worker, bit-equal"
+        engine="Ray", scenario="`-n 1:2`, and one of two nodes dies", result="continues with one worker, bit-equal"
     )
 
 
@@ -193,7 +193,7 @@ def test_an_elastic_job_grows(
     assert "2 replicas" in driver.output().partition("unisono: Ray changes the number of workers.")[0]
     assert start_job.digest == exact
     record_scenario(
-        engine="Ray", scenario="`-n 1:2`, and a second node is added", result="saved, goes on with two, bit-equal"
+        engine="Ray", scenario="`-n 1:2`, and a second node is added", result="saved, continues with two, bit-equal"
     )
 
 

@@ -189,5 +189,5 @@ def test_ctrl_c_ends_the_following_and_not_the_job(cluster):
         finally:
             process.kill()
     assert process.returncode == 130
-    assert "unisono: trainjob/mnist goes on.\n" in errors
+    assert "unisono: trainjob/mnist continues.\n" in errors
     assert "delete" not in (cluster / "calls").read_text()

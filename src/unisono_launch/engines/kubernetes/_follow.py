@@ -29,7 +29,7 @@ def follow(kubectl: Kubectl, target: str) -> int:
         print(f"unisono: the job can no longer be followed: {error}\n{_hint(kubectl, target)}", file=sys.stderr)
         return ExitCode.LAUNCHER
     except KeyboardInterrupt:
-        print(f"\nunisono: {target} goes on.\n{_hint(kubectl, target)}", file=sys.stderr)
+        print(f"\nunisono: {target} continues.\n{_hint(kubectl, target)}", file=sys.stderr)
         return ExitCode.INTERRUPTED
 
 

@@ -54,7 +54,7 @@ def follow(job_id: str) -> int:
         with _signals_raised():
             return _follow(job_id)
     except _StopRequestedError as stop:
-        _say(f"job {job_id} goes on. Follow it: unisono run --on slurm --follow {job_id}    End it: scancel {job_id}")
+        _say(f"job {job_id} continues. Follow it: unisono run --on slurm --follow {job_id}    End it: scancel {job_id}")
         return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.TERMINATED
 
 
