@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,15 @@ def result_of(driver: Driver) -> dict[str, Any]:
     lines = [line for line in driver.output().splitlines() if line.startswith("RESULT ")]
     result: dict[str, Any] = json.loads(lines[-1].removeprefix("RESULT "))
     return result
+
+
+def node_of_worker_1(driver: Driver) -> str:
+    """Waits until both workers wait in their sixth step."""
+    driver.wait_for("WAITING 0 on ")
+    driver.wait_for("WAITING 1 on ")
+    found = re.search(r"WAITING 1 on (\w+)", driver.output())
+    assert found is not None
+    return found[1]
 
 
 @pytest.fixture
@@ -73,10 +83,9 @@ def test_a_drained_node_is_left(
     record_scenario: RecordScenario,
 ) -> None:
     driver = start_driver(
-        "trainer.py", storage, "run", "slow", environment={"RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1"}
+        "trainer.py", storage, "run", "wait", environment={"RAY_TRAIN_PREEMPTION_POLL_INTERVAL_S": "1"}
     )
-    driver.wait_for("RUNNING attempt 0")
-    drained = ray_cluster.nodes[-1]
+    drained = node_of_worker_1(driver)
     ray_cluster.add_node()
     ray_cluster.drain_node(drained, deadline_seconds=120)
     result = result_of(driver)
@@ -99,9 +108,8 @@ def test_a_lost_node_is_replaced(
     uninterrupted: dict[str, Any],
     record_scenario: RecordScenario,
 ) -> None:
-    driver = start_driver("trainer.py", storage, "run", "slow-kill", environment=_QUICK)
-    driver.wait_for("RUNNING attempt 0")
-    ray_cluster.kill_node(ray_cluster.nodes[-1])
+    driver = start_driver("trainer.py", storage, "run", "wait-kill", environment=_QUICK)
+    ray_cluster.kill_node(node_of_worker_1(driver))
     ray_cluster.add_node()
     result = result_of(driver)
     assert result["returned"]["attempt"] == 1
@@ -113,12 +121,12 @@ def test_a_lost_node_is_replaced(
 def test_a_driver_that_gets_sigterm_saves(
     start_driver: StartDriver, storage: Path, uninterrupted: dict[str, Any], record_scenario: RecordScenario
 ) -> None:
-    driver = start_driver("trainer.py", storage, "run", "slow", environment=_QUICK)
-    driver.wait_for("RUNNING attempt 0")
+    driver = start_driver("trainer.py", storage, "run", "wait", environment=_QUICK)
+    node_of_worker_1(driver)
     driver.process.send_signal(signal.SIGTERM)
     assert driver.finish() == 75, driver.output()
     assert f"SIGTERM received; everything is saved in {storage}/run" in driver.output()
-    result = result_of(start_driver("trainer.py", storage, "run", "slow", environment=_QUICK))
+    result = result_of(start_driver("trainer.py", storage, "run", "wait", environment=_QUICK))
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
     record_scenario(
@@ -129,8 +137,8 @@ def test_a_driver_that_gets_sigterm_saves(
 
 
 def test_a_driver_whose_training_cannot_save_ends_by_sigterm(start_driver: StartDriver, storage: Path) -> None:
-    driver = start_driver("trainer.py", storage, "run", "slow-plain", environment=_QUICK)
-    driver.wait_for("RUNNING attempt 0")
+    driver = start_driver("trainer.py", storage, "run", "wait-plain", environment=_QUICK)
+    node_of_worker_1(driver)
     driver.process.send_signal(signal.SIGTERM)
     assert driver.finish() not in (0, 75), driver.output()
     assert "RESULT" not in driver.output()

@@ -1,8 +1,8 @@
 """Trains on Ray, and prints what came of it: the weights' digest, and what Ray knows of the run.
 
 Usage: trainer.py STORAGE NAME WHAT. WHAT: "train", with an uninterrupted run; "kill": worker 1 kills itself once;
-"slow": with a pause at every step, for the test to interrupt it; "slow-kill": the same with restarts;
-"slow-plain": the same without resume; "data", "data-kill": from a Ray Dataset.
+"wait": waits in a step for a preemption notice; "wait-kill": the same with restarts; "wait-plain": without resume;
+"data", "data-kill": from a Ray Dataset.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ import ray.data
 import ray.train
 
 import unisono.ray
+from unisono._src.processes import PreemptionNotice
 
 storage, name, what = sys.argv[1:]
 ROWS = 250
@@ -34,17 +35,22 @@ def train(config):
     strategy = unisono.MultiWorkerMirroredStrategy()
     rank = ray.train.get_context().get_world_rank()
     folder = Path(os.environ["UNISONO_RUN_DIR"])
-    killed = folder / "killed"
+    killed, waited = folder / "killed", folder / f"waited-{rank}"
 
     class Steps(keras.callbacks.Callback):
         steps = 0
 
         def on_train_batch_end(self, batch, logs=None):
             self.steps += 1
-            if config["what"].startswith("slow"):
-                time.sleep(1.0 if config["what"] == "slow-plain" else 0.1)
-                if rank == 0 and self.steps == 6:
-                    print(f"RUNNING attempt {os.environ['UNISONO_ATTEMPT']}", flush=True)
+            if config["what"].startswith("wait"):
+                time.sleep(0.1)  # workers hear of each other's notices once a second
+            if config["what"].startswith("wait") and self.steps == 6 and not waited.exists():
+                waited.touch()
+                print(f"WAITING {rank} on {ray.get_runtime_context().get_node_id()}", flush=True)
+                deadline = time.monotonic() + 150
+                notice = PreemptionNotice() if config["what"] != "wait-plain" else None
+                while not (notice and notice.received) and time.monotonic() < deadline:
+                    time.sleep(0.1)
             if config["what"] in ("kill", "data-kill") and rank == 1 and self.steps == 13 and not killed.exists():
                 killed.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -64,7 +70,7 @@ def train(config):
     steps = Steps()
     every = unisono.Resume(os.environ["UNISONO_RUN_DIR"], policy=unisono.checkpoint.EverySteps(5))
     callbacks = [steps, unisono.ray.ReportCallback()]
-    resume = {"slow": True, "slow-plain": None}.get(config["what"], every)
+    resume = {"wait": True, "wait-plain": None}.get(config["what"], every)
     history = model.fit(dataset, epochs=3, verbose=0, callbacks=callbacks, resume=resume)
     return {
         "digest": digest_of(model),
