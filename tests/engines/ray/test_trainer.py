@@ -71,7 +71,7 @@ def test_a_killed_worker_is_restarted(
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
     assert result["metrics"] == uninterrupted["metrics"]
     record_scenario(
-        engine="ray", scenario="Trainer: a worker is killed with SIGKILL", result="restarted by Ray, bit-equal"
+        engine="Ray", scenario="Trainer: a worker is killed with SIGKILL", result="restarted by Ray, bit-equal"
     )
 
 
@@ -95,7 +95,7 @@ def test_a_drained_node_is_left(
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
     record_scenario(
-        engine="ray",
+        engine="Ray",
         scenario="Trainer: a node is drained",
         result="saved at the notice, restarted elsewhere, not counted as a failure, bit-equal",
     )
@@ -115,7 +115,7 @@ def test_a_lost_node_is_replaced(
     assert result["returned"]["attempt"] == 1
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
-    record_scenario(engine="ray", scenario="Trainer: a node is lost", result="restarted by Ray on another, bit-equal")
+    record_scenario(engine="Ray", scenario="Trainer: a node is lost", result="restarted by Ray on another, bit-equal")
 
 
 def test_a_driver_that_gets_sigterm_saves(
@@ -130,7 +130,7 @@ def test_a_driver_that_gets_sigterm_saves(
     assert 0 < result["returned"]["steps"] < uninterrupted["returned"]["steps"], "it was resumed"
     assert result["returned"]["digest"] == uninterrupted["returned"]["digest"]
     record_scenario(
-        engine="ray",
+        engine="Ray",
         scenario="Trainer: SIGTERM to the driver, then a new one with the same name",
         result="saved, exit code 75, resumed bit-equal",
     )
@@ -153,7 +153,7 @@ def test_a_killed_worker_reads_on_in_its_shard(
     assert 0 < killed["returned"]["steps"] < whole["returned"]["steps"], "it was resumed"
     assert killed["returned"]["digest"] == whole["returned"]["digest"]
     record_scenario(
-        engine="ray",
+        engine="Ray",
         scenario="Trainer on a Ray Dataset: a worker is killed within an epoch",
         result="restarted by Ray, reads on at its position in its shard, bit-equal",
     )
@@ -174,7 +174,7 @@ def test_tune_compares_two_learning_rates(
     assert result["best"] == 0.5
     assert [trial["epoch"] for trial in result["trials"]] == [2, 2]
     record_scenario(
-        engine="ray",
+        engine="Ray",
         scenario="Tune: two trials, each with a Trainer",
         result="metrics of every epoch, the best is found",
     )

@@ -181,7 +181,9 @@ def test_ctrl_c_leaves_the_job_running(
     )
     assert again.returncode == ExitCode.DONE, again.stderr
     assert f"weights {undisturbed.digests.copy().pop()}" in again.stdout
-    record_scenario(engine="SLURM", scenario="Ctrl-C while following", result="the job continues, followed again, code 0")
+    record_scenario(
+        engine="SLURM", scenario="Ctrl-C while following", result="the job continues, followed again, code 0"
+    )
 
 
 def test_what_sbatch_refuses_is_shown(cluster: SlurmCluster, tmp_path: Path) -> None:
