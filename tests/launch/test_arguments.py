@@ -2,6 +2,7 @@
 
 import pytest
 
+from unisono_launch.engines import run
 from unisono_launch.launch._arguments import parse
 from unisono_launch.launch._options import UsageError
 
@@ -124,3 +125,23 @@ def test_help_shows_examples_and_exit_codes(capsys):
     text = capsys.readouterr().out
     assert "unisono run -n 4 --devices cpu:2 train.py" in text
     assert "69 lost, 75 preempted, 124 stuck, 130 interrupted" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--device cpu:2 train.py", "Did you mean --devices instead of --device?"),
+        ("--max-restart 2 train.py", "Did you mean --max-restarts instead of --max-restart?"),
+        ("-N 2 train.py", "unisono run --on slurm -N 2"),
+    ],
+)
+def test_a_wrong_option_names_the_right_one(words, message):
+    with pytest.raises(UsageError) as caught:
+        parse(words.split())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("engine", "advice"), [("rya", "--on ray"), ("slrum", "--on slurm"), ("", "--on slurm")])
+def test_an_unknown_engine_is_told_the_known_ones(engine, advice, capsys):
+    assert run(["--on", engine, "train.py"]) == 2
+    assert f"the engines are ray, slurm, kubernetes. Type, for instance: {advice}" in capsys.readouterr().err

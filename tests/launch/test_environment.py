@@ -123,7 +123,7 @@ def test_slurm_tells_all_that_is_needed(run, tmp_path):
     assert sorted(out.splitlines()) == ["[worker 2] hello", "[worker 3] hello"]
     environ = read(tmp_path, 3)
     first = int(environ["MASTER_PORT"])
-    assert f"unisono: 2 of 4 workers, coordinator at gnode10:{first}" in err
+    assert f"starts 2 of 4 workers, coordinator at gnode10:{first}" in err
     assert json.loads(environ["UNISONO_CLUSTER"])["names"] == [
         f"worker {rank} on {host}" for rank, host in enumerate(["gnode10", "gnode10", "gnode20", "gnode20"])
     ]

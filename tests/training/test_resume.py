@@ -507,9 +507,18 @@ def test_a_model_of_no_strategy_says_what_to_do() -> None:
         model.fit(X, Y, resume="runs/x")
 
 
-def test_resume_true_without_a_launcher_says_what_to_type() -> None:
+@pytest.mark.parametrize("resume", [True, Resume(policy=EverySteps(3))])
+def test_without_a_folder_and_a_launcher_the_error_says_what_to_type(resume: bool | Resume) -> None:
     with pytest.raises(ValueError, match="unisono run --run-dir"):
-        new_model().fit(X, Y, resume=True)
+        new_model().fit(X, Y, resume=resume)
+
+
+def test_a_policy_without_a_folder_saves_in_that_of_the_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNISONO_RUN_DIR", str(tmp_path))
+    new_model().fit(**arrays(), verbose=0, resume=Resume(policy=EverySteps(3)))
+    assert list(tmp_path.glob("checkpoints/fit-1/*/manifest.json"))
 
 
 def test_a_folder_that_cannot_be_written_fails_before_it_has_cost_much(tmp_path: Path) -> None:

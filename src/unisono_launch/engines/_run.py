@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Sequence
 from typing import Final
@@ -26,6 +27,7 @@ def _run(arguments: Sequence[str]) -> int:
     if engine is None:
         return run_here(own)
     if engine not in _ENGINES:
-        raise UsageError(f"--on {engine}: the engines are {', '.join(_ENGINES)}. Type, for instance: --on slurm")
+        near = difflib.get_close_matches(engine, _ENGINES, 1) or ["slurm"]
+        raise UsageError(f"--on {engine}: the engines are {', '.join(_ENGINES)}. Type, for instance: --on {near[0]}")
     code: int = importlib.import_module(_ENGINES[engine]).submit(own)
     return code

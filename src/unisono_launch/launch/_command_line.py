@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
@@ -21,6 +22,9 @@ _TORCHRUN: Final = {
     "--no-python": "Workers are Python programs: name a script, or a module with -m.",
 }
 
+# A flag of the engines.
+_ON_AN_ENGINE: Final = "-N"
+
 
 class CommandParser(argparse.ArgumentParser):
     """An argument parser that raises :class:`UsageError`, keeps the layout of its epilog, allows no abbreviations."""
@@ -32,7 +36,15 @@ class CommandParser(argparse.ArgumentParser):
         for flag, advice in _TORCHRUN.items():
             if f" {flag}" in message.replace("_", "-"):
                 raise UsageError(f"{flag} is not a flag of {self.prog}. {advice}")
-        raise UsageError(f"{message}. Type: {self.usage}; all options: {self.prog} --help")
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        if _ON_AN_ENGINE in unknown:
+            raise UsageError(
+                "-N N asks an engine for machines: unisono run --on slurm -N 2 …, or --on kubernetes. "
+                "Without an engine, type on each machine: --nnodes N --node-rank R --master-addr A"
+            )
+        near = {flag: difflib.get_close_matches(flag, self._option_string_actions, 1, cutoff=0.8) for flag in unknown}
+        meant = "".join(f" Did you mean {names[0]} instead of {flag}?" for flag, names in near.items() if names)
+        raise UsageError(f"{message}.{meant} Type: {self.usage}; all options: {self.prog} --help")
 
 
 def split_program(parser: argparse.ArgumentParser, arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -100,7 +100,8 @@ class LauncherContext:
 
     def announce(self, plan: AttemptPlan) -> None:
         """Tells the user which workers start."""
-        here = f"{plan.num_local_workers} of " if not self.machines.is_single else ""
+        machines = plan.machines
+        here = "" if machines.is_single else f"{machines.hosts[machines.rank]} starts {plan.num_local_workers} of "
         job = plan.machines.job_id
         source = plan.machines.source if job is None else f"SLURM job {job}"  # not the twelve variables that say so
         self.screen.print_message(

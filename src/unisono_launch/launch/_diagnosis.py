@@ -140,7 +140,7 @@ def _find_blamed_peer(secondary: Sequence[WorkerOutcome], outcomes: Sequence[Wor
     suspects = named or (outlasting if lost_heartbeats and len(outlasting) == 1 else [])
     if not suspects:
         if first.code in (-signal.SIGABRT, ExitCode.LOST):
-            what = f"ended with {first.ended_by}: it lost a peer, and no worker names which"
+            what = f"ended with {first.ended_by} because it lost a peer"
             return FailureCause(code=ExitCode.LOST, rank=first.rank, what=what, witness=first)
         return FailureCause(code=first.code, rank=first.rank, what=f"failed with {first.ended_by}", witness=first)
     if suspects[0] in outlasting:

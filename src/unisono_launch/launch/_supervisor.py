@@ -13,6 +13,7 @@ any other. A worker that ends with code 0 is no failure, early or not. What happ
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
@@ -145,7 +146,8 @@ class Supervisor:
                 # Scripts do not expect a closed terminal; what they do on SIGTERM is right then too.
                 self._request_stop(signal.SIGTERM if number == signal.SIGHUP else number, self._grace)
                 grace = self._shorten_grace() if number == signal.SIGTERM else self._grace
-                self._say(f"unisono: {number.name}. Workers have {grace:g} s to end. Ctrl-C kills them now.")
+                hint = " Ctrl-C kills them now." if sys.stdin is not None and sys.stdin.isatty() else ""
+                self._say(f"unisono: {number.name}. Workers have {grace:g} s to save and end.{hint}")
         elif number == signal.SIGINT:  # the user does not want to wait
             self.kill()
 

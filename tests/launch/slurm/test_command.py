@@ -12,6 +12,7 @@ import pytest
 from tests.launch.conftest import Run
 from tests.launch.slurm.example import example
 from unisono_launch.cluster._slurm_job import SlurmError, parse_job
+from unisono_launch.engines.slurm._follow import _describe, _judge
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "cluster" / "slurm.sh"
 NOW = time.mktime(time.strptime("2026-11-16T12:00:00", "%Y-%m-%dT%H:%M:%S"))
@@ -113,3 +114,25 @@ def test_the_time_after_a_signal_depends_on_why_slurm_sent_it(fields, seconds):
 def test_what_is_no_job_is_not_read_as_one():
     with pytest.raises(SlurmError, match="shows no job"):
         parse_job("slurm_load_jobs error: Unable to contact slurm controller\n")
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ("JobState=PENDING Reason=Priority Restarts=0", "job 7 waits in the queue"),
+        ("JobState=PENDING Reason=PartitionConfig Restarts=0", "so it cannot start"),
+        (
+            "JobState=PENDING Reason=BeginTime Restarts=1",
+            "(restart 1). SLURM waits about two minutes; to start it",
+        ),
+        ("JobState=PENDING Reason=QOSMaxCpuPerUserLimit Restarts=0", "queue: QOSMaxCpuPerUserLimit"),
+        ("JobState=RUNNING Reason=None Restarts=0", "job 7 runs on n[1-2]"),
+    ],
+)
+def test_a_state_is_described_in_words(fields, text):
+    assert text in _describe("7", parse_job(f"JobId=7 {fields} ExitCode=0:0 NodeList=n[1-2]"))
+
+
+def test_a_job_that_sigterm_stopped_before_it_could_save_says_so():
+    job = parse_job("JobId=7 JobState=FAILED Reason=NonZeroExitCode Restarts=0 ExitCode=143:0 NodeList=n[1-2]")
+    assert _judge(job) == (143, "was stopped by SIGTERM before its workers had saved, and is not requeued")

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +17,9 @@ from unisono._src.training.callbacks import BackupAndRestore
 
 _SECONDS: Final = 30.0
 
-NO_RUN = """resume=True means the folder of the run that `unisono run` made, and this process was not started by it.
-Start it with `unisono run --run-dir runs/NAME script.py`, or name the folder: resume="runs/NAME"."""
+NO_RUN = """resume=True, or a unisono.Resume without a folder, means the folder of the run that `unisono run` made, and
+this process was not started by it. Start it with `unisono run --run-dir runs/NAME script.py`, or name the folder:
+resume="runs/NAME"."""
 
 TWICE = """Both resume={resume!r} and a BackupAndRestore callback were given. They do the same: leave one out."""
 
@@ -31,25 +32,30 @@ class Resume:
 
     Attributes:
         directory: the folder of the run, or a URL, such as "gs://bucket/runs/mnist". A new `fit` in it, after a crash
-            say, resumes from the last checkpoint.
+            say, resumes from the last checkpoint. None: the folder of `unisono run`, as with `resume=True`.
         policy: when to save; every 30 seconds by default.
         keep: how many of the newest checkpoints are kept.
         delete_at_end: whether they are deleted when training has finished.
     """
 
-    directory: str | os.PathLike[str]
+    directory: str | os.PathLike[str] | None = None
     policy: SavePolicy = field(default_factory=lambda: EverySeconds(_SECONDS))
     keep: int = 2
     delete_at_end: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.directory, str | os.PathLike) or not os.fspath(self.directory):
-            raise TypeError(NOT_A_FOLDER.format(resume=self.directory))
-        to_location(self.directory)  # raises if the package for this URL is missing
+        if self.directory is not None:
+            to_location(_require_folder(self.directory))  # raises if the package for this URL is missing
         if not isinstance(self.policy, SavePolicy):
             raise TypeError(f"policy is a unisono.checkpoint.SavePolicy, as EverySeconds(30); got {self.policy!r}.")
         if not isinstance(self.keep, int) or self.keep < 1:
             raise ValueError(f"keep is a whole number of at least 1; got {self.keep!r}.")
+
+
+def _require_folder(directory: Any) -> str | os.PathLike[str]:
+    if not isinstance(directory, str | os.PathLike) or not os.fspath(directory):
+        raise TypeError(NOT_A_FOLDER.format(resume=directory))
+    return directory
 
 
 def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
@@ -63,17 +69,25 @@ def parse_resume(argument: Any, callbacks: Any) -> Resume | None:
         return Resume(backup.directory, backup.policy, backup.keep, backup.delete_checkpoint)
     if backups:
         raise ValueError(TWICE.format(resume=argument))
-    if isinstance(argument, Resume):
-        return argument
     if argument is True:
-        run_dir = read_environment().run_dir
-        if run_dir is None:
-            raise ValueError(NO_RUN)
-        return Resume(run_dir)
-    return Resume(argument)
+        resume = Resume()
+    else:
+        resume = argument if isinstance(argument, Resume) else Resume(_require_folder(argument))
+    if resume.directory is not None:
+        return resume
+    run_dir = read_environment().run_dir
+    if run_dir is None:
+        raise ValueError(NO_RUN)
+    return replace(resume, directory=run_dir)
 
 
 _finished: Counter[Location] = Counter()
+
+
+def run_folder(resume: Resume) -> str:
+    """The folder or URL of the run; ``resume`` is from :func:`parse_resume`, which has found it."""
+    assert resume.directory is not None
+    return os.fspath(resume.directory)
 
 
 def next_fit_folder(resume: Resume) -> Location:
@@ -90,7 +104,7 @@ def count_finished_fit(resume: Resume) -> None:
 
 def programs_folder(resume: Resume) -> Path:
     """Where compiled programs are kept for the next run: on this machine, also if the checkpoints are in a store."""
-    location = to_location(resume.directory)
+    location = to_location(run_folder(resume))
     if isinstance(location, Path):
         return location / "programs"
     name = hashlib.sha256(str(location).encode()).hexdigest()[:16]
@@ -98,4 +112,4 @@ def programs_folder(resume: Resume) -> Path:
 
 
 def _root(resume: Resume) -> Location:
-    return to_location(resume.directory) / "checkpoints"
+    return to_location(run_folder(resume)) / "checkpoints"

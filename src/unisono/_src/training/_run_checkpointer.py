@@ -28,7 +28,13 @@ from unisono._src.state.checkpoint import (
     load_newest_on_chief,
 )
 from unisono._src.state.store import CheckpointSeries, LoadedCheckpoint, Location
-from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder, programs_folder
+from unisono._src.training._resume import (
+    Resume,
+    count_finished_fit,
+    next_fit_folder,
+    programs_folder,
+    run_folder,
+)
 from unisono._src.training._training_state import TrainingState, check_saved_counts
 
 # The flags of the vote after a call.
@@ -144,7 +150,7 @@ class RunCheckpointer:
             if self._resume.delete_at_end:
                 self._save(training, finished=epochs)
                 self._writer.wait()
-            self._notice.exit_for_restart(self._resume.directory)
+            self._notice.exit_for_restart(run_folder(self._resume))
         self.delete_if_asked()
 
     def delete_if_asked(self) -> None:
@@ -159,7 +165,7 @@ class RunCheckpointer:
     def _save_and_exit(self, training: TrainingState) -> None:
         self._save(training)
         self._writer.wait()
-        self._notice.exit_for_restart(self._resume.directory)
+        self._notice.exit_for_restart(run_folder(self._resume))
 
     def _save(self, training: TrainingState, *, finished: int | None = None, mark: str | None = None) -> None:
         self._saved_step, self._saved_at = training.step, time.monotonic()

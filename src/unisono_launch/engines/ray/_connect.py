@@ -16,6 +16,7 @@ from unisono_launch.launch import UsageError
 
 _CONNECT_SECONDS: Final = 10.0
 _ADVICE: Final = "Start one with `ray start --head`, or name another: --address HOST:6379"
+_TOKEN_ADVICE: Final = "If the cluster wants a token, also in this shell: export RAY_AUTH_MODE=token"
 
 
 @contextlib.contextmanager
@@ -30,7 +31,9 @@ def connected(address: str | None) -> Iterator[None]:
         ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, ValueError, RuntimeError) as error:
         where = "this machine" if address in (None, "auto", "local") else address
-        raise UsageError(f"Ray does not connect to a cluster at {where}: {str(error).rstrip('.')}. {_ADVICE}") from None
+        raise UsageError(
+            f"Ray does not connect to a cluster at {where}: {str(error).rstrip('.')}. {_ADVICE}\n{_TOKEN_ADVICE}"
+        ) from None
     try:
         yield
     finally:

@@ -79,6 +79,7 @@ class _Driver:
         self._events: Events = queue.SimpleQueue()
         self._signals: list[signal.Signals] = []
         self._error: BaseException | None = None
+        self._reported_waiting = ""
 
     def run(self) -> int:
         """Runs the job; returns the exit code."""
@@ -181,11 +182,15 @@ class _Driver:
 
     def _report_waiting(self) -> None:
         free = describe_resources(ray.available_resources()) or "none"
-        self._screen.print_message(
+        message = (
             f"unisono: Ray has not started the workers yet: at least {self._options.workers.least} with "
-            f"{describe_resources(self._scaling._resources_per_worker_not_none)} each. "
-            f"Free are {free}, of {describe_resources(ray.cluster_resources())}. `ray status` shows more."
+            f"{describe_resources(self._scaling._resources_per_worker_not_none)} each. The cluster has "
+            f"{describe_resources(ray.cluster_resources())}; free: {free}. The job waits until there is room; "
+            "nodes can be added to the cluster meanwhile. Ctrl-C ends it. `ray status` shows more."
         )
+        if message != self._reported_waiting:
+            self._screen.print_message(message)
+            self._reported_waiting = message
 
     def _finish(self) -> int:
         if self._record.setup_error is not None:

@@ -26,6 +26,13 @@ _ACCOUNTED: Final = 120.0  # so long SLURM may not answer before we stop asking
 # Of waiting. Others say that something must be done: PartitionTimeLimit, ReqNodeNotAvail, QOSMaxCpuPerUserLimit, …
 _USUAL_REASONS: Final = ("None", "Priority", "Resources", "BeginTime")
 
+# What users ask about most.
+_EXPLAINED_REASONS: Final = {
+    "PartitionConfig": "the partition does not have what the job asks for, so it cannot start",
+    "PartitionNodeLimit": "the partition has fewer machines than the job asks for, so it cannot start",
+    "PartitionTimeLimit": "the partition does not allow so long a time limit, so it cannot start",
+}
+
 # How a job ends that is not requeued: what `unisono run` would return, and a word for the user.
 _ENDINGS: Final = {
     "COMPLETED": (ExitCode.DONE, "is done"),
@@ -85,7 +92,9 @@ def _follow(job_id: str) -> int:
     if not output.exists():
         _say(f"its output, {job.output}, is not here. Is that folder on a file system that all machines share?")
     code, text = _judge(job)
-    _say(f"job {job_id} {text}. Exit code {int(code)}.")
+    script = Path(job.output).with_name("job.sh")  # as `unisono run --on slurm` has written it
+    advice = f" To continue it: sbatch {script}" if code != ExitCode.DONE and script.exists() else ""
+    _say(f"job {job_id} {text}. Exit code {int(code)}.{advice}")
     return code
 
 
@@ -111,6 +120,8 @@ def _judge(job: SlurmJob) -> tuple[int, str]:
         return _ENDINGS[job.state]
     if job.exit_signal:
         return ExitCode.LOST, f"failed: its batch script was ended by signal {job.exit_signal}"
+    if job.exit_code == ExitCode.TERMINATED:
+        return job.exit_code, "was stopped by SIGTERM before its workers had saved, and is not requeued"
     known = (ExitCode.INTERRUPTED, ExitCode.TERMINATED)
     if job.exit_code > 128 and job.exit_code not in known:  # a launcher was killed: 128 and the signal
         return ExitCode.LOST, f"failed with code {job.exit_code}"
@@ -120,7 +131,12 @@ def _judge(job: SlurmJob) -> tuple[int, str]:
 def _describe(job_id: str, job: SlurmJob) -> str:
     again = f" (restart {job.restarts})" if job.restarts else ""
     if job.state == "PENDING":
-        why = "" if job.reason in _USUAL_REASONS else f": {job.reason.replace('_', ' ')}"
+        if job.restarts and job.reason == "BeginTime":
+            why = f". SLURM waits about two minutes; to start it now: scontrol update jobid={job_id} StartTime=now"
+        elif job.reason in _USUAL_REASONS:
+            why = ""
+        else:
+            why = f": {_EXPLAINED_REASONS.get(job.reason, job.reason.replace('_', ' '))}"
         return f"job {job_id} waits in the queue{again}{why}"
     if job.state == "RUNNING":
         return f"job {job_id} runs on {job.nodes}{again}"

@@ -34,6 +34,8 @@ def submit(arguments: Sequence[str]) -> int:
     if options.dry_run:
         print(script, end="")
         return ExitCode.DONE
+    if folder.exists():
+        print(f"unisono: {folder} exists: the job continues what was saved there.", file=sys.stderr)
     _create(folder)
     path = folder / _SCRIPT
     path.write_text(script)
