@@ -27,6 +27,7 @@ os.environ["NPROC"] = "16"
 import jax
 
 import unisono  # noqa: F401
+from tests.default_cells import mark_rare_cells
 from tests.stored_programs import link_stored_programs, store_programs
 
 # Many tests build the same small model, so the tests of this process share a cache of compiled programs.
@@ -70,7 +71,9 @@ hypothesis.settings.load_profile("unisono")
 _BEGUN_FIRST = ("parity", "workers", "faults", "tf/test_scripts.py", "tf/test_user_scripts.py", "launch")
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_rare_cells(items)
     first = tuple(str(Path(__file__).parent / name) for name in _BEGUN_FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
 

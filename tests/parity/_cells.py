@@ -196,22 +196,24 @@ def _cell(model: str, optimizer: str, kind: str, replicas: int, **rest: str) -> 
 def _default() -> Iterator[tuple[Problem, int]]:
     # On 4 replicas: each number is a process of its own, and programs for 8 take longest to compile.
     # How rows meet replicas: the plain model shows it best, batch normalisation suffers most from it.
-    for kind in ROW_KINDS:
+    for kind in ("exact", "indivisible"):
         yield _cell("mlp", "sgd", kind, 4)
     yield _cell("batchnorm", "adam", "indivisible", 4)
     # Models whose rows interact, or whose steps are not Keras's own.
     yield _cell("dropout", "sgd", "fewer", 4)
-    yield _cell("cnn", "sgd", "one_left", 4)
     yield _cell("two_heads_dict", "adam", "indivisible", 4)
     yield _cell("own_train_step", "sgd", "one_short", 4)
     # Optimizers and ways to call that treat gradients differently.
     yield _cell("mlp", "sgd_clipnorm", "one_short", 4)
     yield _cell("mlp", "adam_accumulate", "one_left", 4)
-    yield _cell("mlp", "sgd", "indivisible", 4, variation="sample_weight")
     yield _cell("mlp", "sgd_loss_scale", "indivisible", 4, policy="mixed_float16")
 
 
 def _every_model_and_way_to_call() -> Iterator[tuple[Problem, int]]:
+    for kind in ROW_KINDS:
+        yield _cell("mlp", "sgd", kind, 4)
+    yield _cell("cnn", "sgd", "one_left", 4)
+    yield _cell("mlp", "sgd", "indivisible", 4, variation="sample_weight")
     yield _cell("masked", "adam", "one_left", 2)
     yield _cell("add_loss", "sgd", "indivisible", 4)
     yield _cell("mlp", "sgd", "one_left", 2, variation="validation_data")
@@ -342,7 +344,7 @@ def _sharded(mirrored: Iterable[Cell]) -> Iterator[Cell]:
             continue
         yield Cell(cell.problem, 4, "full", "mesh2x2")
         yield Cell(cell.problem, 8, "full", "mesh2x4")
-    for problem, _ in (*_default(), *_every_model_and_way_to_call()):
+    for problem in dict.fromkeys(problem for problem, _ in (*_default(), *_every_model_and_way_to_call())):
         yield Cell(problem, 3, "full", "processes")
 
 

@@ -104,7 +104,7 @@ def test_as_numpy_iterator_gives_numpy() -> None:
     assert type(batch["n"]) is np.ndarray
 
 
-def test_a_cardinality_is_a_number_with_the_manners_of_a_tensor() -> None:
+def test_a_cardinality_is_a_number_with_the_methods_of_a_tensor() -> None:
     assert tf.data.Dataset.range(5).cardinality().numpy() == 5
     assert tf.data.Dataset.range(5).repeat().cardinality() == tf.data.INFINITE_CARDINALITY
     filtered = tf.data.Dataset.range(5).filter(lambda x: x > 2)

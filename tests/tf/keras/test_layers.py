@@ -76,7 +76,7 @@ def test_a_layer_of_a_user_may_name_its_weights_first() -> None:
     assert [float(loss) for loss in layer.losses] == [1.0]
 
 
-def test_shapes_have_the_manners_of_tensorflow(tmp_path: Path) -> None:
+def test_shapes_are_those_of_tensorflow(tmp_path: Path) -> None:
     built = []
 
     class Shaped(tf.keras.layers.Layer):

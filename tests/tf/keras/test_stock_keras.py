@@ -31,7 +31,7 @@ IMAGES = np.arange(2 * 8 * 8 * 3, dtype="float32").reshape(2, 8, 8, 3) / 384
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_layers_give_arrays_with_the_manners_of_tensors(layer: Any, shape: tuple[int, ...]) -> None:
+def test_layers_give_arrays_with_the_methods_of_tensors(layer: Any, shape: tuple[int, ...]) -> None:
     given = IMAGES.reshape(2, 64, 3) if isinstance(layer, tf.keras.layers.Bidirectional) else IMAGES
     assert layer(given).shape.as_list() == list(shape)
 

@@ -148,7 +148,7 @@ def test_images_of_a_folder_are_a_dataset_of_tf_data(tmp_path: Path) -> None:
     assert [each.class_names for each in pair] == [["ant", "bee"]] * 2
 
 
-def test_windows_have_the_manners_of_tensors() -> None:
+def test_windows_have_the_methods_of_tensors() -> None:
     windows = keras.utils.timeseries_dataset_from_array(np.arange(6.0), None, 3)
     assert next(iter(windows.map(lambda x: x * x.get_shape()[1])))[0].numpy().tolist() == [0.0, 3.0, 6.0]
 
