@@ -15,6 +15,7 @@ SNAPSHOT = Path(__file__).with_name("public_api.txt")
 MODULES = list(public_api.public_modules())
 
 
+@pytest.mark.slow
 def test_the_public_api_is_the_one_in_the_snapshot() -> None:
     # In its own process: other tests import unisono.tf, which adds old names of tf.distribute to strategies.
     command = [sys.executable, "-m", "tests.public_api"]

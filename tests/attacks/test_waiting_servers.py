@@ -36,6 +36,7 @@ def free_address() -> tuple[str, int]:
         return server.getsockname()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("attack", "connections"), EVERY_ATTACK)
 def test_workers_find_each_other_under_attack(attack, connections) -> None:
@@ -91,6 +92,7 @@ def launchers() -> Iterator[Launchers]:
     launchers.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(("attack", "connections"), EVERY_ATTACK)
 def test_launchers_join_and_stay_under_attack(launchers: Launchers, attack, connections) -> None:

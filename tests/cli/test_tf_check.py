@@ -116,6 +116,7 @@ def test_a_name_that_is_assigned_again_is_forgotten() -> None:
     assert names("import tensorflow as tf\n[tf.constant for tf in ()]") == []
 
 
+@pytest.mark.slow
 def test_members_of_the_scripts_own_classes_are_not_called_missing() -> None:
     found = uses("""
         import tensorflow as tf

@@ -26,6 +26,7 @@ def _losses(output: str) -> list[float]:
     return [float(word) for word in line.split()[1:]]
 
 
+@pytest.mark.slow
 def test_eight_devices_and_one_have_the_same_losses(
     text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ def evaluate_while_tracing(function: Any, *arguments: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_constants_arguments_and_jitted_parts_are_computed() -> None:
     weights = jnp.arange(3.0)
 

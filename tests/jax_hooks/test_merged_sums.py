@@ -59,6 +59,7 @@ def without_a_use_for_it(x: Any) -> Any:
     return {"same": x, "number": jnp.ones(1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "before", "after"),
     [

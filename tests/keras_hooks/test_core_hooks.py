@@ -44,6 +44,7 @@ def test_synchronization_is_found_by_position_too() -> None:
     assert float(variable.value) == 2.0
 
 
+@pytest.mark.slow
 @covers("Embedding.compute_mask", "Model.compute_mask")
 def test_lengths_of_rows_mask_the_layers_of_a_model_and_not_its_outputs() -> None:
     rows = PaddedRows.make(np.array([[1, 2], [3, 3]]), np.array([2, 1]))
@@ -214,6 +215,7 @@ def test_layers_and_models_accept_text() -> None:
     assert np.asarray(model(text)).tolist() == [[2.0], [3.0]]
 
 
+@pytest.mark.slow
 @covers("JAXTrainer.train_step", "JAXTrainer.test_step", "JAXTrainer.predict_step")
 def test_a_custom_step_calls_that_of_keras_with_the_data_only() -> None:
     class Model(keras.Sequential):
@@ -235,6 +237,7 @@ def test_a_custom_step_calls_that_of_keras_with_the_data_only() -> None:
     assert model.predict(x, verbose=0).tolist() == [[1.0]] * 4
 
 
+@pytest.mark.slow
 @covers(
     "JAXTrainer.__init__",
     "JAXTrainer.fit",
@@ -286,6 +289,7 @@ def test_a_handler_of_layer_calls_is_installed_once() -> None:
         handle_layer_calls(CallHandler(name="text"))
 
 
+@pytest.mark.slow
 @covers("Layer.save_own_variables", "Layer.load_own_variables", "Layer._check_load_own_variables")
 def test_files_do_not_depend_on_how_weights_are_split(tmp_path: Path) -> None:
     def make() -> Any:
@@ -339,6 +343,7 @@ def test_the_variables_of_an_optimizer_are_stored_like_their_weights() -> None:
     assert optimizers[1]._r[0]._value.is_fully_replicated  # by `add_variable` alone: it belongs to no weight
 
 
+@pytest.mark.slow
 @covers("JaxVariable._initialize_with_initializer")
 @pytest.mark.parametrize("seed", [7, None])
 def test_a_sharded_variable_is_initialised_in_its_shards_with_the_draws_of_one_device(seed: int | None) -> None:

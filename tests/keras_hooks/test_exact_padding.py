@@ -95,6 +95,7 @@ def _attention(**options: Any) -> Any:
 _LONG = {"two recurrent layers", "gru after dense", "bidirectional", "bidirectional sequences"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.full] * (name in _LONG)) for name in EXACT])
 def test_padded_sequences_give_the_same_results(name: str) -> None:
     model = EXACT[name]()
@@ -114,6 +115,7 @@ def test_padded_sequences_give_the_same_results(name: str) -> None:
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOT_EXACT)
 @pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
 def test_other_models_are_not_padded_and_the_reason_is_named(name: str) -> None:

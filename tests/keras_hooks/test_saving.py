@@ -145,6 +145,7 @@ for save, path in ((model.save, "model"), (model.save_weights, "model.h5")):
 """
 
 
+@pytest.mark.slow
 def test_a_wrong_ending_is_kerass_error(tmp_path: Path) -> None:
     # In a process of its own: where unisono.tf is imported, models can be saved to such paths.
     command = [sys.executable, "-c", WRONG_ENDINGS]

@@ -59,6 +59,7 @@ def apply_all_operators(x: Any, other: Any) -> list[Any]:
     return [*results, bits & flags, flags & bits, bits | flags, flags | bits, bits ^ flags, flags ^ bits]
 
 
+@pytest.mark.slow
 @covers(*names_of_operators("ArrayImpl", "eq"), *names_of_operators("Tracer", "eq"))
 def test_operators_take_lists() -> None:
     x, other = jnp.array([1.0, 2.0]), [2, 3]
@@ -73,6 +74,7 @@ def test_operators_take_lists() -> None:
     assert jax.jit(lambda x: x * [x[0], 3.0])(x).tolist() == [1.0, 6.0]
 
 
+@pytest.mark.slow
 @covers(*names_of_operators("KerasTensor"))
 def test_operators_of_symbolic_tensors_take_lists() -> None:
     inputs, x = keras.Input(batch_shape=(2, 2)), np.array([[1, 2], [3, 4]], "float32")
@@ -123,6 +125,7 @@ SIZED = {
 }
 
 
+@pytest.mark.slow
 @covers(*(f"{name}.__init__" for name in SIZED))
 @pytest.mark.parametrize("number", [np.int64, np.int32, tf.constant])
 def test_sizes_may_be_integers_of_numpy_and_tensors(number: Any) -> None:
@@ -380,6 +383,7 @@ def test_callbacks_are_those_of_keras_2() -> None:
     assert history.history["lr"] == history.history["learning_rate"] == [0.5]
 
 
+@pytest.mark.slow
 @covers("RNN.variables", "Model.reset_states")
 def test_the_state_of_a_recurrent_layer_continues() -> None:
     model = keras.Sequential([keras.Input(batch_shape=(1, 1, 1)), keras.layers.LSTM(1, stateful=True)])
@@ -493,6 +497,7 @@ def test_models_have_the_names_of_keras_2() -> None:
             getattr(model, name)
 
 
+@pytest.mark.slow
 @covers("Sequential.build")
 def test_a_sequential_that_was_called_may_be_built_with_another_batch_size() -> None:
     model, x = tf.keras.Sequential([tf.keras.layers.Dense(3), tf.keras.layers.Dense(1)]), np.ones((5, 4), "float32")

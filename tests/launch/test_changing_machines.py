@@ -83,6 +83,7 @@ def assert_one_coordinator_port(job, ports):
     assert job.port <= port < job.port + 10
 
 
+@pytest.mark.slow
 def test_all_machines_come_in_any_order(cluster):
     job = cluster("pass", "1:3")
     job.add(2, 1)
@@ -93,6 +94,7 @@ def test_all_machines_come_in_any_order(cluster):
     assert_one_coordinator_port(job, ports)
 
 
+@pytest.mark.slow
 def test_each_worker_knows_the_whole_job(cluster, tmp_path):
     job = cluster("import json; Path(f'environ-{rank}').write_text(json.dumps(dict(os.environ)))", "1:2", "-n", "2")
     job.add(1, 0)

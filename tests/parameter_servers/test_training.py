@@ -75,6 +75,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["sgd", pytest.param("adamw", marks=pytest.mark.full), pytest.param("loss scale", marks=pytest.mark.full)]
 )
@@ -98,6 +99,7 @@ def test_one_worker_trains_as_one_device(one_worker: Cluster, name: str) -> None
         np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_only_gradients_are_sent(three_workers: Cluster) -> None:
     with three_workers.strategy.scope():
         model, optimizer = make_model(), keras.optimizers.Adam(0.01)
@@ -114,6 +116,7 @@ def test_only_gradients_are_sent(three_workers: Cluster) -> None:
     assert not any("momentum" in path or "velocity" in path or "total" in path for path in read), read
 
 
+@pytest.mark.slow
 def test_several_workers_reach_the_loss_in_fit(three_workers: Cluster) -> None:
     with three_workers.strategy.scope():
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
@@ -150,6 +153,7 @@ def test_one_worker_fits_as_one_device(one_worker: Cluster) -> None:
         np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_custom_step_and_a_checkpoint_of_the_chief(one_worker: Cluster, tmp_path: Path) -> None:
     class Doubling(keras.Model):
         def __init__(self) -> None:

@@ -74,6 +74,7 @@ def test_strangers_do_not_disturb(join: Join, address: tuple[str, int], noise: b
         assert [worker.result() for worker in [join(1), join(2), chief]] == ["127.0.0.1"] * 3
 
 
+@pytest.mark.slow
 def test_a_stranger_that_sends_a_byte_now_and_then_does_not_prolong_the_wait(
     join: Join, address: tuple[str, int]
 ) -> None:

@@ -247,6 +247,7 @@ def test_a_pass_that_is_closed_in_the_middle_leaves_no_thread(pair: Strategy) ->
     assert not threads()
 
 
+@pytest.mark.slow
 def test_a_pass_without_references_leaves_no_thread(pair: Strategy) -> None:
     for _ in pair.distribute_datasets_from_function(lambda context: Dataset.range(99).batch(2)):
         break

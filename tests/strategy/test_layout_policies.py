@@ -124,6 +124,7 @@ def test_strategies_refuse_what_they_cannot_do() -> None:
         unisono.ModelParallelStrategy({"batch": 2, "model": 2}, ["kernel"], devices=FOUR)
 
 
+@pytest.mark.slow
 def test_a_layout_map_of_keras_is_accepted_and_a_typing_error_in_it_is_found() -> None:
     mesh = keras.distribution.DeviceMesh((2, 2), ("batch", "model"), FOUR)
     layout_map = keras.distribution.LayoutMap(mesh)

@@ -121,6 +121,7 @@ def test_an_array_given_to_a_variable_survives_training(pair: Strategy) -> None:
     assert float(value.sum()) == 2.0
 
 
+@pytest.mark.slow
 def test_models_loaded_and_cloned_in_the_scope_belong_to_it(pair: Strategy, tmp_path: object) -> None:
     source = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     source.compile("adam", "mse")

@@ -63,6 +63,7 @@ def expected() -> dict[str, tuple[list[float], keras.Model, Any]]:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "optimizer"),
     [

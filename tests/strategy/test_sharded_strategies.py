@@ -67,6 +67,7 @@ def assert_kernels_are_sharded(model: keras.Model) -> None:
     assert not raw_value(momentum).is_fully_replicated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 def test_fit_trains_sharded_weights_as_it_trains_mirrored_ones(
     sharded: Strategy, mirrored: Strategy, dropout: float
@@ -99,6 +100,7 @@ def test_checkpoints_of_sharded_and_mirrored_weights_are_the_same(
     assert_equal_values(resumed, restored)
 
 
+@pytest.mark.slow
 def test_a_run_resumes_with_sharded_weights(sharded: Strategy, mirrored: Strategy, tmp_path: Path) -> None:
     uninterrupted = make_model(mirrored, 0.3)
     fit(uninterrupted, epochs=4)
@@ -121,6 +123,7 @@ def test_weights_files_and_get_weights_hold_whole_values(sharded: Strategy, mirr
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_a_custom_loop_trains_sharded_weights_as_mirrored_ones(sharded: Strategy, mirrored: Strategy) -> None:
     def train(strategy: Strategy) -> keras.Model:
         model = make_model(strategy)
@@ -163,6 +166,7 @@ def test_fetched_values_are_copies(mirrored: Strategy) -> None:
     fetched += 1  # it may be written
 
 
+@pytest.mark.slow
 def test_on_one_device_the_step_is_that_of_a_mirrored_strategy() -> None:
     def compiled_step(strategy: Strategy) -> list[str]:
         model = make_model(strategy)

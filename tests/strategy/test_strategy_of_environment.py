@@ -28,6 +28,7 @@ def _train(strategy: Strategy) -> tuple[Any, Any, list[Any]]:
     return divided[0], divided[1], model.get_weights()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "divides_weights", "divides_slots"), [("sharded", True, True), ("sharded-optimizer", False, True)]
 )

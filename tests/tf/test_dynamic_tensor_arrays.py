@@ -43,6 +43,7 @@ def gradient(x: Any) -> Any:
     return tape.gradient(loss, x)
 
 
+@pytest.mark.slow
 def test_arrays_grow_with_loops() -> None:
     with pytest.warns(UserWarning, match=r"smooth is not compiled.*number of rows of a tf.TensorArray"):
         np.testing.assert_allclose(smooth(tf.range(4.0), tf.constant(0.5)), [0.0, 0.5, 1.25, 2.125])

@@ -43,6 +43,7 @@ class Stack(tf.Module):
         return x
 
 
+@pytest.mark.slow
 def test_modules_make_variables_inside_of_a_function_and_a_tape() -> None:
     tf.random.set_seed(3)
     x, stack, eager = tf.ones([4, 5]), Stack(Dense(6), Dense(3)), Dense(6)
@@ -61,6 +62,7 @@ def test_modules_make_variables_inside_of_a_function_and_a_tape() -> None:
     np.testing.assert_array_equal(first, eager.w.numpy())
 
 
+@pytest.mark.slow
 def test_a_compiled_step_makes_the_slots_of_a_hand_written_optimizer() -> None:
     model, state = Dense(2), {}  # type: ignore[var-annotated]
 

@@ -22,6 +22,7 @@ MAPS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAPS)
 def test_float32_stays_float32(name: str) -> None:
     function = MAPS[name]

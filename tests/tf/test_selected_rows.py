@@ -53,6 +53,7 @@ def _distance(x: Any, indices: Any) -> Any:
     return tf.reduce_mean(tf.abs(tf.gather_nd(x, indices) - tf.gather_nd(x * 2.0, indices)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REDUCED)
 def test_reductions_of_selected_rows_are_compiled(name: str) -> None:
     function = tf.function(REDUCED[name])  # running on the host would be a warning, and so an error

@@ -12,6 +12,7 @@ XY = tuple[np.ndarray, np.ndarray]
 Make = Callable[..., Any]
 
 
+@pytest.mark.slow
 def test_model_checkpoint_with_a_frequency_saves_at_exactly_those_steps(
     make_model: Make, xy: XY, tmp_path: Path
 ) -> None:
@@ -34,6 +35,7 @@ def test_model_checkpoint_by_epoch_writes_models_that_load(make_model: Make, xy:
     np.testing.assert_array_equal(loaded.get_weights()[0], model.get_weights()[0])
 
 
+@pytest.mark.slow
 def test_early_stopping_stops_and_restores_the_best_weights(make_model: Make, xy: XY) -> None:
     model = make_model(optimizer=keras.optimizers.SGD(-0.5))  # gets worse with every epoch
     stopping = keras.callbacks.EarlyStopping(monitor="loss", patience=1, restore_best_weights=True)
@@ -85,6 +87,7 @@ def test_backup_and_restore_resumes_with_the_next_epoch(make_model: Make, xy: XY
     assert history.epoch == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_swapped_averaged_weights_are_those_that_are_validated_and_those_that_stay(make_model: Make, xy: XY) -> None:
     def train(epochs: int, **arguments: Any) -> Any:
         model = make_model(optimizer=keras.optimizers.Adam(0.1, use_ema=True, ema_momentum=0.5))

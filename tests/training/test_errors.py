@@ -89,6 +89,7 @@ def test_targets_beside_a_dataset_are_refused(make_model: Make, xy: XY) -> None:
         make_model().fit(dataset, xy[1], verbose=0)
 
 
+@pytest.mark.slow
 def test_a_generator_that_is_used_up_says_so(make_model: Make, xy: XY) -> None:
     def batches() -> Any:
         yield from [(xy[0][:8], xy[1][:8])] * 3

@@ -13,6 +13,7 @@ XY = tuple[np.ndarray, np.ndarray]
 Make = Callable[..., Any]
 
 
+@pytest.mark.slow
 def test_evaluate_returns_a_list_in_order_or_a_dict(make_model: Make, xy: XY) -> None:
     model = make_model(metrics=["accuracy"])
     values = model.evaluate(*xy, batch_size=7, verbose=0)
@@ -27,6 +28,7 @@ def test_evaluate_can_stop_after_some_steps(make_model: Make, xy: XY) -> None:
     assert model.evaluate(*xy, batch_size=4, steps=2, verbose=0) == pytest.approx(first_rows, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3, 21, 22])
 @pytest.mark.parametrize("batch_size", [1, 4, 7, 32])
 def test_predict_gives_every_row_once_and_in_order(make_model: Make, xy: XY, rows: int, batch_size: int) -> None:
@@ -35,6 +37,7 @@ def test_predict_gives_every_row_once_and_in_order(make_model: Make, xy: XY, row
     np.testing.assert_allclose(predicted, model(xy[0][:rows]), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_predict_keeps_the_nest_of_the_outputs(pair: Strategy) -> None:
     with pair.scope():
         x = keras.Input((3,))
@@ -64,6 +67,7 @@ def test_a_predict_hook_gets_the_outputs_of_each_batch(make_model: Make, xy: XY)
     assert shapes == [(0, (8, 1)), (1, (8, 1)), (2, (6, 1))]
 
 
+@pytest.mark.slow
 def test_a_test_hook_sees_every_batch_of_validation(make_model: Make, xy: XY) -> None:
     seen = []
 
@@ -75,6 +79,7 @@ def test_a_test_hook_sees_every_batch_of_validation(make_model: Make, xy: XY) ->
     assert seen == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_the_batch_methods_agree_with_their_long_forms(make_model: Make, xy: XY) -> None:
     long, short = make_model(metrics=["mae"]), make_model(metrics=["mae"])
     history = long.fit(*xy, batch_size=22, shuffle=False, verbose=0).history
@@ -84,6 +89,7 @@ def test_the_batch_methods_agree_with_their_long_forms(make_model: Make, xy: XY)
     np.testing.assert_allclose(short.predict_on_batch(xy[0]), long.predict(xy[0], verbose=0), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_class_weight_counts_in_train_on_batch(make_model: Make, xy: XY) -> None:
     y = xy[1].astype(int).ravel()
     plain = make_model().train_on_batch(xy[0], y)
@@ -98,6 +104,7 @@ def test_a_model_calls_eagerly_on_all_its_devices(make_model: Make, xy: XY) -> N
     assert output.shape == (22, 1)
 
 
+@pytest.mark.slow
 def test_one_device_serves_as_well(xy: XY) -> None:
     strategy = unisono.OneDeviceStrategy(jax.devices("cpu")[6])
     with strategy.scope():

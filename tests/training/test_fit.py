@@ -24,6 +24,7 @@ def test_a_model_made_outside_of_every_scope_keeps_keras_own_loop(xy: XY) -> Non
     assert len(model.layers[0].kernel.value.sharding.device_set) == 1
 
 
+@pytest.mark.slow
 def test_a_model_remembers_its_strategy_after_the_scope(make_model: Make, xy: XY) -> None:
     model = make_model()
     model.fit(*xy, batch_size=8, verbose=0)
@@ -32,6 +33,7 @@ def test_a_model_remembers_its_strategy_after_the_scope(make_model: Make, xy: XY
     assert {len(v.value.sharding.device_set) for v in model.variables + model.optimizer.variables} == {2}
 
 
+@pytest.mark.slow
 def test_history_has_every_epoch_and_validation(make_model: Make, xy: XY) -> None:
     history = make_model(metrics=["accuracy"]).fit(*xy, batch_size=5, epochs=3, validation_data=xy, verbose=0)
     assert history.epoch == [0, 1, 2]
@@ -40,6 +42,7 @@ def test_history_has_every_epoch_and_validation(make_model: Make, xy: XY) -> Non
     assert history.history["loss"][2] < history.history["loss"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("freq", "epochs_validated"), [(1, 4), (2, 2), ([1, 4], 2)])
 def test_validation_runs_in_the_epochs_asked_for(make_model: Make, xy: XY, freq: Any, epochs_validated: int) -> None:
     history = (
@@ -66,6 +69,7 @@ def test_a_callback_with_a_batch_hook_sees_every_step_in_order(make_model: Make,
     assert calls == [("begin", 0), ("end", 0, 1), ("begin", 1), ("end", 1, 2), ("begin", 2), ("end", 2, 3)]
 
 
+@pytest.mark.slow
 def test_a_lambda_callback_sees_every_step(make_model: Make, xy: XY) -> None:
     seen = []
     callback = keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))
@@ -78,6 +82,7 @@ def test_steps_per_execution_sets_how_often_batch_hooks_are_called(make_model: M
     assert [batch for _, batch, _ in every_step.steps] == [2, 4, 5]  # 5 whole batches and one of 2 rows
 
 
+@pytest.mark.slow
 def test_the_number_of_steps_in_a_call_changes_no_bit(make_model: Make, xy: XY, every_step: Any) -> None:
     x, y = np.tile(xy[0], (8, 1)), np.tile(xy[1], (8, 1))
     weights = []
@@ -102,6 +107,7 @@ def test_stop_training_in_a_batch_hook_ends_training_after_that_step(make_model:
     assert int(model.optimizer.iterations.numpy()) == 2
 
 
+@pytest.mark.slow
 def test_a_second_fit_of_the_same_shapes_compiles_nothing(make_model: Make, xy: XY) -> None:
     model = make_model()
     model.fit(*xy, batch_size=8, epochs=2, validation_data=xy, verbose=0)
@@ -121,6 +127,7 @@ def test_compiling_the_model_again_forgets_its_programs(make_model: Make, xy: XY
     model.fit(*xy, verbose=0)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_over_fifty_epochs(make_model: Make, xy: XY) -> None:
     model = make_model()
 
@@ -133,6 +140,7 @@ def test_memory_does_not_grow_over_fifty_epochs(make_model: Make, xy: XY) -> Non
     assert live_after(50) == live
 
 
+@pytest.mark.slow
 def test_training_data_is_given_back_after_fit(make_model: Make) -> None:
     model = make_model()
     model.fit(np.zeros((1003, 4), "float32"), np.zeros((1003, 1), "float32"), batch_size=100, verbose=0)
@@ -203,6 +211,7 @@ def test_an_epoch_that_finds_the_data_used_up_ends_early_with_a_warning(probe: A
     assert every_step.column("first") == [0, 2, 4, 6, 8]
 
 
+@pytest.mark.slow
 def test_class_weights_count_for_arrays_and_datasets_alike(make_model: Make, xy: XY) -> None:
     losses = []
     dataset = unisono.data.Dataset.from_tensor_slices(xy).batch(8)
@@ -213,6 +222,7 @@ def test_class_weights_count_for_arrays_and_datasets_alike(make_model: Make, xy:
     assert losses[0] > 1.5 * unweighted
 
 
+@pytest.mark.slow
 def test_class_weights_count_for_truth_values(xy: XY) -> None:
     marks = xy[0][:, 0] > np.median(xy[0][:, 0])
     losses = []
@@ -252,6 +262,7 @@ def test_an_optimizer_made_outside_of_the_scope_is_taken_in(pair: Strategy, xy: 
     assert {len(v.value.sharding.device_set) for v in optimizer.variables} == {2}
 
 
+@pytest.mark.slow
 def test_the_memory_of_one_training_serves_the_next_with_other_data(make_model: Any) -> None:
     x = np.ones((2**17, 4), "float32")  # 2 MiB: large enough to be kept
     y = np.ones((2**17, 1), "float32")

@@ -29,6 +29,7 @@ def test_resident_arrays_are_sent_once_and_only_row_numbers_after_that(make_mode
     assert facts.bytes_sent == facts.resident_bytes + 3 * row_numbers
 
 
+@pytest.mark.slow
 def test_steps_calls_and_forms_are_counted_and_compilation_takes_time(make_model: Make, xy: XY) -> None:
     model = make_model()
     with collect_fit_facts() as facts:

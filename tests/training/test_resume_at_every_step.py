@@ -178,6 +178,7 @@ INPUTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "residency"),
     [*((data, "auto") for data in INPUTS), (arrays, "host"), (rows_without_end, "host")],

@@ -27,6 +27,7 @@ def models() -> tuple[Any, Any, Any]:
     return model, stock, stock.get_weights()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_any_number_of_steps_gives_what_keras_gives(name: str, models: tuple[Any, Any, Any]) -> None:
     model, stock, weights = models

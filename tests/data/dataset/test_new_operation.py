@@ -128,6 +128,7 @@ def test_an_iterator_resumes_behind_it() -> None:
     assert as_lists(resumed) == rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [EveryOther(), AddDim()], ids=str)
 def test_fit_trains_on_its_elements(operation: Operation) -> None:
     def train(dataset: Dataset) -> Any:

@@ -78,6 +78,7 @@ def _read(feed: Feed, most: int, limit: int | None = None) -> tuple[list[list[in
 EXPECTED = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 3, 100])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pass_has_every_batch_once_and_in_order(kind: str, most: int, placement: Placement) -> None:

@@ -96,6 +96,7 @@ def test_names_are_written_in_order():
     assert encode_example({"b": 1, "a": 2}).index(b"a") < encode_example({"b": 1, "a": 2}).index(b"b")
 
 
+@pytest.mark.slow
 @given(st.lists(INT64S, max_size=40), st.lists(FLOATS), st.lists(st.binary(max_size=200)), st.text(max_size=9))
 def test_every_value_survives(ints, floats, strings, name):
     features = {

@@ -167,6 +167,7 @@ def test_the_names_of(thing: Callable[[], Any], names: list[str]) -> None:
     assert list(named_variables({"it": thing()})) == names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Adam", "Adafactor", "Ftrl", "Muon", "SGD"])
 def test_names_do_not_depend_on_what_was_made_before(kind: str) -> None:
     def made() -> list[tuple[str, Any]]:

@@ -60,6 +60,7 @@ def test_a_manager_serves_too(variable: Any, tmp_path: Path) -> None:
     assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-1"]
 
 
+@pytest.mark.slow
 def test_a_notice_of_the_platform_counts_as_well(variable: Any, tmp_path: Path) -> None:
     asked = threading.Event()
 

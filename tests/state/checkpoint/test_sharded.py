@@ -82,6 +82,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
 CELLS = [(kind, number) for kind in KINDS for number in NUM_DEVICES]
 
 
+@pytest.mark.slow
 def test_what_one_strategy_saves_another_restores_on_more_and_on_fewer_devices(matrix: Matrix) -> None:
     cells = [("mirrored", 2), ("all", 4), ("mesh", 4), ("mirrored", 2)]
     for number, (one, other) in enumerate(itertools.pairwise(cells)):

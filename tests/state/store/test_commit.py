@@ -214,6 +214,7 @@ def test_a_state_as_deep_as_allowed_can_be_loaded(tmp_path):
     assert load(tmp_path / "c").state == [*state, 1]
 
 
+@pytest.mark.slow
 def test_a_reader_of_a_checkpoint_that_is_replaced_all_the_time_sees_one_or_the_other(tmp_path, child):
     writer = child(
         """

@@ -64,6 +64,7 @@ def save_in_parts(series: CheckpointSeries, step: int) -> None:
     staged.commit(arrays=arrays[0], state={"step": step}, step=step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("save", [save, save_in_parts])
 @pytest.mark.parametrize("parent", ["ckpt", "runs/mnist/ckpt"])
 def test_a_checkpoint_is_on_the_disk_when_commit_returns(

@@ -71,6 +71,7 @@ def test_a_missing_name_raises_with_similar_names() -> None:
         from unisono.tf.keras.layers import Danse  # noqa: F401
 
 
+@pytest.mark.slow
 def test_keras_does_not_take_the_namespace_for_tensorflow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "tensorflow", tf)
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])

@@ -327,6 +327,7 @@ def test_a_walrus_in_the_test_of_a_loop_with_a_break():
         wrong(THREE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["    if x > {i}: return x * {i}\n", "    {word} x > {i}: y = x * {i}\n"], ids=["returns", "elif"]
 )

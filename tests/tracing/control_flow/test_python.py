@@ -170,6 +170,7 @@ def test_closures_of_one_definition_share_their_code():
     assert (one(1.0), other(1.0)) == (2.0, 3.0)
 
 
+@pytest.mark.slow
 def test_a_converted_function_does_not_keep_the_function_alive():
     def make():
         def recursive(x):

@@ -120,6 +120,7 @@ def test_loops_in_branches_in_loops():
     assert_both_same(loop, (jnp.arange(4.0),), (jnp.arange(4.0),), variables=[total, count])
 
 
+@pytest.mark.slow
 def test_a_loop_that_trains():
     weight = keras.Variable(np.zeros(3, "float32"))
     optimizer = keras.optimizers.Adam(0.1)

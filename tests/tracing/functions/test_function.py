@@ -187,6 +187,7 @@ def test_a_method_is_traced_for_each_instance():
     assert (one.traces, other.traces) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_method_does_not_keep_its_instance_alive():
     counter = Counter(0)
     counter.next(1)
@@ -445,6 +446,7 @@ def test_get_concrete_function_traces_before_the_first_call():
     assert len(traces) == 1
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_calls():
     state = keras.Variable(np.zeros(8, "float32"))
 
@@ -479,6 +481,7 @@ def test_metrics_that_a_step_does_not_touch_do_not_disturb_it():
     assert float(unused.result()) == 3.0
 
 
+@pytest.mark.slow
 def test_a_program_for_an_object_goes_with_the_object() -> None:
     class Factor:
         def __init__(self, value: float) -> None:

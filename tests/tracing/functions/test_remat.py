@@ -122,6 +122,7 @@ def plain_products() -> int:
     return _num_products(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "listed", "recomputes"),
     [
@@ -140,10 +141,12 @@ def test_keras_scopes_train_as_without(arguments: Any, listed: Any, recomputes: 
     assert (_num_products(model) > plain_products) is recomputes
 
 
+@pytest.mark.slow
 def test_a_keras_scope_trains_replicas_as_without() -> None:
     _check_training(mirrored(2), lambda: _made_in(keras.RematScope("full")), _plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [mirrored, _sharded])
 def test_a_layer_that_is_made_in_remat_trains_as_without(strategy: Any, plain_products: int) -> None:
     model = _check_training(strategy(2), lambda: _made_in(unisono.remat()), _plain)
@@ -151,23 +154,27 @@ def test_a_layer_that_is_made_in_remat_trains_as_without(strategy: Any, plain_pr
     assert _num_products(model) > plain_products
 
 
+@pytest.mark.slow
 def test_a_layer_that_is_called_in_remat_trains_as_without(plain_products: int) -> None:
     model = _check_training(mirrored(2), lambda: _called_in(unisono.remat(policy="dots_no_batch")), _plain)
     assert rematerialized_layers(model) == [("block", "dots_no_batch")]
     assert _num_products(model) > plain_products  # those of the attention
 
 
+@pytest.mark.slow
 def test_a_layer_that_is_given_to_remat_trains_as_without(plain_products: int) -> None:
     model = _check_training(mirrored(1), lambda: _given_to(unisono.remat(policy="dots")), _plain)
     assert rematerialized_layers(model) == [("block", "dots")]
     assert _num_products(model) == plain_products  # nothing but cheap operations is computed again
 
 
+@pytest.mark.slow
 def test_remat_in_the_call_of_a_model_trains_as_without() -> None:
     model = _check_training(mirrored(2), lambda: _Subclassed(unisono.remat), _plain_subclassed)
     assert [policy for _, policy in rematerialized_layers(model)] == ["nothing"]
 
 
+@pytest.mark.slow
 def test_a_block_keeps_only_its_inputs() -> None:
     def temporary_bytes(block: Callable[[Any], Any]) -> int:
         with mirrored(1).scope():
@@ -205,6 +212,7 @@ def test_a_function_that_assigns_is_computed_once_for_the_state_and_again_for_th
     assert float(count) == 3.0
 
 
+@pytest.mark.slow
 def test_replicas_compute_a_block_again_in_custom_loops() -> None:
     def train(block: Callable[[Any], Any]) -> list[Any]:
         keras.utils.set_random_seed(1)
@@ -227,6 +235,7 @@ def test_replicas_compute_a_block_again_in_custom_loops() -> None:
         np.testing.assert_allclose(one, other, rtol=2e-6, atol=2e-7)
 
 
+@pytest.mark.slow
 def test_a_mask_leaves_a_block() -> None:
     embed = keras.Sequential([keras.layers.Embedding(4, 3, mask_zero=True), keras.layers.Dense(3)])
     tokens = np.array([[1, 2, 0]])

@@ -34,6 +34,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_derivative_is_that_of_jax(name: str) -> None:
     x = X + 0.0
@@ -44,6 +45,7 @@ def test_the_derivative_is_that_of_jax(name: str) -> None:
     np.testing.assert_allclose(accumulator.jvp(y), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_derivative_by_variables_of_a_model() -> None:
     network, rows = _network(), jnp.ones((2, 3))
     kernel = network.layers[0].kernel
@@ -60,6 +62,7 @@ def test_the_derivative_by_variables_of_a_model() -> None:
     np.testing.assert_array_equal(accumulator.jvp(kernel), direction)
 
 
+@pytest.mark.slow
 def test_a_tape_inside_gives_the_product_of_hessian_and_direction() -> None:
     x = X + 0.0
     with ForwardAccumulator(x, DIRECTION) as accumulator, unisono.GradientTape() as tape:
@@ -71,6 +74,7 @@ def test_a_tape_inside_gives_the_product_of_hessian_and_direction() -> None:
     np.testing.assert_allclose(product, hessian @ DIRECTION, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_tape_outside_differentiates_the_derivative() -> None:
     x = X + 0.0
     with unisono.GradientTape() as tape:
