@@ -76,7 +76,8 @@ test-all: lint types layers
 # With ARGS some scenarios are tried again, and the page has only these.
 test-engines: $(ENGINES_READY)
 	@rm -f build/engines.jsonl
-	@$(ENGINES)/bin/python -m pytest -q -m engines tests/engines --engine-results=build/engines.jsonl $(ARGS); code=$$?; \
+	@$(ENGINES)/bin/python -m pytest -q -n 2 --dist loadfile -m engines tests/engines \
+	    --engine-results=build/engines.jsonl $(ARGS); code=$$?; \
 	    $(ENGINES)/bin/python -m tests.engines.page build/engines.jsonl docs/engines.md && exit $$code
 
 # With ARGS some faults are tried again, and the page combines them with the earlier results of the rest.

@@ -25,7 +25,7 @@ end are those of an undisturbed job, to the last bit. How to use an engine is in
 [ray.md](ray.md), [slurm.md](slurm.md) and [kubernetes.md](kubernetes.md).
 """
 
-ENGINES: Final = ("Ray", "SLURM", "Open MPI", "Kubernetes", "SkyPilot")
+ENGINES: Final = ("Ray", "SLURM", "Open MPI", "Kubernetes", "SkyPilot", "bucket mounts")
 
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
@@ -41,7 +41,7 @@ def _table(engine: str, tried: dict[tuple[str, str], dict[str, Any]]) -> str:
     rows = [row for (of, _), row in tried.items() if of == engine]
     lines = [f"| {row['scenario']} | {row['result'] if row['outcome'] == 'passed' else '**failed**'} |" for row in rows]
     body = ["| scenario | result |", "| --- | --- |", *lines] if lines else ["Not tried."]
-    return f"## {engine}\n\n" + "\n".join(body) + "\n"
+    return f"## {engine[0].upper()}{engine[1:]}\n\n" + "\n".join(body) + "\n"
 
 
 def _versions() -> str:

@@ -42,7 +42,7 @@ def test_a_signal_saves_and_requeues(submit: Submit, undisturbed: FollowedJob, r
     job.wait_for_step(6)
     job.cluster.call("scancel", "--signal=TERM", job.id)
     expect_resumed(job, undisturbed)
-    assert "Workers have 100 s to end" in job.output
+    assert "Workers have 100 s to save and end" in job.output
     record_scenario(engine="SLURM", scenario="`scancel --signal=TERM`", result="saved, requeued, bit-equal")
 
 
