@@ -11,6 +11,7 @@ from unisono._src.devices import has_jax_started
 from unisono._src.devices._startup import check_jax_not_started
 
 SCRIPT = """
+import sys
 import jax
 from unisono._src.devices import has_jax_started
 from unisono._src.devices._startup import check_jax_not_started
@@ -20,6 +21,7 @@ print(has_jax_started(), has_jax_started(), jax.config.jax_num_cpu_devices == be
 check_jax_not_started("too late")
 jax.config.update("jax_num_cpu_devices", 3)  # refused once JAX has started
 print(has_jax_started(), len(jax.devices()), has_jax_started())
+print([name for name in sys.modules if name.partition(".")[0] in ("ray", "fsspec") or "unisono_launch.engines" in name])
 """
 
 
@@ -36,4 +38,4 @@ def test_after_the_first_array_jax_has_started() -> None:
 def test_has_jax_started_does_not_start_jax_and_leaves_its_settings_as_they_were() -> None:
     result = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == ["False False True", "False 3 True"]
+    assert result.stdout.splitlines() == ["False False True", "False 3 True", "[]"]

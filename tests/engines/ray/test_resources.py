@@ -1,5 +1,8 @@
 """What jobs ask Ray for, and what they may not ask for. Needs Ray, and no cluster."""
 
+import subprocess
+import sys
+
 import pytest
 
 from unisono_launch.engines.ray._devices import RayDevices
@@ -50,3 +53,11 @@ def test_the_public_names_exist() -> None:
 
     assert sorted(unisono.ray.__all__) == ["ReportCallback", "Trainer"]
     assert all(hasattr(unisono.ray, name) for name in unisono.ray.__all__)
+
+
+def test_unisono_imports_ray_only_when_asked_to() -> None:
+    script = (
+        "import sys, unisono, unisono_launch._main; print([name for name in sys.modules if name.startswith('ray')])"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert result.stdout == "[]\n"

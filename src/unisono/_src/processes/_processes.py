@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -26,9 +27,8 @@ _SHUTDOWN_SECONDS: Final = 600
 TOO_LATE = """JAX has already started in this process, without the other workers. A worker has to join them before: make
 the strategy first, directly after the imports, and then arrays, datasets and models."""
 
-PEER_LOST = """
-{me} exits because another worker of the job has ended or cannot be reached: one of {peers}.
-Look at its log for the cause."""
+PEER_LOST = """{me} exits because {peers} has ended or cannot be reached ({error}).
+The cause is in the log of that worker; the traceback of this one is {where}."""
 
 # What the errors of gloo, NCCL and the coordination service about a broken connection contain.
 _BROKEN_CONNECTION: Final = (
@@ -158,18 +158,50 @@ def _exit_at_once_on_errors() -> None:
     """An exception on one worker must end the process, not wait at the exit for its peers, which wait for it."""
     previous_hook = sys.excepthook
 
-    def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    def hook(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
         report_failure()
-        previous_hook(kind, error, traceback)
         is_peer_lost = _is_broken_connection(error)
+        stored = _store_traceback(error) if is_peer_lost else None
+        if stored is None:
+            previous_hook(kind, error, frames)
         if is_peer_lost:
-            peers = [name for index, name in enumerate(_joined.names) if index != _joined.index]
-            print(PEER_LOST.format(me=_joined.names[_joined.index], peers=", ".join(peers)), file=sys.stderr)
+            _print_lost_peer(error, "above" if stored is None else f"in {stored}")
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(ExitCode.LOST if is_peer_lost else ExitCode.FAILED)
 
     sys.excepthook = hook
+
+
+def _print_lost_peer(error: BaseException, where: str) -> None:
+    peers = [name for index, name in enumerate(_joined.names) if index != _joined.index]
+    message = str(error)
+    if "heartbeat" not in message:  # else the launcher reads in it which worker is stuck
+        message = (message.splitlines() or [""])[0]
+    text = PEER_LOST.format(
+        me=_joined.names[_joined.index],
+        peers=peers[0] if len(peers) == 1 else f"another worker of the job ({', '.join(peers)})",
+        error=f"{type(error).__name__}: {message}",
+        where=where,
+    )
+    print(text, file=sys.stderr)
+
+
+def _store_traceback(error: BaseException) -> str | None:
+    """Writes the traceback beside the log of this worker; None if there is none, or it cannot be written.
+
+    Dozens of lines about a connection would stand before the launcher's report, which has the cause.
+    """
+    status = read_environment().status
+    if status is None or os.getsid(0) != os.getpid():
+        return None
+    path = f"{status.removesuffix('.status')}.traceback"
+    try:
+        with open(path, "a") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        return None
+    return os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
 
 
 def _is_broken_connection(error: BaseException | None) -> bool:
