@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from unisono_launch.launch._command_line import CommandParser, split_program
+from unisono_launch.launch._command_line import CommandParser, parse_size, split_program
 from unisono_launch.launch._options import Options, SizeRange, UsageError
 from unisono_launch.worker import ExitCode
 
@@ -142,7 +142,7 @@ def _num_workers(text: str) -> int | SizeRange | Literal["auto", "gpu"]:
     if text == "gpu":
         return "gpu"
     try:
-        return _number_or_range(text)
+        return parse_size(text)
     except ValueError:
         raise UsageError(
             f"-n {text} is not a number of workers. Give one, as in -n 2, or -n auto, or -n 1:2 for one or two."
@@ -151,15 +151,8 @@ def _num_workers(text: str) -> int | SizeRange | Literal["auto", "gpu"]:
 
 def _nnodes(text: str) -> int | SizeRange:
     try:
-        return _number_or_range(text)
+        return parse_size(text)
     except ValueError:
         raise UsageError(
             f"--nnodes {text} is not a number of machines. Give one, as in --nnodes 2, or --nnodes 1:2 for one or two."
         ) from None
-
-
-def _number_or_range(text: str) -> int | SizeRange:
-    least, colon, most = text.partition(":")
-    if not colon or least == most:
-        return int(least)
-    return SizeRange(int(least), int(most))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from unisono_launch.launch._options import UsageError
+from unisono_launch.launch._options import SizeRange, UsageError
 
 # torchrun's flags that have no counterpart, and why none is needed.
 _TORCHRUN: Final = {
@@ -68,6 +68,14 @@ def split_program(parser: argparse.ArgumentParser, arguments: list[str]) -> tupl
     if program[num_words : num_words + 1] == ["--"]:
         del program[num_words]
     return flags, program
+
+
+def parse_size(text: str) -> int | SizeRange:
+    """Parses N or MIN:MAX; raises ValueError."""
+    least, colon, most = text.partition(":")
+    if not colon or least == most:
+        return int(least)
+    return SizeRange(int(least), int(most))
 
 
 def take_engine(arguments: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from unisono_launch.launch._machines import Machines
@@ -15,7 +16,7 @@ def make_run_folder(options: Options, machines: Machines) -> Path:
         return _make_folder(Path(options.run_dir))
     if options.name is not None:
         return _make_folder(Path("runs", options.name))
-    stem = _stem(options.program)
+    stem = script_stem(options.program)
     if not machines.is_single:
         if machines.job_id is None:
             raise UsageError(
@@ -34,7 +35,8 @@ def make_run_folder(options: Options, machines: Machines) -> Path:
     raise UsageError(f"runs/{name} and all names like it are taken. Give one: --name NAME")
 
 
-def _stem(program: tuple[str, ...]) -> str:
+def script_stem(program: Sequence[str]) -> str:
+    """The name of a script without its ending, or the last part of a module's name."""
     return program[1].rpartition(".")[2] if program[0] == "-m" else Path(program[0]).stem
 
 

@@ -14,7 +14,7 @@ import jax
 
 from unisono._src.core import read_environment
 from unisono._src.devices import check_jax_not_started
-from unisono._src.processes._progress import report_failure
+from unisono._src.processes._progress import report_failure, status_path
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
 from unisono_launch.worker import ExitCode
 
@@ -192,8 +192,8 @@ def _store_traceback(error: BaseException) -> str | None:
 
     Dozens of lines about a connection would stand before the launcher's report, which has the cause.
     """
-    status = read_environment().status
-    if status is None or os.getsid(0) != os.getpid():
+    status = status_path()
+    if status is None:
         return None
     path = f"{status.removesuffix('.status')}.traceback"
     try:
@@ -201,7 +201,8 @@ def _store_traceback(error: BaseException) -> str | None:
             file.writelines(traceback.format_exception(error))
     except OSError:
         return None
-    return os.path.relpath(path) if not os.path.relpath(path).startswith("..") else path
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
 
 
 def _is_broken_connection(error: BaseException | None) -> bool:

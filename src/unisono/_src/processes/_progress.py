@@ -28,8 +28,12 @@ def report_failure() -> None:
 @functools.cache
 def _status_file(pid: int) -> int | None:
     """Opened once by a process. By pid: a forked child inherits the cache, and must not use the file."""
+    path = status_path()
+    return None if path is None else os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+
+
+def status_path() -> str | None:
+    """Where this process reports its progress, beside its log; None if no launcher watches it."""
     path = read_environment().status
     # A worker leads its session. Its child processes inherit the variable, but the file belongs to the worker.
-    if path is None or os.getsid(0) != pid:
-        return None
-    return os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
+    return path if path is not None and os.getsid(0) == os.getpid() else None

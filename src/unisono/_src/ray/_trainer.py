@@ -7,7 +7,7 @@ import copy
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import ray
@@ -15,7 +15,7 @@ from ray.train import DataConfig, Result, RunConfig, ScalingConfig
 from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 
 from unisono._src.processes import PreemptionNotice
-from unisono._src.ray._worker_loop import wrap_train_loop
+from unisono._src.ray._worker_loop import watching, wrap_train_loop
 from unisono_launch.engines.ray._backend import UnisonoConfig
 from unisono_launch.engines.ray._stop_flag import start_stop_flag
 
@@ -86,13 +86,11 @@ class Trainer(DataParallelTrainer):
         return result
 
 
-@contextlib.contextmanager
-def _passing_on(notice: PreemptionNotice, stop_flag: Any) -> Iterator[None]:
+def _passing_on(notice: PreemptionNotice, stop_flag: Any) -> contextlib.AbstractContextManager[None]:
     """The main thread waits for Ray, so another one asks the workers to stop. If their training cannot save, this
     process ends as without this handler: by a second signal, which counts some seconds after the first."""
-    ended = threading.Event()
 
-    def watch() -> None:
+    def watch(ended: threading.Event) -> None:
         while not ended.wait(_POLL_SECONDS):
             if notice.received:
                 ray.get(stop_flag.request.remote())
@@ -101,13 +99,7 @@ def _passing_on(notice: PreemptionNotice, stop_flag: Any) -> Iterator[None]:
             if ray.get(stop_flag.is_ignored.remote()):
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    thread = threading.Thread(target=watch, name="unisono-ray-stop", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return watching(watch, "unisono-ray-stop")
 
 
 def _ordered_data() -> DataConfig:

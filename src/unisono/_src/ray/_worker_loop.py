@@ -48,11 +48,8 @@ def wrap_train_loop(train_loop: Callable[..., Any], stop_flag: Any) -> Callable[
     return run
 
 
-@contextlib.contextmanager
-def _watching_for_notices(stop_flag: Any) -> Iterator[None]:
-    ended = threading.Event()
-
-    def watch() -> None:
+def _watching_for_notices(stop_flag: Any) -> contextlib.AbstractContextManager[None]:
+    def watch(ended: threading.Event) -> None:
         # Not ray.train.get_preemption_info(), which waits until every worker has called it.
         notices = get_train_context().preemption_context
         while not ended.wait(_POLL_SECONDS):
@@ -68,7 +65,14 @@ def _watching_for_notices(stop_flag: Any) -> Iterator[None]:
             except RayActorError:  # the driver has died, and Ray ends this process
                 return
 
-    thread = threading.Thread(target=watch, name="unisono-ray-notices", daemon=True)
+    return watching(watch, "unisono-ray-notices")
+
+
+@contextlib.contextmanager
+def watching(watch: Callable[[threading.Event], None], name: str) -> Iterator[None]:
+    """Runs ``watch`` in a thread during the block; the event is set at its end."""
+    ended = threading.Event()
+    thread = threading.Thread(target=watch, args=(ended,), name=name, daemon=True)
     thread.start()
     try:
         yield

@@ -6,11 +6,10 @@ import argparse
 import re
 import time
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from unisono_launch.engines.kubernetes._options import KubernetesOptions
-from unisono_launch.launch import CommandParser, UsageError, split_program
+from unisono_launch.launch import CommandParser, UsageError, script_stem, split_program
 
 _USAGE: Final = "unisono run --on kubernetes --image IMAGE [options] (script.py | -m module) [arguments of the script]"
 
@@ -137,7 +136,6 @@ def _default_name(program: Sequence[str]) -> str:
     >>> _default_name(["-m", "package.My_train"])[:9]
     'my-train-'
     """
-    stem = program[1].rpartition(".")[2] if program[0] == "-m" else PurePosixPath(program[0]).stem
-    letters = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:20].strip("-")
+    letters = re.sub(r"[^a-z0-9]+", "-", script_stem(program).lower()).strip("-")[:20].strip("-")
     letters = letters if letters[:1].isalpha() else f"job-{letters}".strip("-")
     return f"{letters}-{time.strftime('%Y%m%d-%H%M%S')}"

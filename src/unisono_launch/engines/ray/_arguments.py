@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono_launch.engines.ray._devices import RayDevices
-from unisono_launch.launch import CommandParser, Options, SizeRange, UsageError, split_program
+from unisono_launch.launch import CommandParser, Options, SizeRange, UsageError, parse_size, split_program
 from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run --on ray [options] (script.py | -m module) [arguments of the script]"
@@ -123,9 +123,8 @@ def _parser() -> CommandParser:
 
 
 def _num_workers(text: str) -> int | SizeRange:
-    least, colon, most = text.partition(":")
     try:
-        return int(least) if not colon or least == most else SizeRange(int(least), int(most))
+        return parse_size(text)
     except ValueError:
         raise UsageError(
             f"-n {text} is not a number of workers. Give one, as in -n 2, or -n 2:4 for two to four."

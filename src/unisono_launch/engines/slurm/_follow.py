@@ -122,8 +122,7 @@ def _judge(job: SlurmJob) -> tuple[int, str]:
         return ExitCode.LOST, f"failed: its batch script was ended by signal {job.exit_signal}"
     if job.exit_code == ExitCode.TERMINATED:
         return job.exit_code, "was stopped by SIGTERM before its workers had saved, and is not requeued"
-    known = (ExitCode.INTERRUPTED, ExitCode.TERMINATED)
-    if job.exit_code > 128 and job.exit_code not in known:  # a launcher was killed: 128 and the signal
+    if job.exit_code > 128 and job.exit_code != ExitCode.INTERRUPTED:  # a launcher was killed: 128 and the signal
         return ExitCode.LOST, f"failed with code {job.exit_code}"
     return job.exit_code, "failed"
 

@@ -15,7 +15,7 @@ from unisono_launch.cluster import SlurmError, call_slurm
 from unisono_launch.engines.slurm._arguments import parse
 from unisono_launch.engines.slurm._follow import follow
 from unisono_launch.engines.slurm._script import NOTICE_MARGIN, BatchScript
-from unisono_launch.launch import UsageError, parse_run_options
+from unisono_launch.launch import UsageError, parse_run_options, script_stem
 from unisono_launch.worker import ExitCode
 
 _RESOURCES: Final = ("gpus_per_node", "cpus_per_task", "time", "partition", "account", "qos", "constraint", "mem")
@@ -58,7 +58,7 @@ def write_script(options: argparse.Namespace, folder: Path, work_dir: Path) -> s
         )
     _check_time(options.time, options.grace)
     resources = [
-        f"--job-name={_job_name(options.name or _stem(options.program))}",
+        f"--job-name={_job_name(options.name or script_stem(options.program))}",
         f"--nodes={options.nodes}",
         "--ntasks-per-node=1",
     ]
@@ -118,15 +118,11 @@ def _choose_folder(options: argparse.Namespace) -> Path:
         if not re.fullmatch(r"[\w+-][\w.+-]*", options.name):
             raise UsageError(f"--name {options.name!r} is not a plain name. Give one, as in --name mnist")
         return Path("runs", options.name).absolute()
-    name = f"{_stem(options.program)}-{time.strftime('%Y%m%d-%H%M%S')}"
+    name = f"{script_stem(options.program)}-{time.strftime('%Y%m%d-%H%M%S')}"
     folder, number = Path("runs", name), 2
     while folder.exists():
         folder, number = Path("runs", f"{name}-{number}"), number + 1
     return folder.absolute()
-
-
-def _stem(program: tuple[str, ...]) -> str:
-    return program[1].rpartition(".")[2] if program[0] == "-m" else Path(program[0]).stem
 
 
 def _check_time(limit: str | None, grace: int) -> None:
