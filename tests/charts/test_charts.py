@@ -1,0 +1,105 @@
+"""Charts: valid SVG, values at their places, user text escaped."""
+
+import math
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from unisono._src.charts import Mark, Series, chart_style, draw_lines, draw_stacked_bars
+from unisono._src.charts._scale import Scale, fit_scale
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def elements(chart, tag, css=""):
+    return [each for each in ElementTree.fromstring(chart).iter(SVG + tag) if css in each.get("class", "")]
+
+
+def texts(chart):
+    return ["".join(each.itertext()) for each in elements(chart, "text")]
+
+
+def test_a_line_chart_has_a_line_per_series_a_legend_and_labelled_marks():
+    chart = draw_lines(
+        [Series("loss", [0, 1, 2], [3.0, 2.0, 1.0]), Series("val_loss", [0, 1, 2], [3.1, 2.5, 2.0], dashed=True)],
+        title="Loss",
+        x_label="epoch",
+        marks=[Mark(1, "restart 1")],
+    )
+    lines = [each for each in elements(chart, "path", "line") if each.get("d").count("L") == 2]
+    assert [each.get("class") for each in lines] == ["line c1", "line c2"]
+    assert {"Loss", "epoch", "loss", "val_loss", "restart 1"} <= set(texts(chart))
+    assert len(elements(chart, "path", "mark")) == 1
+
+
+def test_text_of_the_user_is_escaped():
+    name = "<script>alert('x')</script>&\"quoted\""
+    for chart in (
+        draw_lines([Series(name, [1, 2], [1, 2])], title=name, x_label=name, legend=True, marks=[Mark(1, name)]),
+        draw_stacked_bars([Series(name, [1, 2], [1, 2])], title=name, y_label=name),
+    ):
+        assert "<script" not in chart
+        assert any(name in text for text in texts(chart))  # it is shown as it is
+
+
+def test_a_value_without_a_place_is_a_gap_in_the_line():
+    linear = draw_lines([Series("loss", range(5), [1.0, 2.0, math.nan, 2.0, 1.0])])
+    log = draw_lines([Series("loss", range(5), [1.0, 2.0, 0.0, 2.0, 1.0])], y_scale="log")
+    for chart in (linear, log):
+        (line,) = elements(chart, "path", "line")
+        assert line.get("d").count("M") == 2
+    alone = draw_lines([Series("loss", range(3), [math.nan, 1.0, math.inf])])
+    assert len(elements(alone, "circle")) == 1
+
+
+@pytest.mark.parametrize("values", [[], [math.nan, math.inf]])
+def test_a_chart_without_values_says_so(values):
+    assert "no values" in texts(draw_lines([Series("loss", range(len(values)), values)], title="Loss"))
+    assert "no values" in texts(draw_stacked_bars([Series("wait", [], [])]))
+
+
+def test_a_long_line_is_thinned_and_keeps_its_peaks():
+    values = [0.0] * 100_000
+    values[54_321] = 7.0
+    chart = draw_lines([Series("spike", range(len(values)), values)])
+    (line,) = elements(chart, "path", "line")
+    assert line.get("d").count("L") < 700
+    places = [float(point.split()[1]) for point in line.get("d")[1:].split("L")]
+    assert min(places) < max(places) - 100  # pixels count downwards
+
+
+def test_stacked_bars_stand_on_each_other():
+    chart = draw_stacked_bars([Series("compute", [1, 2], [3.0, 1.0]), Series("input wait", [1, 2], [1.0, 3.0])])
+    bars = [each for each in elements(chart, "rect", "area") if each.find(SVG + "title") is not None]
+    assert len(bars) == 4
+    lower, upper = (bars[0], bars[1])
+    assert float(upper.get("y")) + float(upper.get("height")) == pytest.approx(float(lower.get("y")), abs=0.2)
+    assert float(lower.get("height")) == pytest.approx(3 * float(upper.get("height")), rel=0.01)
+
+
+def test_many_bars_become_averages_of_neighbours():
+    chart = draw_stacked_bars([Series("compute", range(10_000), [1.0] * 10_000)])
+    assert len(elements(chart, "rect", "area")) < 250
+
+
+def test_parts_with_different_x_are_an_error():
+    with pytest.raises(ValueError, match="same x"):
+        draw_stacked_bars([Series("a", [1], [1]), Series("b", [2], [1])])
+    with pytest.raises(ValueError, match="2 values of x and 1 of y"):
+        Series("a", [1, 2], [1])
+
+
+def test_ticks_are_round_numbers_within_the_axis():
+    assert Scale("linear", 0, 97, 0, 100).ticks(5) == [0, 20, 40, 60, 80]
+    assert Scale("linear", 1, 3, 0, 100).ticks(8, whole=True) == [1, 2, 3]
+    assert Scale("log", 1e-7, 1.0, 0, 100).ticks(10) == pytest.approx([10.0**each for each in range(-7, 1)])
+    assert Scale("log", 0.15, 0.9, 0, 100).ticks(5) == pytest.approx([0.2, 0.5])
+    constant = fit_scale("linear", [0.5, 0.5], 0, 100)
+    assert constant.low < 0.5 < constant.high
+
+
+def test_only_a_standalone_chart_carries_its_style():
+    series = [Series("loss", [1, 2], [1, 2])]
+    assert chart_style() in draw_lines(series)
+    assert "<style>" not in draw_lines(series, standalone=False)
+    assert "prefers-color-scheme:dark" in chart_style()
