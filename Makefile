@@ -25,15 +25,21 @@ ENGINES := .venvs/engines-$(PY)
 ENGINES_LOCK := requirements/lock-engines-$(PY).txt
 ENGINES_READY := $(ENGINES)/ready
 
+# Sphinx and what it needs, beside the core that the reference is made from.
+DOCS := .venvs/docs-$(PY)
+DOCS_LOCK := requirements/lock-docs-$(PY).txt
+DOCS_READY := $(DOCS)/ready
+
 # Hides XLA warnings that no user can act on; errors are still shown.
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
+	@echo "make docs       build the documentation site in build/docs/html"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests (about a quarter of an hour on two cores)"
 	@echo "make test-all   the checks and every test, the long ones too"
@@ -63,6 +69,11 @@ demo: $(READY)
 	@$(VENV)/bin/unisono demo $(ARGS)
 
 install: $(READY)
+
+# The whole repository is the source, so that links between pages and to files are those that GitHub shows.
+docs: $(DOCS_READY)
+	@$(DOCS)/bin/python -m sphinx -M html . build/docs -c docs -d build/docs/doctrees -E -W --keep-going -q $(ARGS)
+	@echo "build/docs/html/index.html"
 
 check: lint types layers
 	@$(PYTEST) -m "not slow and not full and not engines" --ignore=tests/parity $(ARGS)
@@ -170,6 +181,13 @@ $(ENGINES_READY): $(wildcard $(ENGINES_LOCK)) pyproject.toml | supported
 	@test -f $@ || $(PYTHON) -m venv --clear $(ENGINES)
 	@$(ENGINES)/bin/python -m $(PIP) install --no-deps --require-hashes -r $(ENGINES_LOCK)
 	@$(ENGINES)/bin/python -m $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DOCS_READY): $(wildcard $(DOCS_LOCK)) pyproject.toml | supported
+	@echo "Installing into $(DOCS) from $(DOCS_LOCK) (once)"
+	@test -f $@ || $(PYTHON) -m venv --clear $(DOCS)
+	@$(DOCS)/bin/python -m $(PIP) install --no-deps --require-hashes -r $(DOCS_LOCK)
+	@$(DOCS)/bin/python -m $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 supported:

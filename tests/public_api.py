@@ -44,14 +44,14 @@ def describe(module: ModuleType) -> Iterator[str]:
             yield f"module {path}"
         elif inspect.isclass(value):
             yield f"class {path}{_signature(value)}"
-            yield from (f"    {member}" for member in _members(value))
+            yield from (f"    {member}" for member in public_members(value))
         elif callable(value):
             yield f"{path}{_signature(value)}"
         else:
             yield f"{path}: {type(value).__name__}"
 
 
-def _members(cls: type) -> Iterator[str]:
+def public_members(cls: type) -> Iterator[str]:
     """Members of Unisono's that no public base class lists already."""
     for name in sorted(dir(cls)):
         definer = next((base for base in cls.__mro__ if name in vars(base)), None)
