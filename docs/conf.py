@@ -1,4 +1,4 @@
-"""Settings of the documentation site. `make docs` builds it; docs/design/0019-the-documentation-site.md gives the reasons."""
+"""Settings of the documentation site, which `make docs` builds. docs/design has the reasons (0019)."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ repository_url = ""
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-myst_fence_as_directive = ["mermaid", "reference"]
+myst_fence_as_directive = ["mermaid"]
 suppress_warnings = ["myst.header"]  # a table of contents may begin below the page's title
 
 default_role = "code"

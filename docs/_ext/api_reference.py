@@ -1,7 +1,7 @@
 """The directive `reference`: public names, one to a line, described by their docstrings.
 
-A line `module unisono.checkpoint` stands for the docstring of a module. A line `unisono.data.AUTOTUNE: text` describes a
-value, which has no docstring, or a second name of a class. Listed with a class are the members that
+A line `module unisono.checkpoint` stands for the docstring of a module. A line `unisono.data.AUTOTUNE: text` describes
+a value, which has no docstring, or a second name of a class. Listed with a class are the members that
 tests/public_api.txt lists.
 """
 
@@ -25,7 +25,7 @@ _SENTENCE_END = re.compile(r"(?<=\.)\s")
 
 
 class Reference(SphinxDirective):
-    """A fenced block of the language `reference`."""
+    """A block of names."""
 
     has_content = True
 
@@ -66,7 +66,9 @@ def _description(line: str) -> list[str]:
     path, _, text = line.partition(": ")
     value = find_object(path)
     if text:
-        head = [f".. py:class:: {path}"] if inspect.isclass(value) else [f".. py:data:: {path}", f"   :value: {value!r}"]
+        head = (
+            [f".. py:class:: {path}"] if inspect.isclass(value) else [f".. py:data:: {path}", f"   :value: {value!r}"]
+        )
         return [*head, "", f"   {text}", ""]
     if not inspect.isclass(value):
         return [f".. autofunction:: {path}", ""]

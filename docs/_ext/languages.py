@@ -26,10 +26,7 @@ class SearchEnglishAndKorean(SearchEnglish):
     def split(self, input: str) -> list[str]:
         words = super().split(input)
         beginnings = [
-            hangul[:length]
-            for word in words
-            for hangul in _HANGUL.findall(word)
-            for length in range(2, len(hangul))
+            hangul[:length] for word in words for hangul in _HANGUL.findall(word) for length in range(2, len(hangul))
         ]
         return words + beginnings
 
@@ -41,7 +38,12 @@ def add_language(
     code = _language(page)
     context["language"] = code
     context["languages"] = [
-        {"code": other, "name": name, "active": other == code, "link": context["pathto"](_counterpart(app, page, other))}
+        {
+            "code": other,
+            "name": name,
+            "active": other == code,
+            "link": context["pathto"](_counterpart(app, page, other)),
+        }
         for other, name in _NAMES.items()
     ]
     tree = BeautifulSoup(context.get("furo_navigation_tree", ""), "html.parser")

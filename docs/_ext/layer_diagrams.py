@@ -1,7 +1,7 @@
 """Mermaid diagrams of layers, as boxes in HTML.
 
-GitHub draws Mermaid. Its own script (3 MB of JavaScript) would be loaded from another site, or be a part of this one, to
-draw one diagram. Understood are `subgraph` blocks with nodes, and one chain of arrows between the blocks.
+GitHub draws Mermaid. Its own script (3 MB of JavaScript) would be loaded from another site, or be a part of this one,
+to draw one diagram. Understood are `subgraph` blocks with nodes, and one chain of arrows between the blocks.
 """
 
 import html

@@ -63,18 +63,22 @@ class ShardedVariable:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of all rows together."""
         return (sum(part.shape[0] for part in self.variables), *self.variables[0].shape[1:])
 
     @property
     def dtype(self) -> str:
+        """The dtype of every part."""
         return str(self.variables[0].dtype)
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
     def trainable(self) -> bool:
+        """Whether optimizers change it."""
         return bool(self.variables[0].trainable)
 
     @trainable.setter

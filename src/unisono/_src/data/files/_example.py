@@ -157,9 +157,21 @@ def _explain_decode_errors(cls: Any) -> None:
                 "message?"
             ) from None
 
-    cls.FromString = staticmethod(lambda serialized: parse_or_explain(from_string, serialized))
-    cls.ParseFromString = lambda self, serialized: parse_or_explain(parse, self, serialized)
-    cls.MergeFromString = lambda self, serialized: parse_or_explain(merge, self, serialized)
+    def new_from_string(serialized: bytes) -> Any:
+        """The message that was written by `SerializeToString`."""
+        return parse_or_explain(from_string, serialized)
+
+    def parse_from_string(self: Any, serialized: bytes) -> Any:
+        """Replaces what is in this message by what `SerializeToString` wrote; returns the number of bytes."""
+        return parse_or_explain(parse, self, serialized)
+
+    def merge_from_string(self: Any, serialized: bytes) -> Any:
+        """Adds what `SerializeToString` wrote to what is in this message; returns the number of bytes."""
+        return parse_or_explain(merge, self, serialized)
+
+    cls.FromString = staticmethod(new_from_string)
+    cls.ParseFromString = parse_from_string
+    cls.MergeFromString = merge_from_string
 
 
 def _find_damage(data: bytes) -> str | None:
