@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted(
-    path for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md") for path in ROOT.glob(pattern)
-)
+from tests.docs.page import PAGES, ROOT
+
 # Where a path on a page may begin.
 FOLDERS = [ROOT / name for name in ("", "src", "src/unisono", "src/unisono/_src", "benchmarks", "tests", "tests/loops")]
 _CODE_BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -16,7 +16,7 @@ from unittest import mock
 from tests.docs.page import ROOT, Block
 from unisono_launch._main import main
 
-_INLINE = re.compile(r"(?<!`)`((?:unisono|make) [^`\n]+(?:\n[^`\n]+)?)`(?!`)")
+_INLINE = re.compile(r"(?<!`)`((?:unisono|make|pip install) [^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 _FENCED = re.compile(r"^\s*(`{3,}).*?^\s*\1", re.DOTALL | re.MULTILINE)
 _OPERATORS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "<", "2>&1", "2>", "(", ")"})
 
@@ -75,6 +75,8 @@ def problem_inline(command: str) -> str | None:
     words = re.sub(r"--on( ENGINE)?$", "--on slurm", command.replace("…", " ")).split()
     if words[0] == "make":
         return _problem_of_make(words[1:])
+    if words[0] == "pip":
+        return _problem_of_pip(words[2:])
     return _problem_of_unisono(words[1:], parse=False)
 
 

@@ -8,6 +8,7 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _DURATION = re.compile(r"\d[\d.,]*\s?(?:µs|us|ms|s|min|h)\b")
 _NUMBER = re.compile(r"[-+]?\d[\d.,_]*(?:e[-+]?\d+)?")
 _RUN = re.compile(r"([━─═╸╺█▉-▏=#.-])\1+")
+_EXCEPTION = re.compile(r"^(?:\w+\.)+(?=\w+(?:Error|Exception|Warning|Interrupt|Exit)\b)")
 _ANYTHING = ("…", "...")
 
 
@@ -41,7 +42,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _normalize(line: str) -> str:
-    line = _DURATION.sub("0", line.strip())
+    line = _DURATION.sub("0", _EXCEPTION.sub("", line.strip()))
     line = _NUMBER.sub("0", line)
     return re.sub(r"\s+", " ", _RUN.sub(r"\1", line))
 

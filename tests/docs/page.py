@@ -14,7 +14,7 @@ PAGES = sorted(
 )
 
 # What a comment above a block may say; README.md in this folder describes each.
-COMMENTS = ("setup", "file", "files", "not run", "full", "own process", "fails", "output")
+COMMENTS = ("setup", "files", "file", "folder", "not run", "full", "own process", "fails", "output")
 
 # Languages of blocks that are run, and of those that are only read. Directives of MyST are in braces.
 PYTHON, SHELL = ("python", "pycon"), ("bash", "console")
@@ -22,7 +22,7 @@ _READ = ("text", "json", "yaml", "toml", "ini", "dockerfile", "mermaid", "diff",
 
 _FENCE = re.compile(r"^(?P<indent>\s*)(?P<fence>`{3,}|~{3,})(?P<info>.*)$")
 _COMMENT = re.compile(r"<!--\s*(?P<text>.*?)\s*-->", re.DOTALL)
-_NAMED = re.compile(rf"(?P<name>{'|'.join(COMMENTS)})\b(?::\s*(?P<value>.*))?$", re.DOTALL)
+_NAMED = re.compile(rf"(?P<name>{'|'.join(COMMENTS)})\b(?::[ \t]*(?P<value>.*))?$", re.DOTALL)
 
 
 class PageError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import gc
 import os
 import re
 import shutil
@@ -36,10 +37,12 @@ class BlockError(Exception):
 
 def run_page(page: Path, folder: Path, *, full: bool) -> int:
     """Runs the blocks of a page in a folder; returns how many. Without `full`, the blocks marked so are left out."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
     number_run = 0
     printed: str | None = None
-    with _as_a_reader_starts(folder):
+    with _as_a_reader_starts(folder), contextlib.ExitStack() as page_end:
+        namespace: dict[str, Any] = {"__name__": "__main__", "page_end": page_end}
+        page_end.callback(gc.collect)  # threads of datasets end with their iterators
+        page_end.callback(namespace.clear)
         for block in read_blocks(page):
             if block.language == "text" and (block.directly_below or "output" in block.comments):
                 _compare(block, block.text, printed)
@@ -134,14 +137,13 @@ def _run_shell(block: Block, text: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name not in _OF_THE_TESTS}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     environment["HOME"] = os.getcwd()
-    command = ["bash", "-e", "-o", "pipefail", "-c", text]
-    pipe, merged = subprocess.PIPE, subprocess.STDOUT
     with subprocess.Popen(
-        command,
+        ["bash", "-e", "-o", "pipefail", "-c", text],
+        cwd=block.comments.get("folder", "."),
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=pipe,
-        stderr=merged,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     ) as process:
