@@ -29,13 +29,15 @@ ENGINES_READY := $(ENGINES)/ready
 DOCS := .venvs/docs-$(PY)
 DOCS_LOCK := requirements/lock-docs-$(PY).txt
 DOCS_READY := $(DOCS)/ready
+# Tests start hundreds of processes, each of which would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Hides XLA warnings that no user can act on; errors are still shown.
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -58,6 +60,7 @@ help:
 	@echo "make bench-saving   run the benchmark of checkpointing"
 	@echo "make bench-large  run the benchmark of ResNet-50 and GPT-2 small on a GPU"
 	@echo "make bench-sharding  run the benchmark of sharded state"
+	@echo "make bench-start  run the benchmark of imports and of the first step"
 	@echo "make format     format the code and apply ruff's automatic fixes"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       update requirements/lock-*.txt (needs a package index)"
@@ -159,6 +162,9 @@ bench-large: $(READY)
 
 bench-sharding: $(READY)
 	@$(VENV)/bin/python benchmarks/sharding.py $(ARGS)
+
+bench-start: $(READY)
+	@$(VENV)/bin/python benchmarks/start.py $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

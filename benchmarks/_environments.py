@@ -76,6 +76,7 @@ class Environments:
         variables = {name: value for name, value in os.environ.items() if name not in _DROPPED}
         variables["PYTHONPATH"] = os.pathsep.join(map(str, (*program.paths, *self.paths)))
         variables["TF_CPP_MIN_LOG_LEVEL"] = "2"
+        variables["JAX_ENABLE_COMPILATION_CACHE"] = "false"  # the first round compiles; start.py measures the cache
         if program.keras_backend:
             variables["KERAS_BACKEND"] = program.keras_backend
         if workload.platform == "gpu":

@@ -7,13 +7,15 @@ import sys
 from importlib import metadata
 from typing import Final
 
-from packaging.requirements import Requirement
+from packaging.version import Version
 
 from unisono._src.core._environment import read_environment
 
 # 3.15.1 closes the last known ways in which loading a file could run code. keras_hooks patches Keras's internals, and
 # the next minor version moves some of them.
-_REQUIREMENTS: Final = ("jax>=0.10.2,<0.13", "keras>=3.15.1,<3.16")
+# Pairs of versions, not a specifier: Keras has imported packaging.version, while the parser of specifiers takes as long
+# to import as 40 modules of ours.
+_SUPPORTED: Final = {"jax": ("0.10.2", "0.13"), "keras": ("3.15.1", "3.16")}
 
 WRONG_BACKEND: Final = """Unisono trains Keras models on JAX, but {where} says {backend!r}.
 Remove that setting, or put this before the first import of keras:
@@ -24,18 +26,15 @@ Remove that setting, or put this before the first import of keras:
 
 def check_versions() -> None:
     """Raises ``ImportError`` when JAX or Keras is missing or outside the supported range."""
-    for text in _REQUIREMENTS:
-        requirement = Requirement(text)
+    for name, (lowest, too_high) in _SUPPORTED.items():
+        text = f"{name}>={lowest},<{too_high}"
         try:
-            found = metadata.version(requirement.name)
+            found = Version(metadata.version(name))
         except metadata.PackageNotFoundError:
-            raise ImportError(
-                f"Unisono needs {requirement.name}, which is not installed. Type: pip install '{text}'"
-            ) from None
-        if not requirement.specifier.contains(found, prereleases=True):
-            raise ImportError(
-                f"This Unisono works with {text}; found {requirement.name} {found}. Type: pip install '{text}'"
-            )
+            raise ImportError(f"Unisono needs {name}, which is not installed. Type: pip install '{text}'") from None
+        # Of a pre-release the version that it leads to counts above: 0.13.0rc1 is not below 0.13.
+        if found < Version(lowest) or Version(found.base_version) >= Version(too_high):
+            raise ImportError(f"This Unisono works with {text}; found {name} {found}. Type: pip install '{text}'")
 
 
 def choose_jax_backend() -> None:

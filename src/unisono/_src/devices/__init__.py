@@ -1,5 +1,6 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and the placement of arrays on devices."""
 
+from unisono._src.devices._compilation_cache import report_loaded_programs, use_cache, use_user_cache
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
 from unisono._src.devices._in_flight_calls import InFlightCalls
 from unisono._src.devices._layout_policies import (
@@ -8,9 +9,8 @@ from unisono._src.devices._layout_policies import (
 from unisono._src.devices._physical import gpu_model, num_cpu_devices, num_gpus, restrict_gpus
 from unisono._src.devices._placement import Placement, ReleasableArrays
 from unisono._src.devices._settings import (
-    cache_compiled_programs, copies_fit, deterministic, is_deterministic, residency, sequence_padding, set_residency,
-    set_sequence_padding, set_sync_check, SequencePadding,
-    sync_check,
+    copies_fit, deterministic, is_deterministic, residency, sequence_padding, set_residency, set_sequence_padding,
+    set_sync_check, SequencePadding, sync_check,
 )
 from unisono._src.devices._sharded_placement import ShardedPlacement
 from unisono._src.devices._shards import copy_to_host, is_sharded, is_sharded_over_processes

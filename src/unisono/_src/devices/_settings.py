@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, Literal, get_args
 
 import jax
@@ -52,13 +51,6 @@ def deterministic() -> None:
 def is_deterministic() -> bool:
     """Whether :func:`deterministic` was called."""
     return _is_deterministic
-
-
-def cache_compiled_programs(folder: Path) -> None:
-    """Stores compiled programs in ``folder``, where later processes find them."""
-    jax.config.update("jax_compilation_cache_dir", str(folder))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def set_residency(where: Residency) -> None:

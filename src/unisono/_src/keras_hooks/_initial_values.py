@@ -1,4 +1,4 @@
-"""Hook: the initial value of a variable that is sharded is computed in its shards, never whole.
+"""Hook: the initial value of a sharded variable is computed in its shards, never whole; any other is not copied.
 
 One program computes the values of all variables of one initializer, shape, dtype and layout: the seed is an argument
 of it. JAX's generators give every element the same draw however an array is sharded, so the values are those of one
@@ -50,14 +50,18 @@ def _initialize(original: Any) -> Any:
         owner = get_owner(self)
         # Another function may draw from generators that are variables themselves: only Keras's own are traced.
         is_keras = type(initializer).__module__.startswith("keras.") and hasattr(initializer, "get_config")
-        if owner is None or not owner.placement.shards_variables or not is_keras:
+        if owner is None or not is_keras:
             original(self, initializer)
             return
         layout = layout_of(self)
-        if layout.is_fully_replicated:
+        if not layout.is_fully_replicated:
+            self._value = _draw(initializer, tuple(self._shape), self._dtype, layout)
+        elif owner.placement.spans_processes:
             original(self, initializer)
-            return
-        self._value = _draw(initializer, tuple(self._shape), self._dtype, layout)
+        else:
+            # A new array: copied, as arrays of the user are, it would cost a compilation for each shape.
+            value = self._convert_to_tensor(initializer(self._shape, dtype=self._dtype))
+            self._value = jax.device_put(value, layout)
 
     return initialize_with_initializer
 

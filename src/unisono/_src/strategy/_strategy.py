@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.devices import Placement
+from unisono._src.devices import Placement, use_user_cache
 from unisono._src.processes import check_joined
 from unisono._src.replicas import context
 from unisono._src.strategy._distribute import distribute_dataset, distribute_from_function, distribute_values
@@ -35,6 +35,7 @@ class Strategy:
     def __init__(self, placement: Placement, cluster_resolver: Any = None):
         if placement.spans_processes:
             check_joined()
+        use_user_cache(placement.platform, spans_processes=placement.spans_processes)
         self._placement, self._resolver = placement, cluster_resolver
         self._extended = StrategyExtended(self, placement)
 

@@ -11,7 +11,7 @@ import keras
 from unisono._src import keras_hooks
 from unisono._src.core import active_fit_facts, measure, read_environment
 from unisono._src.data.plans import as_model_batch
-from unisono._src.devices import sync_check
+from unisono._src.devices import report_loaded_programs, sync_check
 from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy
 from unisono._src.processes import processes
 from unisono._src.state.store import LoadedCheckpoint
@@ -127,8 +127,10 @@ def fit(
         )
         variables = call.place_variables("train")
         training = TrainingState(model, call.placement, variables, cursor, validation, callbacks)
-        if saved and verbose and processes().is_chief:
-            print(_describe_resume(saved, epochs))
+        if verbose and processes().is_chief:
+            if saved:
+                print(_describe_resume(saved, epochs))
+            stack.enter_context(report_loaded_programs(print))
         if checkpointer and saved and _is_finished(saved, epochs):
             training.restore(saved)
             checkpointer.delete_if_asked()

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from unisono._src.core import active_fit_facts, measure
-from unisono._src.devices import cache_compiled_programs, is_deterministic
+from unisono._src.devices import is_deterministic, use_cache
 from unisono._src.keras_hooks import EveryNSteps
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes
 from unisono._src.state.checkpoint import (
@@ -77,7 +77,7 @@ class RunCheckpointer:
     def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
-            cache_compiled_programs(programs_folder(resume))
+            use_cache(programs_folder(resume))
         self._series = CheckpointSeries(next_fit_folder(resume), "save")
         self.saved: LoadedCheckpoint | None = load_newest_on_chief(self._series)
         if self.saved is not None:
