@@ -83,7 +83,17 @@ def _prepare(block: Block, namespace: dict[str, Any]) -> None:
 
 
 def _copy(block: Block, name: str) -> None:
-    """Copies a file or folder of tests/docs/files, or else of the repository with the same path as there."""
+    """Copies a file or folder of tests/docs/files, or else of the repository with the same path as there.
+
+    With PAGE.md#train.py, writes the block of that page which is the file train.py.
+    """
+    page, _, file = name.partition("#")
+    if file:
+        found = [other for other in read_blocks(ROOT / page) if other.comments.get("file") == file]
+        if not found:
+            raise BlockError(f"{block.place}: {page} has no block below <!-- file: {file} -->.")
+        Path(file).write_text(found[-1].text, encoding="utf-8")
+        return
     source = FILES / name if (FILES / name).exists() else ROOT / name
     if not source.exists():
         raise BlockError(f"{block.place}: there is no {name} in tests/docs/files or in the repository.")
