@@ -30,6 +30,7 @@ from unisono._src.tracing.functions import (
 )
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono._src.training import Resume
+from unisono._src.tuning import find_batch_size, find_learning_rate, scale_learning_rate
 
 _install_hooks()
 
@@ -42,7 +43,7 @@ __all__ = [
     "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp", "ReplicaContext",
     "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
     "UnconnectedGradients", "callbacks", "checkpoint", "cluster_resolver", "config", "data", "datasets",
-    "experimental_set_strategy", "function", "functions_run_eagerly", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context", "io", "nn", "parameter_servers", "remat", "run_functions_eagerly",
-    "tpu",
+    "experimental_set_strategy", "find_batch_size", "find_learning_rate", "function", "functions_run_eagerly",
+    "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context", "io", "nn",
+    "parameter_servers", "remat", "run_functions_eagerly", "scale_learning_rate", "tpu",
 ]

@@ -1,5 +1,6 @@
 """Facts about this process that need neither JAX nor Keras."""
 
+from unisono._src.core._byte_sizes import format_bytes, parse_bytes
 from unisono._src.core._environment import Environment, nproc_for, read_environment
 from unisono._src.core._fit_facts import FitFacts, active_fit_facts, collect_fit_facts, measure
 from unisono._src.core._override import OutOfRangeError, Override, out_of_range_error

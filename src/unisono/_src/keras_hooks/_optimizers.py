@@ -2,12 +2,14 @@
 
 Checked against Keras 3.15.1: `BaseOptimizer.apply` and `LossScaleOptimizer.apply` are where gradients come in;
 `apply_gradients` calls `apply`. The sum is taken before clipping, unscaling and all else, as Keras 2 did. Once it is
-built, an optimizer keeps the variables that it trains in `_trainable_variables`.
+built, an optimizer keeps the variables that it trains in `_trainable_variables`. Its learning rate, a variable or a
+schedule, is in `_learning_rate`, which a step reads by `_get_current_learning_rate`.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any, Final
 
 import keras
@@ -54,11 +56,30 @@ def sum_gradients() -> None:
         expects="instance attribute",
         why="which variables an optimizer trains",
     )
+    why = "find_learning_rate varies the learning rate of any optimizer"
+    hooks.require(BaseOptimizer, "_learning_rate", expects="instance attribute", why=why)
+    hooks.require(BaseOptimizer, "_get_current_learning_rate", expects="(self)", why=why)
 
 
 def trained_variables(optimizer: Any) -> list[Any]:
     """The variables that an optimizer trains; none before it is built."""
     return list(getattr(optimizer, "_trainable_variables", ()))
+
+
+@contextlib.contextmanager
+def use_learning_rate(optimizer: Any, schedule: Any) -> Iterator[None]:
+    """In this block the optimizer follows ``schedule``, also one whose learning rate cannot be set.
+
+    Its own learning rate, if it is a variable, stays one of its variables. Steps that were traced before or inside have
+    to be traced again.
+    """
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # that of a LossScaleOptimizer
+    before = optimizer._learning_rate
+    object.__setattr__(optimizer, "_learning_rate", schedule)  # Keras's own would track the variable a second time
+    try:
+        yield
+    finally:
+        object.__setattr__(optimizer, "_learning_rate", before)
 
 
 def _accept_summed(original: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from unisono._src import keras_hooks
+from unisono._src.core import format_bytes
 from unisono._src.devices import Placement, ShardedPlacement
 
 NOT_BUILT = """strategy.explain: {name!r} has no variables yet. Build it first: begin it with keras.Input(shape), call
@@ -74,7 +75,7 @@ class StateReport:
         return "\n".join(self.lines)
 
     def __repr__(self) -> str:
-        size, stored = _format_bytes(self.nbytes), _format_bytes(self.device_nbytes)
+        size, stored = format_bytes(self.nbytes), format_bytes(self.device_nbytes)
         return f"<StateReport: {len(self.rows)} variables, {size}, {stored} on each device>"
 
 
@@ -145,7 +146,7 @@ def _lines(rows: list[VariableRow], placement: Placement, gathered: int, scatter
             row.path,
             "×".join(map(str, row.shape)) or "scalar",
             _format_layout(row.layout),
-            _format_bytes(row.device_nbytes),
+            format_bytes(row.device_nbytes),
             row.reason,
         )
         for row in rows
@@ -159,14 +160,14 @@ def _lines(rows: list[VariableRow], placement: Placement, gathered: int, scatter
         yield "  ".join(text.ljust(width) for text, width in zip(cell, widths, strict=True)).rstrip()
     folded = [row.device_nbytes for row in rows if row.is_like_weight]
     if folded:
-        stored_bytes = _format_bytes(sum(folded))
+        stored_bytes = format_bytes(sum(folded))
         yield f"{len(folded)} variables of the optimizer, stored like their weights: {stored_bytes} per device"
     total, stored = sum(row.nbytes for row in rows), sum(row.device_nbytes for row in rows)
-    yield f"State: {_format_bytes(total)}, of which each device stores {_format_bytes(stored)} ({stored / total:.1%})."
+    yield f"State: {format_bytes(total)}, of which each device stores {format_bytes(stored)} ({stored / total:.1%})."
     if gathered or scattered:
         yield (
-            f"A training step: each device receives {_format_bytes(gathered)} of weights and sends "
-            f"{_format_bytes(scattered)} of gradients to the devices that store them."
+            f"A training step: each device receives {format_bytes(gathered)} of weights and sends "
+            f"{format_bytes(scattered)} of gradients to the devices that store them."
         )
     for path, policy in keras_hooks.rematerialized_layers(model):
         yield f"{path}: its activations are not kept for the gradient but computed again ({policy})."
@@ -176,11 +177,3 @@ def _format_layout(layout: tuple[Any, ...]) -> str:
     if not any(layout):
         return "replicated"
     return "(" + ", ".join("-" if axis is None else str(axis) for axis in layout) + ")"
-
-
-def _format_bytes(number: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.2f} GB"

@@ -81,6 +81,14 @@ class Program:
         """
         return self._call.memory_analysis() if isinstance(self._call, jax.stages.Compiled) else None
 
+    @property
+    def cost(self) -> dict[str, float]:
+        """What XLA counts in the program, "flops" and "bytes accessed" among it; a loop counts as one iteration.
+
+        See `jax.stages.Compiled.cost_analysis`.
+        """
+        return dict(self._call.cost_analysis() or {}) if isinstance(self._call, jax.stages.Compiled) else {}
+
 
 def block_size(placement: Placement) -> int:
     """How many steps of a loop run without a check of its end.
@@ -131,7 +139,7 @@ def program_for(
     key = (kind, chunk.is_regular, chunk.reader, _signature(carry), _signature(chunk.operands))
     if key not in cache:
         with measure("compile_seconds"):
-            cache[key] = _build(model, kind, placement, variables, carry, chunk)
+            cache[key] = build_program(model, kind, placement, variables, carry, chunk)
         facts = active_fit_facts()
         if facts is not None:
             facts.add(programs=1)
@@ -159,9 +167,10 @@ def _signature(nest: Any) -> Any:
     return tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
 
 
-def _build(
+def build_program(
     model: Any, kind: Kind, placement: Placement, variables: StepVariables, carry: Any, chunk: StepChunk
 ) -> Program:
+    """A program for this chunk, compiled now. The leaves of ``carry`` and of the operands may be structs of shapes."""
     placement.check_layouts()
     compiled = is_traced(model)
     view = metrics_view(model, f"{kind}_step") if compiled and kind != "predict" else None
