@@ -13,6 +13,8 @@ PAGES = sorted(
     path for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md") for path in ROOT.glob(pattern)
 )
 
+KOREAN_PAGES = [page for page in PAGES if page.name.endswith(".ko.md") or page.is_relative_to(ROOT / "docs/ko")]
+
 # What a comment above a block may say; README.md in this folder describes each.
 COMMENTS = ("setup", "files", "file", "folder", "not run", "full", "own process", "fails", "output")
 
@@ -61,6 +63,12 @@ class Block:
     @property
     def is_full(self) -> bool:
         return "full" in self.comments
+
+
+def english_page(korean: Path) -> Path:
+    """The page in English: docs/ko/X.md is docs/X.md, README.ko.md is README.md."""
+    name = str(korean.relative_to(ROOT)).replace(".ko.md", ".md")
+    return ROOT / re.sub("^docs/ko/", "docs/", name)
 
 
 def read_blocks(page: Path) -> list[Block]:
