@@ -2,7 +2,7 @@
 
 from unisono._src.devices._compilation_cache import report_loaded_programs, use_cache, use_user_cache
 from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
-from unisono._src.devices._in_flight_calls import InFlightCalls
+from unisono._src.devices._in_flight_calls import InFlightCalls, is_computed
 from unisono._src.devices._layout_policies import (
     LayoutDecision, LayoutPolicy, ShardByMap, ShardLargestDim, VariableInfo,
 )

@@ -30,6 +30,17 @@ class InFlightCalls:
         """Waits for all of them; returns their steps."""
         return self._wait_until_at_most(0)
 
+    @property
+    def steps(self) -> int:
+        """The steps of all calls that were not waited for."""
+        return sum(steps for _, steps in self._in_flight)
+
+    def are_running(self) -> bool:
+        """Whether a call is not finished yet; asks, and does not wait."""
+        if not self._in_flight:
+            return False
+        return not is_computed(self._in_flight[-1][0])  # devices run calls in order
+
     def _wait_until_at_most(self, limit: int) -> int:
         finished_steps = 0
         while len(self._in_flight) > limit:
@@ -37,3 +48,9 @@ class InFlightCalls:
             jax.block_until_ready(result)
             finished_steps += steps
         return finished_steps
+
+
+def is_computed(results: Any) -> bool:
+    """Whether the results of a compiled call are there; asks, and does not wait. They are there all at once."""
+    first: Any = next((leaf for leaf in jax.tree.leaves(results) if isinstance(leaf, jax.Array)), None)
+    return first is None or bool(first.is_ready())

@@ -36,7 +36,9 @@ from unisono._src.keras_hooks._on_read_variables import (
     check_variable_attributes, get_stored_value, is_on_read, num_replica_values, on_read_variables,
     set_aggregated_value, set_stored_value,
 )
-from unisono._src.keras_hooks._optimizers import sum_gradients, trained_variables, use_learning_rate
+from unisono._src.keras_hooks._optimizers import (
+    learning_rate_reader, sum_gradients, trained_variables, use_learning_rate,
+)
 from unisono._src.keras_hooks._remat import (
     BlockMode, get_mask, in_symbolic_scope, rematerialize_with_state, rematerialized_layers, set_block_mode, set_mask,
 )

@@ -45,6 +45,9 @@ def check_callback_schedules() -> None:
         hooks.require(kind, "save_freq", expects="instance attribute", why=why)
     hooks.require(keras.callbacks.TensorBoard, "update_freq", expects="instance attribute", why=why)
     hooks.require(_KerasCallbackList, "_executor", expects="instance attribute", why="its threads end after an error")
+    for kind in _HOOKS:
+        why = "whether batch hooks run in threads"
+        hooks.require(_KerasCallbackList, f"_async_{kind}", expects="instance attribute", why=why)
     hooks.require(_KerasCallbackList, "_flush_futures", expects="(self)", why="callbacks have seen all steps so far")
 
 
@@ -122,16 +125,25 @@ def pythonify(logs: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class BatchHooks:
-    """What to call before a call's first step and after its last."""
+    """What to call before a call's first step and after its last.
+
+    Attributes:
+        waits_for_logs: whether ``end`` fetches the logs before it returns, and so waits for the step.
+    """
 
     begin: Callable[[int], None]
     end: Callable[[int, Any], None]
+    waits_for_logs: bool = False
 
 
 def batch_hooks(callbacks: Any, kind: str) -> BatchHooks:
     """The batch hooks of all callbacks; no-ops if none has any, since fetching unused logs takes time."""
     if any(not utils.is_default(getattr(callback, hook)) for callback in callbacks.callbacks for hook in _HOOKS[kind]):
-        return BatchHooks(getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end"))
+        return BatchHooks(
+            getattr(callbacks, f"on_{kind}_batch_begin"),
+            getattr(callbacks, f"on_{kind}_batch_end"),
+            waits_for_logs=not getattr(callbacks, f"_async_{kind}"),
+        )
     return BatchHooks(lambda step: None, lambda step, logs: None)
 
 

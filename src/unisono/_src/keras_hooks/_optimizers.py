@@ -9,10 +9,12 @@ schedule, is in `_learning_rate`, which a step reads by `_get_current_learning_r
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import jax
 import keras
+import numpy as np
 from keras.src.optimizers.base_optimizer import BaseOptimizer
 from keras.src.optimizers.loss_scale_optimizer import LossScaleOptimizer
 
@@ -50,6 +52,8 @@ def sum_gradients() -> None:
         why="apply_gradients(..., skip_gradients_aggregation=True) leaves gradients as they are",
     )
     hooks.require(BaseOptimizer, "apply_gradients", expects="calls apply", why=why)
+    for name in ("_learning_rate", "_iterations"):
+        hooks.require(BaseOptimizer, name, expects="instance attribute", why="the learning rate of a step")
     hooks.require(
         BaseOptimizer,
         "_trainable_variables",
@@ -80,6 +84,26 @@ def use_learning_rate(optimizer: Any, schedule: Any) -> Iterator[None]:
         yield
     finally:
         object.__setattr__(optimizer, "_learning_rate", before)
+
+
+def learning_rate_reader(model: Any) -> Callable[[], float | None]:
+    """A function that reads the learning rate of the model's optimizer; it waits for the last step that was started.
+
+    A schedule is compiled, once: evaluated operation by operation, each of its operations would be.
+    """
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    compiled: dict[int, Any] = {}
+
+    def read() -> float | None:
+        rate = getattr(optimizer, "_learning_rate", None)
+        if isinstance(rate, keras.optimizers.schedules.LearningRateSchedule):
+            call = compiled.setdefault(id(rate), rate if model.run_eagerly else jax.jit(rate.__call__))
+            return float(call(np.asarray(optimizer._iterations.value)))
+        if callable(rate) and not isinstance(rate, keras.Variable):
+            rate = rate()
+        return None if rate is None else float(np.asarray(getattr(rate, "value", rate)))
+
+    return read
 
 
 def _accept_summed(original: Any) -> Any:

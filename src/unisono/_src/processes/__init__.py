@@ -10,5 +10,5 @@ from unisono._src.processes._preemption import (
 from unisono._src.processes._processes import (
     Processes, adopt_joined_jax, check_joined, join_processes, processes,
 )
-from unisono._src.processes._progress import report_progress
+from unisono._src.processes._progress import report_progress, run_dir_of_worker
 from unisono._src.processes._rendezvous import bind_address

@@ -37,3 +37,10 @@ def status_path() -> str | None:
     path = read_environment().status
     # A worker leads its session. Its child processes inherit the variable, but the file belongs to the worker.
     return path if path is not None and os.getsid(0) == os.getpid() else None
+
+
+def run_dir_of_worker() -> str | None:
+    """The folder of the run, if this process is a worker of one; None in processes that a worker has started."""
+    environment = read_environment()
+    is_child = environment.status is not None and status_path() is None
+    return None if is_child else environment.run_dir

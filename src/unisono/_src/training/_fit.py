@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal
 
 import keras
@@ -29,6 +31,7 @@ from unisono._src.training._run_checkpointer import RunCheckpointer, checkpointi
 from unisono._src.training._steps import first_bad_step
 from unisono._src.training._training_state import TrainingState, saved_position
 from unisono._src.training.callbacks import replace_stock_callbacks
+from unisono._src.training.records import RunRecorder, describe_fit, describe_run, recording
 
 
 def fit(
@@ -73,22 +76,27 @@ def fit(
                 validation = _open_validation(
                     call, validation_data, validation_batch_size, batch_size, validation_steps, None
                 )
-            return fit_on_workers(
-                call,
-                call.strategy,
-                dataset,
-                epochs=epochs,
-                steps_per_epoch=num_steps,
-                initial_epoch=initial_epoch,
-                verbose=verbose,
-                callbacks=callbacks,
-                resume=parse_resume(resume, callbacks),
-                validate=None if validation is None else validation.run,
-                validation_freq=validation_freq,
-            )
+            parsed = parse_resume(resume, callbacks)
+            with recording(parsed if resume else None) as recorder:
+                return fit_on_workers(
+                    call,
+                    call.strategy,
+                    dataset,
+                    epochs=epochs,
+                    steps_per_epoch=num_steps,
+                    initial_epoch=initial_epoch,
+                    verbose=verbose,
+                    callbacks=callbacks,
+                    resume=parsed,
+                    validate=None if validation is None else validation.run,
+                    validation_freq=validation_freq,
+                    recorder=recorder,
+                )
+    parsed = parse_resume(resume, callbacks)
     with (
         call.enter_strategy(),
-        checkpointing(parse_resume(resume, callbacks)) as checkpointer,
+        recording(parsed if resume else None) as recorder,  # the folder of a BackupAndRestore is not that of a run
+        checkpointing(parsed) as checkpointer,
         contextlib.ExitStack() as stack,
     ):
         saved = checkpointer.saved if checkpointer else None
@@ -135,8 +143,11 @@ def fit(
             training.restore(saved)
             checkpointer.delete_if_asked()
         else:
+            describe = functools.partial(
+                describe_fit, model, x, feed, epochs=epochs, steps_per_epoch=cursor.steps_per_epoch
+            )
             with keras_hooks.close_on_error(callbacks):
-                _train(call, training, epochs, initial_epoch, validation_freq, checkpointer)
+                _train(call, training, epochs, initial_epoch, validation_freq, checkpointer, recorder, describe)
         cursor.close()
         feed.release()  # not after an exception: a program may still be reading
     return model.history
@@ -171,6 +182,8 @@ def _train(
     initial_epoch: int,
     validation_freq: Any,
     checkpointer: RunCheckpointer | None,
+    recorder: RunRecorder | None,
+    describe: Callable[..., dict[str, Any]],
 ) -> None:
     model, callbacks = call.model, training.callbacks
     saved = checkpointer.saved if checkpointer else None
@@ -187,9 +200,15 @@ def _train(
     start_epoch = epoch_reset_for(model, call.placement)
     if checkpointer:
         checkpointer.begin(training)
+    if recorder:
+        run = describe_run(call.strategy, call.placement)
+        batch = keras.tree.flatten(training.cursor.batch_spec)[0].shape[0]
+        recorder.begin(model, run, describe(batch=batch), training.epoch, training.step, resumed=saved is not None)
 
     def after_call(logs: Any, nan_guard: Any) -> None:
         training.step, training.logs, training.nan_guard = loop.steps, logs, nan_guard
+        if recorder:
+            recorder.after_call(loop.steps, logs)
         if checkpointer:
             checkpointer.after_call(training)
 
@@ -210,6 +229,8 @@ def _train(
             if saved:
                 saved.arrays.clear()  # a copy of everything, on the host
             training.mid_epoch = True
+            if recorder:
+                recorder.begin_epoch(epoch, training.step)
             logs, nan_guard = loop.run_epoch(
                 training.cursor,
                 another_follows=epoch + 1 < epochs,
@@ -219,18 +240,22 @@ def _train(
                 is_stopped=lambda: model.stop_training,
                 after_call=after_call,
             )
-            logs, nan_guard = fetch((training.last_logs() if logs is None else logs, nan_guard))
+            with measure("compute_seconds"):
+                logs, nan_guard = fetch((training.last_logs() if logs is None else logs, nan_guard))
             _warn_of_bad_loss(epoch, nan_guard, logs)
             if sync_check():
                 check_in_sync(model)
             epoch_logs = dict(logs or {})
             if training.validation is not None and keras_hooks.validates_after(model, epoch, validation_freq):
-                epoch_logs |= _validate(training, training.validation, checkpointer)
+                with recorder.validation() if recorder else measure("validation_seconds"):
+                    epoch_logs |= _validate(training, training.validation, checkpointer)
             with measure("callback_seconds"):
                 callbacks.on_epoch_end(epoch, epoch_logs)
             training.end_epoch(epoch_logs)
             if checkpointer:
                 checkpointer.after_epoch(training)
+            if recorder:
+                recorder.end_epoch(epoch, training.step, epoch_logs)
             if model.stop_training:
                 break
     finally:
@@ -270,8 +295,7 @@ def _validate(training: TrainingState, validation: Evaluation, checkpointer: Run
 
     if checkpointer:
         training.remember_seeds()
-    with measure("validation_seconds"):
-        logs = validation.run(training.callbacks, after_call)
+    logs = validation.run(training.callbacks, after_call)
     return {f"val_{name}": value for name, value in logs.items()}
 
 

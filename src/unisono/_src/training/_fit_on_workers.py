@@ -6,6 +6,7 @@ them, and after an epoch, when all its steps have ended, the chief reads their r
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +31,7 @@ from unisono._src.strategy import DistributedDataset
 from unisono._src.training._custom_steps import call_step
 from unisono._src.training._method_call import MethodCall
 from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
+from unisono._src.training.records import RunRecorder, describe_fit, describe_run
 
 NEEDS_STEPS = """fit: with parameter servers each worker reads the dataset by itself, so that there is no common end
 of an epoch. Say how many steps, of all workers together, an epoch has: fit(..., steps_per_epoch=100)."""
@@ -86,6 +88,7 @@ def fit_on_workers(
     resume: Resume | None,
     validate: Callable[[Any], dict[str, Any]] | None,
     validation_freq: Any,
+    recorder: RunRecorder | None,
 ) -> Any:
     """Trains. ``validate`` evaluates the model in this process, given the callbacks, and returns the logs."""
     model, coordinator = call.model, ClusterCoordinator(strategy)
@@ -106,15 +109,24 @@ def fit_on_workers(
             first = max(first, backup.restore())
         logs: dict[str, Any] = {}
         train_step = _step_of(model)
+        if recorder is not None:
+            fit = describe_fit(model, dataset, None, epochs=epochs, steps_per_epoch=steps_per_epoch, batch=None)
+            step = first * steps_per_epoch
+            recorder.begin(model, describe_run(strategy, call.placement), fit, first, step, resumed=first > 0)
         for epoch in range(first, epochs):
+            if recorder is not None:
+                recorder.begin_epoch(epoch, epoch * steps_per_epoch)
             model.reset_metrics()
             every.on_epoch_begin(epoch)
             logs = _run_epoch(model, coordinator, train_step, iterator, steps_per_epoch, every)
             if validate is not None and keras_hooks.validates_after(model, epoch, validation_freq):
-                logs |= {f"val_{name}": value for name, value in validate(every).items()}
+                with recorder.validation() if recorder else contextlib.nullcontext():
+                    logs |= {f"val_{name}": value for name, value in validate(every).items()}
             every.on_epoch_end(epoch, logs)
             if backup is not None:
                 backup.save(epoch + 1)
+            if recorder is not None:
+                recorder.end_epoch(epoch, (epoch + 1) * steps_per_epoch, logs)
             if model.stop_training:
                 break
         if epochs > 0:

@@ -13,6 +13,7 @@ for each chunk of the epoch:                     # run_epoch
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -33,6 +34,7 @@ from unisono._src.training._steps_per_call import StepsPerCall
 # A loop keeps the device busy for long; single steps are short, so more of them have to be queued.
 _LOOPS_IN_FLIGHT: Final = 2
 _STEPS_IN_FLIGHT: Final = 8
+_WORTH_SECONDS: Final = 1e-4  # after a shorter wait for input, the devices are not asked in the next one: 4 µs
 
 
 class CallResult(NamedTuple):
@@ -78,6 +80,9 @@ class Loop:
         self._steps = steps_done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._last_end: float | None = None
+        self._started_at = 0.0  # the last call
+        self._step_seconds = math.inf  # of the fastest call
+        self._waits_for_input = False
 
     @property
     def steps(self) -> int:
@@ -110,17 +115,33 @@ class Loop:
             with measure("callback_seconds"):
                 hooks.begin(first)
             *_, (logs, nan_guard, _) = self.run_chunk(chunk, nan_guard)
+            if hooks.waits_for_logs and active_fit_facts() is not None:
+                with measure("compute_seconds"):  # the hook would wait; this way the time is not taken for its own
+                    _wait_for_first(logs)
             with measure("callback_seconds"):
                 hooks.end(cursor.steps_in_epoch - 1, logs)
             after_call(logs, nan_guard)
-        self._in_flight.drain()
+        with measure("compute_seconds"):
+            self._in_flight.drain()
         return logs, nan_guard
 
     def next_chunk(self, cursor: EpochCursor) -> StepChunk | None:
         """The steps of the next call; None at the end of the epoch."""
         most = min([self._steps_per_call.steps, *(each.steps_left(self._steps) for each in self._call_ends_at)])
-        with measure("input_wait_seconds"):
+        facts = active_fit_facts()
+        if facts is None:
             return cursor.next_chunk(most)
+        was_running = self._waits_for_input and self._in_flight.are_running()
+        began = time.perf_counter()
+        with measure("input_wait_seconds"):
+            chunk = cursor.next_chunk(most)
+        ended = time.perf_counter()
+        self._waits_for_input = ended - began > _WORTH_SECONDS
+        if was_running and self._waits_for_input:
+            # If the devices became idle meanwhile, nobody saw when: at the speed of the fastest steps so far.
+            idle_from = ended if self._in_flight.are_running() else self._started_at + self._fastest_seconds()
+            facts.add(hidden_input_seconds=min(max(idle_from - began, 0.0), ended - began))
+        return chunk
 
     def run_chunk(self, chunk: StepChunk, nan_guard: Any = None) -> Iterator[CallResult]:
         """Runs one chunk, in as many calls as its program needs. The caller has to consume all results."""
@@ -133,11 +154,12 @@ class Loop:
             self._last_end = time.perf_counter()
         while done < chunk.count:
             count = min(program.max_steps, chunk.count - done)
-            carry, result = program(carry, chunk.operands, chunk.start + done, count)
-            state, nan_guard = carry if self._kind == "train" else (carry, None)
-            self._variables.write(state)
-            limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
-            self._record_time(self._in_flight.add(result, count, limit))
+            with measure("compute_seconds"):
+                carry, result = program(carry, chunk.operands, chunk.start + done, count)
+                state, nan_guard = carry if self._kind == "train" else (carry, None)
+                self._variables.write(state)
+                limit = _LOOPS_IN_FLIGHT if program.form == "loop" else _STEPS_IN_FLIGHT
+                self._record_time(self._in_flight.add(result, count, limit))
             report_progress(self._phase, self._steps + done + count)
             if facts is not None:
                 facts.add_call(program.form, count)
@@ -145,7 +167,9 @@ class Loop:
             done += count
         self._steps += done
         if not self._steps_per_call.settled:
-            self._record_time(self._in_flight.drain())
+            with measure("compute_seconds"):
+                self._record_time(self._in_flight.drain())
+        self._started_at = time.perf_counter()
 
     def _record_time(self, steps_ended: int) -> None:
         """Reports how long the calls that have just ended took: since those before them ended."""
@@ -153,7 +177,19 @@ class Loop:
             now = time.perf_counter()
             if self._last_end is not None:
                 self._steps_per_call.record(steps_ended, now - self._last_end)
+                self._step_seconds = min(self._step_seconds, (now - self._last_end) / steps_ended)
             self._last_end = now
+
+    def _fastest_seconds(self) -> float:
+        """The least that the calls in flight can take."""
+        return 0.0 if self._step_seconds == math.inf else self._step_seconds * self._in_flight.steps
+
+
+def _wait_for_first(logs: Any) -> None:
+    """Waits for one of the logs; all of them are computed then."""
+    leaves = jax.tree.leaves(logs)
+    if leaves and isinstance(leaves[0], jax.Array):
+        leaves[0].block_until_ready()
 
 
 def fetch(logs: Any) -> Any:

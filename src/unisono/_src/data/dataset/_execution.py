@@ -38,6 +38,7 @@ from unisono._src.data.plans import (
     TensorSpec,
     Unbatch,
     flatten,
+    function_location,
     index_plan,
     num_host_threads,
 )
@@ -50,11 +51,19 @@ Where = Literal["row numbers", "compiled", "host vectorized", "host threads", "p
 
 @dataclass(frozen=True)
 class Decision:
-    """Where one member of a plan runs, and why not somewhere faster."""
+    """Where one member of a plan runs, and why not somewhere faster.
+
+    Attributes:
+        member: as in a plan, such as "map(decode)".
+        where: where it runs.
+        reason: why not somewhere faster.
+        location: where the user's function was written, as "train.py:41", if it runs in Python.
+    """
 
     member: str
     where: Where
     reason: str = ""
+    location: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +231,7 @@ def _move_maps(stages: list[Stage]) -> tuple[tuple[Operation, ...], list[Decisio
     def stop_moving(where: Where, reason: str) -> None:
         """The waiting maps run here, one element at a time."""
         rest.extend(waiting)
-        decisions.extend(Decision(str(each), where, reason) for each in waiting)
+        decisions.extend(Decision(str(each), where, reason, function_location(each.function)) for each in waiting)
         waiting.clear()
 
     for before, stage in itertools.pairwise(stages):
@@ -346,7 +355,8 @@ def _beginning_decisions(
 
 
 def _python_decision(operation: Map, reason: str) -> Decision:
+    location = function_location(operation.function)
     if operation.num_parallel_calls is None:
-        return Decision(str(operation), "python", f"{reason}; one call at a time: no num_parallel_calls")
+        return Decision(str(operation), "python", f"{reason}; one call at a time: no num_parallel_calls", location)
     threads = num_host_threads(operation.num_parallel_calls)
-    return Decision(str(operation), "host threads", f"{reason}; {threads} threads")
+    return Decision(str(operation), "host threads", f"{reason}; {threads} threads", location)

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono._src.core import active_fit_facts
+from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._order import NumberedRows, PassOrder
 from unisono._src.data.feed._readers import Reader, RowsReader, StackReader, batches_per_stack
@@ -247,7 +247,9 @@ class _HostPass(DataPass):
         columns = [rows] * len(leaves) if tables is None else [rows[..., table] for table in tables]
         pairs = list(zip(leaves, columns, strict=True))
         if not self._placement.spans_processes:
-            return self._placement.place_rows(jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs]), 1)
+            gathered = jax.tree.unflatten(tree, [leaf[which] for leaf, which in pairs])
+            with measure("copy_seconds"):
+                return self._placement.place_rows(gathered, 1)
         placed = [
             self._placement.place_from_reader(
                 (*which.shape, *leaf.shape[1:]), functools.partial(_read_rows, leaf, which)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import jax
 import numpy as np
 
+from unisono._src.core import measure
 from unisono._src.data.feed._batch_shapes import BatchShapes
 from unisono._src.data.feed._batches import TOO_SHORT, HostBatches
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
@@ -224,7 +225,8 @@ class _StreamPass(DataPass):
             held, self._ahead, self._ahead_is_padded = held + 1, None, False
         if spans_processes:
             _check_same_input(held, spec)
-        self._stack = self._placement.place_rows(stack, row_dim=1)
+        with measure("copy_seconds"):
+            self._stack = self._placement.place_rows(stack, row_dim=1)
         self._held = held
         return True
 

@@ -1,6 +1,6 @@
 """Datasets as data: a source, frozen operations, and two executors that agree. No JAX and no Keras here."""
 
-from unisono._src.data.plans._arguments import check_function, function_name
+from unisono._src.data.plans._arguments import check_function, function_location, function_name
 from unisono._src.data.plans._array_slices import ArraySlices
 from unisono._src.data.plans._assert_cardinality import AssertCardinality
 from unisono._src.data.plans._batch import Batch, ConcatenateBatches

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+import os
 from typing import Any
 
 
@@ -42,3 +44,21 @@ def function_name(function: Any) -> str:
     """What a function is called in plans and errors."""
     name: str = getattr(function, "__name__", type(function).__name__)
     return name.strip("<>")
+
+
+def function_location(function: Any) -> str:
+    """Where a function was written, as "train.py:41"; empty if that is not known, as for a function of C code."""
+    while not hasattr(function, "__code__"):
+        # A bound method, a partial, and what the dataset has made of the user's function.
+        inner = next(
+            (getattr(function, name) for name in ("__func__", "func", "function") if hasattr(function, name)), None
+        )
+        if inner is None:
+            break
+        function = inner
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    if code is None:
+        return ""
+    relative = os.path.relpath(code.co_filename)
+    return f"{code.co_filename if relative.startswith('..') else relative}:{code.co_firstlineno}"

@@ -14,6 +14,7 @@ from unisono._src.state.store._background_writer import BackgroundWriter
 from unisono._src.state.store._commit import commit
 from unisono._src.state.store._commit_parts import StagedParts, is_staged, write_part
 from unisono._src.state.store._dtypes import dtype_from_name, to_storable
+from unisono._src.state.store._durable import make_folders
 from unisono._src.state.store._errors import BadCheckpoint, CheckpointError
 from unisono._src.state.store._json import JSON
 from unisono._src.state.store._list import list_checkpoints, written_at

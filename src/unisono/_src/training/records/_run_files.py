@@ -1,0 +1,89 @@
+"""The two files of a run, as they are written: lines that are appended, and a description that is replaced."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unisono._src.core import METRICS_FILE, RUN_FILE
+from unisono._src.state.store import make_folders
+
+NOT_WRITTEN = (
+    """{path} cannot be written: {error}. Training continues, and its metrics are not recorded from here on."""
+)
+
+
+class RunFiles:
+    """Writes into the folder of a run. If that fails, a warning says so once, and nothing more is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._descriptor: int | None = None
+        self._has_failed = False
+        # Before the first checkpoint is written into it: a checkpoint is durable only if the names above it are.
+        self._try(folder, lambda: make_folders(folder))
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Adds one line to `metrics.jsonl`, by one call: a process that is killed leaves at most half a line."""
+        line = json.dumps(to_json(record), separators=(",", ":"), allow_nan=False) + "\n"
+        self._try(self.folder / METRICS_FILE, lambda: os.write(self._open(), line.encode()))
+
+    def describe(self, fit: int, run: Mapping[str, Any], description: Mapping[str, Any]) -> None:
+        """Replaces `run.json`: ``run`` is about all of it, ``description`` about this `fit`; others stay."""
+        path = self.folder / RUN_FILE
+
+        def write() -> None:
+            fits = {**_read_fits(path), str(fit): description}
+            staged = path.with_name(f".{RUN_FILE}.{os.getpid()}")
+            staged.write_text(json.dumps(to_json({**run, "fits": fits}), indent=1, allow_nan=False) + "\n")
+            os.replace(staged, path)
+
+        self._try(path, write)
+
+    def close(self) -> None:
+        """Closes `metrics.jsonl`."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self) -> int:
+        if self._descriptor is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            self._descriptor = os.open(self.folder / METRICS_FILE, flags, 0o644)
+            size = os.fstat(self._descriptor).st_size
+            if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+                os.write(self._descriptor, b"\n")  # after the half line of a process that was killed
+        return self._descriptor
+
+    def _try(self, path: Path, write: Any) -> None:
+        if self._has_failed:
+            return
+        try:
+            write()
+        except OSError as error:  # a full disk ends the record, not the training
+            self._has_failed = True
+            warnings.warn(NOT_WRITTEN.format(path=path, error=error), stacklevel=2)
+
+
+def to_json(value: Any) -> Any:
+    """``value`` as strict JSON has it: numbers that are not finite become "NaN", "Infinity" and "-Infinity"."""
+    if isinstance(value, Mapping):
+        return {str(name): to_json(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _read_fits(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text()).get("fits", {})
+    except (OSError, ValueError, AttributeError):
+        return {}  # there is none yet, or somebody has edited it
+    return found if isinstance(found, dict) else {}
