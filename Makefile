@@ -25,6 +25,11 @@ ENGINES := .venvs/engines-$(PY)
 ENGINES_LOCK := requirements/lock-engines-$(PY).txt
 ENGINES_READY := $(ENGINES)/ready
 
+# So have the tests of trackers: MLflow and wandb, with what they need, take 700 MB.
+TRACKERS := .venvs/trackers-$(PY)
+TRACKERS_LOCK := requirements/lock-trackers-$(PY).txt
+TRACKERS_READY := $(TRACKERS)/ready
+
 # Sphinx and what it needs, beside the core that the reference is made from.
 DOCS := .venvs/docs-$(PY)
 DOCS_LOCK := requirements/lock-docs-$(PY).txt
@@ -37,7 +42,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -52,6 +57,7 @@ help:
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
 	@echo "make tf-guides  write docs/tf-guides.md, the features of TensorFlow's guides and their tests"
 	@echo "make test-engines  jobs on real Ray, SLURM and Open MPI, and write the results to docs/engines.md"
+	@echo "make test-trackers  runs of a local MLflow server and of wandb's offline mode"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
 	@echo "make bench      run the benchmark of fit"
 	@echo "make bench-data run the benchmark of input pipelines"
@@ -79,13 +85,13 @@ docs: $(DOCS_READY)
 	@echo "build/docs/html/index.html"
 
 check: lint types layers
-	@$(PYTEST) -m "not slow and not full and not engines" --ignore=tests/parity $(ARGS)
+	@$(PYTEST) -m "not slow and not full and not engines and not trackers" --ignore=tests/parity $(ARGS)
 
 test: lint types layers
 	@$(PYTEST) $(ARGS)
 
 test-all: lint types layers
-	@$(PYTEST) -m "not engines" $(ARGS)
+	@$(PYTEST) -m "not engines and not trackers" $(ARGS)
 
 # With ARGS some scenarios are tried again, and the page has only these.
 test-engines: $(ENGINES_READY)
@@ -93,6 +99,9 @@ test-engines: $(ENGINES_READY)
 	@$(ENGINES)/bin/python -m pytest -q -n 2 --dist loadfile -m engines tests/engines \
 	    --engine-results=build/engines.jsonl $(ARGS); code=$$?; \
 	    $(ENGINES)/bin/python -m tests.engines.page build/engines.jsonl docs/engines.md && exit $$code
+
+test-trackers: $(TRACKERS_READY)
+	@$(TRACKERS)/bin/python -m pytest -q -m trackers tests/trackers $(ARGS)
 
 # With ARGS some faults are tried again, and the page combines them with the earlier results of the rest.
 faults: $(READY)
@@ -194,6 +203,13 @@ $(DOCS_READY): $(wildcard $(DOCS_LOCK)) pyproject.toml | supported
 	@test -f $@ || $(PYTHON) -m venv --clear $(DOCS)
 	@$(DOCS)/bin/python -m $(PIP) install --no-deps --require-hashes -r $(DOCS_LOCK)
 	@$(DOCS)/bin/python -m $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(TRACKERS_READY): $(wildcard $(TRACKERS_LOCK)) pyproject.toml | supported
+	@echo "Installing into $(TRACKERS) from $(TRACKERS_LOCK) (once)"
+	@test -f $@ || $(PYTHON) -m venv --clear $(TRACKERS)
+	@$(TRACKERS)/bin/python -m $(PIP) install --no-deps --require-hashes -r $(TRACKERS_LOCK)
+	@$(TRACKERS)/bin/python -m $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 supported:

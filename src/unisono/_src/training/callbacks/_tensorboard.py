@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import keras
-import numpy as np
 
 from unisono._src.keras_hooks import run_on_chief_with_whole_values
 from unisono._src.processes import processes
 from unisono._src.training.callbacks import _summaries
 from unisono._src.training.callbacks._batch_counter import BatchCounter
 from unisono._src.training.callbacks._event_files import EventFiles, check_event_state, new_mark
+from unisono._src.training.callbacks._learning_rates import learning_rates, to_number
 from unisono._src.training.callbacks._profile import Profile, profiled_steps
 from unisono._src.training.callbacks._projector import check_metadata, write_embeddings
 
@@ -152,7 +152,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         """Curves over epochs; histograms, images and embeddings if they are due."""
         # Every worker computes what is computed on devices, even if the chief alone writes it.
         if logs:
-            self._write_curves(epoch, {**logs, **self._learning_rates()})
+            self._write_curves(epoch, {**logs, **learning_rates(self.model)})
         run_on_chief_with_whole_values(self.model, lambda: self._write_values(epoch))
 
     def _write_values(self, epoch: int) -> None:
@@ -180,14 +180,8 @@ class TensorBoard(keras.callbacks.TensorBoard):
                 if weight_images is not None:
                     self._write_train(_summaries.images(f"{name}/image", weight_images), epoch)
 
-    def _learning_rates(self) -> dict[str, float]:
-        optimizer = getattr(self.model.optimizer, "inner_optimizer", self.model.optimizer)
-        if hasattr(optimizer, "optimizers"):
-            return {f"learning_rate_{one.name}": _number(one.learning_rate) for one in optimizer.optimizers}
-        return {"learning_rate": _number(optimizer.learning_rate)} if hasattr(optimizer, "learning_rate") else {}
-
     def _iterations(self) -> int:
-        return int(_number(self.model.optimizer.iterations))
+        return int(to_number(self.model.optimizer.iterations))
 
     def _write_train(self, summary: Any, step: int) -> None:
         if not processes().is_chief:
@@ -273,7 +267,3 @@ def _layers_of(model: Any) -> str | None:
         warnings.warn(f"TensorBoard: no graph of {model.name!r}, it has no configuration: {error}", stacklevel=2)
         return None
     return config
-
-
-def _number(value: Any) -> float:
-    return float(np.asarray(keras.ops.convert_to_numpy(value)))

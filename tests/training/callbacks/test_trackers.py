@@ -1,0 +1,120 @@
+"""What can be tested of the callbacks for trackers without any tracker. `tests/trackers` has the rest."""
+
+import threading
+from typing import Any
+
+import pytest
+
+import unisono
+from unisono._src.training.callbacks._point_sender import MOST_VALUES, PointSender
+from unisono._src.training.callbacks._tracker import Point, Tracker
+
+
+class _Lists(Tracker):
+    """A tracker of two lists."""
+
+    _package = "json"
+
+    def __init__(self, **arguments: Any):
+        super().__init__(**{"update_freq": "epoch", "artifacts": (), **arguments})
+        self.log: list[Point] = []
+
+    def _open(self, run_id: str) -> str:
+        return run_id or "new"
+
+    def _has(self, point: Point) -> bool:
+        return False
+
+    def _log(self, point: Point) -> None:
+        self.log.append(point)
+
+    def _unconfirmed(self) -> list[Point]:
+        return self.log
+
+    def _close(self) -> None: ...
+
+    _upload = None
+
+
+@pytest.mark.parametrize(("kind", "package"), [("MLflow", "mlflow"), ("Wandb", "wandb")])
+def test_a_package_that_is_missing_is_named(kind: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=f"callbacks.{kind} needs the package {package}.*: pip install {package}"):
+        getattr(unisono.callbacks, kind)()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "step", True])
+def test_an_update_freq_that_means_nothing_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"_Lists: update_freq=.* Expected"):
+        _Lists(update_freq=wrong)
+
+
+def test_artifacts_are_a_list() -> None:
+    with pytest.raises(TypeError, match=r"artifacts='best.keras'. Expected a list"):
+        _Lists(artifacts="best.keras")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("run_id", "../other"),
+        ("run_id", 5),
+        ("recent", [["epoch", 0, {"loss": "0.5"}, 0]]),
+        ("recent", [["step", 0, {"loss": 0.5}, 0]]),
+        ("recent", ["epoch"]),
+    ],
+)
+def test_a_state_that_the_callback_did_not_write_is_refused(name: str, wrong: Any) -> None:
+    callback = _Lists()
+    callback.on_train_begin()
+    state = callback.get_state()
+    with pytest.raises(ValueError, match=f"as '{name}' of the callback _Lists"):
+        callback.set_state({**state, name: wrong})
+
+
+def test_points_of_a_request_that_failed_are_sent_with_the_next_ones() -> None:
+    sent, tried, is_down = [], threading.Event(), True
+
+    def send(points: list[Point]) -> None:
+        tried.set()
+        if is_down:
+            raise ConnectionError("down")
+        sent.extend(points)
+
+    points = [Point("epoch", number, {"loss": 0.5}, 0) for number in range(3)]
+    sender = PointSender(send)
+    sender.put(points[0])
+    assert tried.wait(60)
+    sender.put(points[1])
+    assert sender.unsent() == points[:2]
+    is_down = False
+    sender.put(points[2])
+    assert sender.close() == []
+    assert sent == points
+
+
+def test_points_that_cannot_be_sent_are_returned_at_the_end() -> None:
+    def send(points: list[Point]) -> None:
+        raise ConnectionError("down")
+
+    sender, point = PointSender(send), Point("epoch", 0, {"loss": 0.5}, 0)
+    sender.put(point)
+    assert sender.close() == [point]
+    assert str(sender.failure) == "down"
+
+
+def test_a_request_has_no_more_values_than_the_server_takes() -> None:
+    sizes: list[int] = []
+    is_full = threading.Event()
+
+    def send(points: list[Point]) -> None:
+        is_full.wait(60)
+        sizes.append(sum(len(point.values) for point in points))
+
+    sender = PointSender(send)
+    for number in range(2_500):
+        sender.put(Point("batch", number, {"loss": 0.5, "mae": 0.5}, 0))
+    is_full.set()
+    assert sender.close() == []
+    assert sum(sizes) == 5_000
+    assert max(sizes) <= MOST_VALUES
