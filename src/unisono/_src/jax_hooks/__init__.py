@@ -7,6 +7,7 @@ from unisono._src.jax_hooks._evaluate import (
 from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
 from unisono._src.jax_hooks._gathered_weights import gather_weight, gather_where_used, sum_gradient
 from unisono._src.jax_hooks._kernel_gradients import untranspose_products
+from unisono._src.jax_hooks._merged_row_sums import merge_row_sums
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
 from unisono._src.jax_hooks._partitioning import make_partitionable

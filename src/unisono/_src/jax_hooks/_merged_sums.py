@@ -22,8 +22,14 @@ def merge_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
 
     def merged(*arguments: Any) -> Any:
         traced, shapes = jax.make_jaxpr(function, return_shape=True)(*arguments)
-        results = _evaluate(traced.jaxpr, [*traced.consts, *jax.tree.leaves(arguments)], axis)
+        inputs = [*traced.consts, *jax.tree.leaves(arguments)]
+        results = evaluate_in_stages(traced.jaxpr, inputs, lambda equation: _is_sum(equation, axis), apply)
         return jax.tree.unflatten(jax.tree.structure(shapes), results)
+
+    def apply(sums: list[JaxprEqn], operands: list[list[Any]]) -> list[Any]:
+        del sums
+        summed: list[Any] = apply_packed([each for some in operands for each in some], lambda v: _sum(v, axis))
+        return summed
 
     return merged
 
@@ -40,7 +46,7 @@ class _Stage(NamedTuple):
     sums: list[JaxprEqn]
 
 
-def _stages(jaxpr: Jaxpr, axis: str) -> list[_Stage]:
+def _stages(jaxpr: Jaxpr, is_sum: Callable[[JaxprEqn], bool]) -> list[_Stage]:
     stages: list[_Stage] = [_Stage([], [])]
     stage_of: dict[Any, int] = {}
     in_order = _has_visible_order(jaxpr)  # then every sum is a stage of its own
@@ -48,7 +54,7 @@ def _stages(jaxpr: Jaxpr, axis: str) -> list[_Stage]:
         number = max((stage_of.get(atom, 0) for atom in equation.invars if not isinstance(atom, Literal)), default=0)
         if in_order:
             number = len(stages) - 1
-        if _is_sum(equation, axis):
+        if is_sum(equation):
             stages[number].sums.append(equation)
             number += 1
             if number == len(stages):
@@ -71,17 +77,25 @@ def _sum(nest: Any, axis: str) -> Any:
     return jax.lax.psum(nest, axis)
 
 
-def _evaluate(jaxpr: Jaxpr, inputs: Sequence[Any], axis: str) -> list[Any]:
+def evaluate_in_stages(
+    jaxpr: Jaxpr,
+    inputs: Sequence[Any],
+    is_sum: Callable[[JaxprEqn], bool],
+    apply: Callable[[list[JaxprEqn], list[list[Any]]], list[Any]],
+) -> list[Any]:
+    """The results of ``jaxpr``, whose sums are left to ``apply``: it gets those that do not depend on each other
+    together, with the operands of each, and returns their results."""
     known = dict(zip([*jaxpr.constvars, *jaxpr.invars], inputs, strict=True))
 
     def read(atom: Any) -> Any:
         return atom.val if isinstance(atom, Literal) else known[atom]
 
-    for operations, sums in _stages(jaxpr, axis):
+    for operations, sums in _stages(jaxpr, is_sum):
         made = [variable for equation in operations for variable in equation.outvars]
         part = jaxpr.replace(constvars=[], invars=list(known), outvars=made, eqns=operations)
         known.update(zip(made, eval_jaxpr(part, (), *known.values()), strict=True))
-        operands = [read(atom) for equation in sums for atom in equation.invars]
-        results = [variable for equation in sums for variable in equation.outvars]
-        known.update(zip(results, apply_packed(operands, lambda vector: _sum(vector, axis)), strict=True))
+        if sums:
+            results = [variable for equation in sums for variable in equation.outvars]
+            summed = apply(sums, [[read(atom) for atom in equation.invars] for equation in sums])
+            known.update(zip(results, summed, strict=True))
     return [read(atom) for atom in jaxpr.outvars]

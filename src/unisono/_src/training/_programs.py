@@ -24,6 +24,7 @@ from unisono._src.jax_hooks import (
     keep_recomputation,
     keep_rows_major,
     make_partitionable,
+    merge_row_sums,
     primitive_names,
     untranspose_products,
 )
@@ -303,7 +304,11 @@ def _adapt(jaxpr: Any, placement: Placement, *, is_large: bool = False) -> Any:
     if placement.shards_variables:
         jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
     jaxpr = make_partitionable(jaxpr, placement.mesh, placement.num_replicas)
-    return untranspose_products(jaxpr) if placement.platform == "cpu" else jaxpr
+    if placement.platform == "cpu":
+        jaxpr = untranspose_products(jaxpr)
+    if placement.needs_merged_sums and not placement.shards_variables:
+        jaxpr = merge_row_sums(jaxpr, placement.sharded_rows, placement.num_replicas)
+    return jaxpr
 
 
 def _from_trace(jaxpr: Any, result_tree: Any) -> Callable[..., Any]:
