@@ -69,10 +69,10 @@ def test_both_languages_have_the_same_blocks(page: Path) -> None:
 @_TRANSLATED
 def test_both_languages_have_the_same_links(page: Path) -> None:
     korean, english = (Counter(_target(each, link) for link in _LINK.findall(_text(each))) for each in _pair(page))
-    assert {"missing in Korean": english - korean, "only in Korean": korean - english} == {
-        "missing in Korean": Counter(),
-        "only in Korean": Counter(),
-    }
+    name = page.relative_to(ROOT)
+    lacking = [f"{name} has no link to {target}: translate what has changed" for target in english - korean]
+    surplus = [f"{name} links to {target}, and the English page does not" for target in korean - english]
+    assert lacking + surplus == []
 
 
 def test_links_of_korean_pages_lead_to_korean_pages_where_there_are_some() -> None:
