@@ -10,8 +10,9 @@ from unisono._src.data.feed import HostBatches
 from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
 from unisono._src.strategy._distributed_iterator import DistributedIterator
-from unisono._src.strategy._distribution import Distribution
+from unisono._src.strategy._distribution import Distribution, SplitRows
 from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
+from unisono._src.strategy._grouped_steps import SendInGroups
 
 
 class GatheredBatches(HostBatches):
@@ -120,6 +121,10 @@ class DistributedDataset:
         return f"<DistributedDataset: {self._dataset.plan} -> {self._distribution}>"
 
     def _plan(self, dataset: Dataset) -> Plan:
-        plan = dataset.execution.plan.then(self._distribution)
+        plan, distribution = dataset.execution.plan, self._distribution
+        is_in_memory = dataset.execution.complete
+        if self._num_ahead and is_in_memory and isinstance(distribution, SplitRows) and distribution.can_send_groups:
+            return plan.then(SendInGroups(distribution))
+        plan = plan.then(distribution)
         # The thread computes one more than those that wait: it begins when a step is handed out.
         return plan.then(ComputeAhead(1, self._num_ahead + 1)) if self._num_ahead else plan

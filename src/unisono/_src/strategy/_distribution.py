@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -73,10 +73,25 @@ class SplitRows(Distribution):
     def __str__(self) -> str:
         return f"split over {self.replicas.num_replicas} replicas"
 
-    def _split_deferred(self, element: Deferred) -> Deferred:
-        return lambda: self._split(element())
+    @property
+    def can_send_groups(self) -> bool:
+        """Not where other processes have some of the devices: all of them would have to take a group apart at the same
+        moment. On CPUs nothing is gained: sending is a matter of pointers, and the program has to be compiled."""
+        placement = self.replicas.placement
+        return not placement.spans_processes and placement.platform != "cpu"
 
-    def _split(self, batch: Nest) -> Nest:
+    def send_group(self, batches: Sequence[Nest]) -> list[Nest] | None:
+        """:meth:`send` for several batches of equal shapes in one call; None if it has to be done one by one."""
+        num_replicas = self.replicas.num_replicas
+        if num_replicas > 1 and (not self._num_rows(batches[0]) or self._num_rows(batches[0]) % num_replicas):
+            return None
+        return self.replicas.send_group(batches)
+
+    def _split_deferred(self, element: Deferred) -> Deferred:
+        return lambda: self.send(element())
+
+    def send(self, batch: Nest) -> Nest:
+        """The rows of a batch on the devices of the replicas."""
         num_replicas = self.replicas.num_replicas
         if num_replicas == 1:
             return self.replicas.send([batch])

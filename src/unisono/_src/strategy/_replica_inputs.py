@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import NamedSharding
 
 from unisono._src.data.dataset import DatasetSpec, TensorSpec
 from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves, unflatten
@@ -54,6 +56,25 @@ class ReplicaInputs:
         arrays = iter(self.placement.place_rows([leaf for leaf in leaves if self._goes_to_devices(leaf)]))
         return unflatten(batch, [self._split_leaf(leaf, arrays, slices) for leaf in leaves])
 
+    def send_group(self, batches: Sequence[Nest]) -> list[Nest] | None:
+        """Sends several batches of equal shapes, whose rows are split evenly over the replicas, as one array for each
+        leaf. None if some leaf stays on the host."""
+        leaves = [flatten(batch) for batch in batches]
+        if not all(isinstance(leaf, np.ndarray) and leaf.ndim and self._goes_to_devices(leaf) for leaf in leaves[0]):
+            return None
+        stacked = [np.stack(group) for group in zip(*leaves, strict=True)]
+        if self.num_replicas == 1:
+            sent = jax.device_put(stacked, self.placement.local_replica_devices[0])
+        else:
+            sent = self.placement.place_rows(stacked, row_dim=1)
+        steps = _unstack(None if self.num_replicas == 1 else self.placement.sharded_rows)(sent)
+        return [unflatten(batch, map(self._as_value, arrays)) for batch, arrays in zip(batches, steps, strict=True)]
+
+    def _as_value(self, array: jax.Array) -> Any:
+        if self.num_replicas == 1:
+            return array
+        return PerReplica.from_storage(Sharded(array, False, self.placement))
+
     def send_unsplit(self, batch: Nest, slices: Sequence[slice]) -> Nest:
         """Sends all rows of a batch to every device: shards of unequal size over several processes are not one array
         for JAX."""
@@ -88,3 +109,16 @@ class ReplicaInputs:
 
     def _goes_to_devices(self, leaf: Any) -> bool:
         return not self.on_host and leaf is not None and can_be_on_device(leaf)
+
+
+@functools.lru_cache(8)
+def _unstack(layout: NamedSharding | None) -> Callable[[list[jax.Array]], list[list[jax.Array]]]:
+    """The program that takes stacked batches apart; ``layout`` is that of each array, None for one device.
+
+    One call for all batches: one for each of them takes 60 µs more for a step (H200, batches of 64 rows).
+    """
+
+    def unstack(arrays: list[jax.Array]) -> list[list[jax.Array]]:
+        return [[array[number] for array in arrays] for number in range(len(arrays[0]))]
+
+    return jax.jit(unstack, out_shardings=layout)

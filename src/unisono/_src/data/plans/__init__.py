@@ -21,7 +21,9 @@ from unisono._src.data.plans._file_sources import (
 from unisono._src.data.plans._filter import Filter, TakeWhile
 from unisono._src.data.plans._generator_source import GeneratorSource, Signature
 from unisono._src.data.plans._group_by_window import GroupByWindow
-from unisono._src.data.plans._identity import Draw, RandomDraws, current_identity, next_draw, set_identity
+from unisono._src.data.plans._identity import (
+    ComputedElement, Draw, RandomDraws, current_identity, next_draw, set_identity,
+)
 from unisono._src.data.plans._indexed import Identities, IndexedPlan, PassRows, index_plan
 from unisono._src.data.plans._inspection import Inspection, SpecUnknownError
 from unisono._src.data.plans._interleave import Interleave
