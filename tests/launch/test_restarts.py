@@ -40,6 +40,11 @@ def test_the_whole_group_starts_again_on_a_new_port(run, tmp_path):
         assert len(set(ports)) == 3
         assert len(set(jobs)) == 1
     assert sorted(path.name for path in (tmp_path / "runs/twice/logs").iterdir()) == [f"attempt-{k}" for k in range(3)]
+    events = [json.loads(line) for line in (tmp_path / "runs/twice/events.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["attempt", "failed", "attempt", "failed", "attempt", "end"]
+    assert [event["workers"] for event in events if event["event"] == "attempt"] == [2, 2, 2]
+    assert re.fullmatch(r"worker 1 on \S+ failed with exit code 4", events[1]["cause"])
+    assert (events[-1]["code"], events[-1]["version"]) == (0, 1)
 
 
 def test_a_job_that_slurm_has_requeued_counts_on(run, tmp_path):

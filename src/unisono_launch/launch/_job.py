@@ -12,6 +12,7 @@ from unisono_launch.launch._allocation import TooFewError
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
 from unisono_launch.launch._diagnosis import FailureCause, find_cause
+from unisono_launch.launch._event_log import EventLog, LaunchEvent
 from unisono_launch.launch._events import exit_code_for, signals_as_events
 from unisono_launch.launch._failure_report import count_oom_kills, describe_failure, headline
 from unisono_launch.launch._launcher_group import LauncherGroup
@@ -39,6 +40,7 @@ class Job:
         self._announced_workers = 0
         self._pause = 0.0
         self._oom_kills_before = count_oom_kills()
+        self._log = EventLog(context.run_dir, enabled=context.machines.rank == 0, warn=context.screen.print_message)
 
     def run(self) -> int:
         """Tries until the job is done, was ended, or has used up its restarts; returns the exit code."""
@@ -49,6 +51,7 @@ class Job:
         with signals_as_events(context.events), context.engine, self._group:
             end = self._run_attempts()
             self._group.finish(end.code, end.why)
+        self._log.add("end", code=int(end.code), why=end.why)
         return end.code
 
     def _run_attempts(self) -> _JobEnd:
@@ -82,6 +85,13 @@ class Job:
         if plan.num_workers != self._announced_workers and (self._announced_workers or plan.num_workers > 1):
             self._context.announce(plan)  # one worker alone looks like `python script.py`
         self._announced_workers = plan.num_workers
+        self._log.add(
+            "attempt",
+            attempt=plan.attempt,
+            workers=plan.num_workers,
+            hosts=list(plan.machines.hosts),
+            program=list(self._context.options.program),
+        )
 
     def _prepare_restart(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> bool:
         """Records a failure; whether there is another attempt."""
@@ -92,11 +102,14 @@ class Job:
         if pause is None:
             return False
         self._announce_restart(cause, plan, pause)
+        event: LaunchEvent = "preempted" if cause.code == ExitCode.PREEMPTED else "failed"
+        self._log.add(event, attempt=plan.attempt, code=int(cause.code), cause=headline(cause, plan))
         is_known = cause.is_loss and cause.rank < plan.num_workers
         lost = self._group.lost_unit(plan, cause.rank) if is_known else None
         if self._losses.is_permanent(lost, progressed=progressed):
             excluded = self._group.exclude(plan, cause.rank)
             if excluded is not None:
+                self._log.add("excluded", attempt=plan.attempt, what=excluded)
                 self._context.screen.print_message(
                     f"unisono: {excluded} is left out from now on: it was lost in two successive attempts, and the job "
                     "got no further in the second."

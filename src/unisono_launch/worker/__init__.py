@@ -8,4 +8,4 @@ from unisono_launch.worker._environment import (
     read_commit_method, read_strategy,
 )
 from unisono_launch.worker._exit_codes import PREEMPTED, ExitCode
-from unisono_launch.worker._status import FAILED, Status, read_status, write_status
+from unisono_launch.worker._status import EVENTS_FILE, EVENTS_VERSION, FAILED, Status, read_status, write_status

@@ -22,6 +22,10 @@ JAX waits for all peers when a process ends (300 s by default), so a failed work
 phase and does not end within seconds counts as failed at the time of the record.
 """
 
+EVENTS_FILE: Final = "events.jsonl"
+"""In the folder of a run: what the launcher records beside it, for those who read it later."""
+EVENTS_VERSION: Final = 1
+
 _SIZE: Final = 128
 
 

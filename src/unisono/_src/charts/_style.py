@@ -13,6 +13,7 @@ NUM_COLORS: Final = len(_LIGHT)
 def chart_style() -> str:
     """The CSS of all charts. Charts contain it, unless they are drawn with ``standalone=False`` for a page that does.
 
+    Elements of a page with the classes ``unisono-swatch`` and ``c1`` … ``c8`` get the colors of series as background.
     A page can set ``--chart-1`` … ``--chart-8``, ``--chart-text``, ``--chart-grid`` and ``--chart-background``.
     """
     base = (
@@ -47,4 +48,5 @@ def _colors(palette: tuple[str, ...], text: str, grid: str, background: str) -> 
     for number, color in enumerate(palette, start=1):
         value = f"var(--chart-{number},{color})"
         rules.append(f".unisono-chart .line.c{number}{{stroke:{value}}}.unisono-chart .area.c{number}{{fill:{value}}}")
+        rules.append(f".unisono-swatch.c{number}{{background:{value}}}")
     return "".join(rules)

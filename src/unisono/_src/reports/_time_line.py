@@ -1,0 +1,107 @@
+"""What happened to a run, in order: starts, restarts with their cause, preemptions, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from unisono._src.reports._read_run import FitRecord, Run, get_number
+
+HappeningKind = Literal["start", "restart", "preemption", "excluded", "end"]
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One event: when (seconds since 1970), what, and at which step training continues, if that is known."""
+
+    time: float
+    kind: HappeningKind
+    text: str
+    fit: int | None = None
+    step: int | None = None
+
+
+def list_happenings(run: Run) -> list[Happening]:
+    """All of them, in order. The cause of a restart is the launcher's if there was one; else what the `fit` wrote."""
+    causes = [event for event in run.events if event.get("event") in ("failed", "preempted")]
+    found: list[Happening] = []
+    for fit in run.fits:
+        for number, attempt in enumerate(fit.attempts):
+            found.append(_describe_start(run, fit, number, causes))
+            if attempt.end is not None and (number == len(fit.attempts) - 1 or not causes):
+                found.append(_describe_end(fit, attempt.end))
+    for event in run.events:
+        if event.get("event") == "excluded":
+            text = f"{event.get('what', 'a worker')} is left out from now on"
+            found.append(Happening(get_number(event, "time"), "excluded", text))
+        elif event.get("event") == "end" and event.get("code"):
+            text = f"the job ended with exit code {event['code']}: {event.get('why', '')}"
+            found.append(Happening(get_number(event, "time"), "end", text))
+    return sorted(found, key=lambda each: each.time)
+
+
+def list_restarts(run: Run) -> list[Happening]:
+    """Restarts and preemptions alone."""
+    return [each for each in list_happenings(run) if each.kind in ("restart", "preemption")]
+
+
+def describe_status(run: Run, now: float) -> str:
+    """ "finished", "running", or how it stopped."""
+    fit = run.fits[-1]
+    reason = fit.attempts[-1].reason
+    if reason is not None:
+        return reason
+    ends = [event for event in run.events if event.get("event") == "end"]
+    start = get_number(fit.attempts[-1].start, "time")
+    if ends and get_number(ends[-1], "time") > start:
+        return f"stopped (exit code {ends[-1].get('code')})"
+    silent = now - run.last_time
+    longest = max([get_number(line, "seconds") for line in (*fit.epochs, *fit.intervals)], default=0.0)
+    if silent > max(60.0, 3 * longest):
+        return f"no line for {format_seconds(silent)}: killed, or in a long epoch"
+    return "running"
+
+
+def format_seconds(seconds: float) -> str:
+    """A time as one says it.
+
+    >>> [format_seconds(each) for each in (0.25, 42.0, 150.0, 7300.0, 200_000.0)]
+    ['0.25 s', '42 s', '2 min 30 s', '2 h 2 min', '2 d 8 h']
+    """
+    if seconds < 10:
+        return f"{seconds:.2g} s"
+    for size, unit, part, name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            rest = int(seconds % size // part)
+            return f"{int(seconds // size)} {unit}" + (f" {rest} {name}" if rest else "")
+    return f"{seconds:.0f} s"
+
+
+def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[str, Any]]) -> Happening:
+    start = fit.attempts[number].start
+    time, step = get_number(start, "time"), int(start.get("step", 0))
+    where = f"from step {step:,}" if start.get("resumed") else "from the beginning"
+    name = "" if len(run.fits) == 1 else f"fit {fit.number} "
+    if number == 0 and not start.get("resumed"):
+        return Happening(time, "start", f"{name}starts on {_count(start, 'device')}", fit.number, step)
+    since = get_number(fit.attempts[number - 1].start, "time") if number else 0.0
+    cause = next((each for each in reversed(causes) if since < get_number(each, "time") < time), None)
+    reason = fit.attempts[number - 1].reason if number else None
+    if cause is not None:
+        why, preempted = str(cause.get("cause", "")), cause.get("event") == "preempted"
+    else:
+        why = "the process was killed" if reason is None else reason
+        preempted = reason == "preempted"
+    kind: HappeningKind = "preemption" if preempted else "restart"
+    return Happening(time, kind, f"{why}; {name}continues {where} on {_count(start, 'device')}", fit.number, step)
+
+
+def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> Happening:
+    text = f"fit {fit.number}: {end.get('reason', 'ended')}, at step {int(end.get('step', 0)):,}"
+    return Happening(get_number(end, "time"), "end", text, fit.number, int(end.get("step", 0)))
+
+
+def _count(start: Mapping[str, Any], word: str) -> str:
+    number = int(start.get(f"{word}s", 1))
+    return f"{number} {word}{'' if number == 1 else 's'}"

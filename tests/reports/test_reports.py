@@ -1,0 +1,239 @@
+"""`unisono report` and `unisono watch` on folders of runs: pages, verdicts, errors."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from unisono._src.cli._report import report, watch
+from unisono._src.reports import describe_in_terminal, judge, make_page, read_run
+from unisono._src.reports._time_line import describe_status, list_happenings, list_restarts
+
+NOW = 2_000.0
+NO_PARTS = dict.fromkeys(["input_wait", "copy", "callbacks", "checkpoint", "validation", "compile", "other"], 0.0)
+
+
+def start(time: float = 1_000.0, step: int = 0, **values: Any) -> dict[str, Any]:
+    defaults = {"version": 1, "attempt": 0, "resumed": step > 0, "workers": 1, "devices": 2}
+    return {"kind": "start", "fit": 1, "time": time, "epoch": step // 10, "step": step, **defaults, **values}
+
+
+def epoch(number: int, time: float, parts: dict[str, float] | None = None, **values: Any) -> dict[str, Any]:
+    parts = {**NO_PARTS, "compute": 8.0, **(parts or {})}
+    seconds = sum(parts.values())
+    metrics = {"loss": 1 / (number + 1), "val_loss": 1.5 / (number + 1)}
+    line = {"kind": "epoch", "fit": 1, "time": time, "epoch": number, "step": 10 * (number + 1), "steps": 10}
+    speed = {"seconds": seconds, "steps_per_second": 10 / seconds, "rows_per_second": 320 / seconds}
+    return {**line, **speed, "parts": parts, "learning_rate": 0.001, "metrics": metrics, **values}
+
+
+def write_run(folder: Path, lines: list[dict[str, Any]], *, events: Any = (), **fit: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    described = {"model": {"name": "m", "parameters": 1000}, "epochs": 3, "steps_per_epoch": 10, "batch": 32, **fit}
+    versions = {"jax": "0.10.2", "keras": "3.15.1"}
+    run = {"version": 1, "command": "python train.py", "versions": versions, "fits": {"1": described}}
+    (folder / "run.json").write_text(json.dumps(run))
+    if events:
+        (folder / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    return folder
+
+
+def end(time: float, reason: str = "finished") -> dict[str, Any]:
+    return {"kind": "end", "fit": 1, "time": time, "epoch": 2, "step": 30, "reason": reason}
+
+
+@pytest.fixture
+def simple(tmp_path: Path) -> Path:
+    lines = [start(), *(epoch(number, 1_010.0 + 10 * number) for number in range(3)), end(1_031.0)]
+    return write_run(tmp_path / "simple", lines)
+
+
+def test_a_page_contains_curves_facts_and_verdict_and_loads_nothing(simple: Path) -> None:
+    page = make_page([read_run(simple)], NOW)
+    for text in (
+        "val_loss",
+        "Learning rate",
+        "Rows per second",
+        "Time per step by part",
+        "jax 0.10.2",
+        "compute-bound",
+    ):
+        assert text in page
+    assert page.count("<svg") == 5
+    assert "<script" not in page
+    assert not re.search(r'(?:src|href)="|url\(|@import', page)
+    assert page.count("prefers-color-scheme:dark") >= 2
+    assert 'name="viewport"' in page
+
+
+def test_text_of_the_user_is_harmless_in_a_page_and_in_a_terminal(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>[bold]\"'&"
+    line = epoch(0, 1_010.0, metrics={evil: 1.0, f"val_{evil}": 2.0})
+    folder = write_run(
+        tmp_path / evil.replace("/", "_"),
+        [start(), line, end(1_020.0, evil)],
+        model={"name": evil},
+        input={"kind": evil, "explain": evil, "in_python": [{"operation": evil, "location": evil, "reason": evil}]},
+        events=[{"version": 1, "time": 1_005.0, "event": "excluded", "what": evil}],
+    )
+    run = read_run(folder)
+    page = make_page([run, run], NOW)
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") > 5
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console.print(describe_in_terminal(run, NOW))
+    console.file.close()
+    assert "<script>alert(1)</script>[bold]" in console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("part", "share", "title", "remedy"),
+    [
+        ("input_wait", 0.38, "input-bound", "prefetch"),
+        ("copy", 0.2, "copy-bound", "uint8"),
+        ("compile", 0.5, "compile-bound", "deterministic"),
+        ("checkpoint", 0.1, "checkpoint-bound", "EverySeconds"),
+        ("callbacks", 0.3, "callbacks-bound", "on_epoch_end"),
+        ("validation", 0.5, "validation-bound", "validation_freq"),
+        ("other", 0.4, "other-bound", "Python between the steps"),
+    ],
+)
+def test_the_verdict_names_the_part_its_share_and_a_remedy(
+    part: str, share: float, title: str, remedy: str, tmp_path: Path
+) -> None:
+    parts = {"compute": 100 * (1 - share), part: 100 * share}
+    verdict = judge(read_run(write_run(tmp_path, [start(), epoch(0, 1_100.0, parts)])).main_fit)[0]
+    assert verdict.title == title
+    assert f"{share:.0%} of the time" in verdict.text
+    assert remedy in verdict.text
+
+
+def test_an_input_bound_run_names_the_map_its_line_and_the_reason(tmp_path: Path) -> None:
+    operation = {"operation": "map(decode)", "location": "train.py:41", "reason": "it calls int() on a traced value"}
+    lines = [start(), epoch(0, 1_100.0, {"compute": 62.0, "input_wait": 38.0})]
+    folder = write_run(tmp_path, lines, input={"kind": "Dataset", "explain": "…", "in_python": [operation]})
+    text = judge(read_run(folder).main_fit)[0].text
+    assert text.startswith(
+        "38% of the time waits for map(decode) in train.py:41; it runs in Python because: it calls int()"
+    )
+
+
+def test_below_the_thresholds_a_run_is_compute_bound_and_says_where_the_all_reduce_is(tmp_path: Path) -> None:
+    lines = [start(), epoch(0, 1_100.0, {"compute": 92.0, "input_wait": 8.0})]
+    verdict = judge(read_run(write_run(tmp_path, lines)).main_fit)[0]
+    assert verdict.title == "compute-bound"
+    assert "all-reduce of 2 devices" in verdict.text
+
+
+def test_what_a_resumed_run_did_again_replaces_what_was_lost(tmp_path: Path) -> None:
+    lines = [start(), *(epoch(number, 1_010.0 + number) for number in range(3)), start(1_020.0, step=10, attempt=1)]
+    again = [epoch(1, 1_030.0, metrics={"loss": 0.4}), epoch(2, 1_040.0, metrics={"loss": 0.3}), end(1_041.0)]
+    killed = {"version": 1, "time": 1_015.0, "event": "failed", "attempt": 0, "code": 69}
+    cause = "worker 1 was killed by SIGKILL at step 30 (fit)"
+    folder = write_run(tmp_path, [*lines, *again], events=[{**killed, "cause": cause}])
+    run = read_run(folder)
+    assert [line["time"] for line in run.main_fit.epochs] == [1_010.0, 1_030.0, 1_040.0]
+    assert len(run.main_fit.superseded) == 2
+    (restart,) = list_restarts(run)
+    assert restart.text == f"{cause}; continues from step 10 on 2 devices"
+    page = make_page([run], NOW)
+    assert cause in page
+    assert "computed again later" in page
+    assert [each.kind for each in list_happenings(run)] == ["start", "restart", "end"]
+
+
+def test_a_preemption_without_a_launcher_is_told_from_a_kill(tmp_path: Path) -> None:
+    lines = [start(), end(1_010.0, "preempted"), start(1_020.0, step=10), start(1_030.0, step=20)]
+    assert [each.kind for each in list_restarts(read_run(write_run(tmp_path, lines)))] == ["preemption", "restart"]
+
+
+def test_half_a_line_is_skipped(simple: Path) -> None:
+    with (simple / "metrics.jsonl").open("a") as file:
+        file.write('{"kind":"epoch","fit":1,"ep')
+    assert len(read_run(simple).main_fit.epochs) == 3
+
+
+def test_a_run_without_an_end_is_running_until_it_is_silent_for_long(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path, [start(), epoch(0, 1_010.0)]))
+    assert describe_status(run, 1_020.0) == "running"
+    assert describe_status(run, 9_000.0).startswith("no line for 2 h")
+
+
+def test_one_long_epoch_is_shown_by_its_steps(tmp_path: Path) -> None:
+    within = [{**epoch(0, 1_000.0 + n, metrics={"loss": 1 / n}), "kind": "steps", "step": n} for n in range(1, 5)]
+    run = read_run(write_run(tmp_path, [start(), *within]))
+    assert run.main_fit.lines == run.main_fit.intervals
+    assert ">step</text>" in make_page([run], NOW)
+
+
+def test_a_loss_that_is_not_finite_is_said(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path, [start(), epoch(0, 1_010.0), epoch(1, 1_020.0, metrics={"loss": "NaN"})]))
+    assert any(verdict.title == "not finite" and "epoch 2" in verdict.text for verdict in judge(run.main_fit))
+    make_page([run], NOW)
+
+
+def test_several_runs_are_compared_in_one_page(
+    simple: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write_run(tmp_path / "other", [start(), epoch(0, 1_010.0)])
+    assert report([str(simple), str(other), "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert capsys.readouterr().out.strip() == str(tmp_path / "page.html")
+    assert "2 runs" in page
+    assert "simple: loss" in page
+    assert "other: val_loss" in page
+
+
+def test_the_page_is_written_into_the_folder_of_the_run(simple: Path) -> None:
+    assert report([str(simple)]) == 0
+    assert (simple / "report.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("command", [report, lambda arguments: watch([*arguments, "--once"])])
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda path: None, "no such folder"),
+        (lambda path: path.mkdir(), "is not the folder of a run"),
+        (lambda path: write_run(path, []), "no training is recorded there yet"),
+        (
+            lambda path: write_run(path, [start(version=99)]),
+            "format version 99, and this Unisono reads up to version 1",
+        ),
+        (lambda path: (write_run(path, [start()]), (path / "run.json").write_text('{"version":7}')), "version 7"),
+    ],
+)
+def test_a_folder_that_cannot_be_shown_is_one_clear_sentence(
+    command: Any, prepare: Any, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(tmp_path / "run")
+    assert command([str(tmp_path / "run")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_watch_prints_one_frame_with_metrics_parts_and_verdict(
+    simple: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert watch([str(simple), "--once"]) == 0
+    frame = capsys.readouterr().out
+    for text in ("finished", "val_loss", "best seen", "compute-bound", "rows/s", "starts on 2 devices"):
+        assert text in frame
+
+
+@pytest.mark.slow
+def test_watch_ends_cleanly_with_ctrl_c(simple: Path) -> None:
+    program = (
+        "import _thread, sys, threading; from unisono._src.cli._report import watch; "
+        "threading.Timer(1.0, _thread.interrupt_main).start(); sys.exit(watch([sys.argv[1], '--interval', '0.2']))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(simple)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "compute-bound" in ended.stdout
