@@ -99,9 +99,9 @@ def test_text_of_the_user_is_harmless_in_a_page_and_in_a_terminal(tmp_path: Path
         ("copy", 0.2, "copy-bound", "uint8"),
         ("compile", 0.5, "compile-bound", "deterministic"),
         ("checkpoint", 0.1, "checkpoint-bound", "EverySeconds"),
-        ("callbacks", 0.3, "callbacks-bound", "on_epoch_end"),
+        ("callbacks", 0.3, "callback-bound", "on_epoch_end"),
         ("validation", 0.5, "validation-bound", "validation_freq"),
-        ("other", 0.4, "other-bound", "Python between the steps"),
+        ("other", 0.4, "host-bound", "Python between the steps"),
     ],
 )
 def test_the_verdict_names_the_part_its_share_and_a_remedy(
@@ -141,7 +141,7 @@ def test_what_a_resumed_run_did_again_replaces_what_was_lost(tmp_path: Path) -> 
     assert [line["time"] for line in run.main_fit.epochs] == [1_010.0, 1_030.0, 1_040.0]
     assert len(run.main_fit.superseded) == 2
     (restart,) = list_restarts(run)
-    assert restart.text == f"{cause}; continues from step 10 on 2 devices"
+    assert restart.text == f"{cause}; continues from step 10 on 2 devices, 5 s later"
     page = make_page([run], NOW)
     assert cause in page
     assert "computed again later" in page

@@ -106,7 +106,8 @@ class Frame:
             if len(marks) > _MAX_LABELLED_MARKS:
                 continue
             wide = text_width(mark.label, 11) + 8
-            left = x + 4 if x + wide < self.right else x - wide + 4
+            # To the right of the line, else to its left, else as far to the right as it fits.
+            left = x + 4 if x + wide < self.right else x - wide + 4 if x - wide > LEFT else max(4.0, self.right - wide)
             row = next((row for row, end in enumerate(row_ends) if end <= left), len(row_ends))
             row_ends[row : row + 1] = [left + wide]
             parts.append(_text(left, self.top + 11 + 13 * row, mark.label, "small label", "start"))

@@ -30,16 +30,14 @@ class InFlightCalls:
         """Waits for all of them; returns their steps."""
         return self._wait_until_at_most(0)
 
-    @property
-    def steps(self) -> int:
-        """The steps of all calls that were not waited for."""
-        return sum(steps for _, steps in self._in_flight)
-
-    def are_running(self) -> bool:
-        """Whether a call is not finished yet; asks, and does not wait."""
-        if not self._in_flight:
-            return False
-        return not is_computed(self._in_flight[-1][0])  # devices run calls in order
+    def steps_running(self) -> int:
+        """The steps of the calls that are not finished; asks, and does not wait."""
+        running = 0
+        for result, steps in reversed(self._in_flight):  # devices run calls in order
+            if is_computed(result):
+                break
+            running += steps
+        return running
 
     def _wait_until_at_most(self, limit: int) -> int:
         finished_steps = 0

@@ -94,7 +94,11 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
         why = "the process was killed" if reason is None else reason
         preempted = reason == "preempted"
     kind: HappeningKind = "preemption" if preempted else "restart"
-    return Happening(time, kind, f"{why}; {name}continues {where} on {_count(start, 'device')}", fit.number, step)
+    text = f"{why}; {name}continues {where} on {_count(start, 'device')}"
+    if cause is None:
+        return Happening(time, kind, text, fit.number, step)
+    failed = get_number(cause, "time")
+    return Happening(failed, kind, f"{text}, {format_seconds(time - failed)} later", fit.number, step)
 
 
 def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> Happening:

@@ -73,7 +73,8 @@ def _explain(part: str, share: float, fit: FitRecord) -> Verdict:
         "validation": _explain_validation,
         "other": _explain_other,
     }[part]
-    title = {"input_wait": "input-bound", "copy": "copy-bound"}.get(part, f"{PARTS[part]}-bound")
+    words = {"input_wait": "input", "copy": "copy", "callbacks": "callback", "other": "host"}
+    title = f"{words.get(part, PARTS[part])}-bound"
     return Verdict(part, title, f"{share:.0%} of the time {explain(fit)}")
 
 

@@ -13,7 +13,6 @@ for each chunk of the epoch:                     # run_epoch
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -26,6 +25,7 @@ from unisono._src.devices import InFlightCalls, Placement
 from unisono._src.keras_hooks import AtStep, BatchHooks, EveryNSteps
 from unisono._src.processes import report_progress
 from unisono._src.training._epoch_cursor import EpochCursor
+from unisono._src.training._input_overlap import InputOverlap
 from unisono._src.training._programs import program_for
 from unisono._src.training._step_variables import StepVariables
 from unisono._src.training._steps import Kind
@@ -34,7 +34,6 @@ from unisono._src.training._steps_per_call import StepsPerCall
 # A loop keeps the device busy for long; single steps are short, so more of them have to be queued.
 _LOOPS_IN_FLIGHT: Final = 2
 _STEPS_IN_FLIGHT: Final = 8
-_WORTH_SECONDS: Final = 1e-4  # after a shorter wait for input, the devices are not asked in the next one: 4 µs
 
 
 class CallResult(NamedTuple):
@@ -80,9 +79,7 @@ class Loop:
         self._steps = steps_done
         self._phase = {"train": "fit", "test": "evaluate", "predict": "predict"}[kind]
         self._last_end: float | None = None
-        self._started_at = 0.0  # the last call
-        self._step_seconds = math.inf  # of the fastest call
-        self._waits_for_input = False
+        self._overlap = InputOverlap(self._in_flight)
 
     @property
     def steps(self) -> int:
@@ -121,8 +118,7 @@ class Loop:
             with measure("callback_seconds"):
                 hooks.end(cursor.steps_in_epoch - 1, logs)
             after_call(logs, nan_guard)
-        with measure("compute_seconds"):
-            self._in_flight.drain()
+        self._overlap.drain()
         return logs, nan_guard
 
     def next_chunk(self, cursor: EpochCursor) -> StepChunk | None:
@@ -131,17 +127,11 @@ class Loop:
         facts = active_fit_facts()
         if facts is None:
             return cursor.next_chunk(most)
-        was_running = self._waits_for_input and self._in_flight.are_running()
-        began = time.perf_counter()
-        with measure("input_wait_seconds"):
-            chunk = cursor.next_chunk(most)
-        ended = time.perf_counter()
-        self._waits_for_input = ended - began > _WORTH_SECONDS
-        if was_running and self._waits_for_input:
-            # If the devices became idle meanwhile, nobody saw when: at the speed of the fastest steps so far.
-            idle_from = ended if self._in_flight.are_running() else self._started_at + self._fastest_seconds()
-            facts.add(hidden_input_seconds=min(max(idle_from - began, 0.0), ended - began))
-        return chunk
+        self._overlap.begin_wait()
+        try:
+            return cursor.next_chunk(most)
+        finally:
+            self._overlap.end_wait(facts)
 
     def run_chunk(self, chunk: StepChunk, nan_guard: Any = None) -> Iterator[CallResult]:
         """Runs one chunk, in as many calls as its program needs. The caller has to consume all results."""
@@ -150,6 +140,7 @@ class Loop:
         program = program_for(self._model, self._kind, self._placement, self._variables, carry, chunk)
         facts = active_fit_facts() if self._kind == "train" else None
         done = 0
+        self._overlap.note_start(chunk.count)
         if not self._steps_per_call.settled:
             self._last_end = time.perf_counter()
         while done < chunk.count:
@@ -167,9 +158,7 @@ class Loop:
             done += count
         self._steps += done
         if not self._steps_per_call.settled:
-            with measure("compute_seconds"):
-                self._record_time(self._in_flight.drain())
-        self._started_at = time.perf_counter()
+            self._record_time(self._overlap.drain())
 
     def _record_time(self, steps_ended: int) -> None:
         """Reports how long the calls that have just ended took: since those before them ended."""
@@ -177,12 +166,7 @@ class Loop:
             now = time.perf_counter()
             if self._last_end is not None:
                 self._steps_per_call.record(steps_ended, now - self._last_end)
-                self._step_seconds = min(self._step_seconds, (now - self._last_end) / steps_ended)
             self._last_end = now
-
-    def _fastest_seconds(self) -> float:
-        """The least that the calls in flight can take."""
-        return 0.0 if self._step_seconds == math.inf else self._step_seconds * self._in_flight.steps
 
 
 def _wait_for_first(logs: Any) -> None:
