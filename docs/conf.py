@@ -24,6 +24,7 @@ extensions = [
     "layer_diagrams",
     "navigation",
     "repository_files",
+    "table_code",
 ]
 
 # The source folder is the repository: a link such as ../README.md or ../tests/parity means the same here as on GitHub.
@@ -73,3 +74,4 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#8ab4f8", "color-brand-content": "#8ab4f8"},
 }
 html_search_language = "en-ko"
+html_search_scorer = "docs/_ext/search_scorer.js"  # Sphinx looks for it from the source folder

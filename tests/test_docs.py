@@ -1,6 +1,7 @@
 """Pages keep pace with the source: links lead somewhere, and files that a page names exist."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,3 +57,13 @@ def test_the_glossary_is_short_and_every_term_names_a_file() -> None:
     terms = rows[1:]  # without the header
     assert 0 < len(terms) <= 40
     assert [row for row in terms if "`" not in row.split("|")[-2]] == []
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    """A page that is missing: add it to a group of docs/navigation.toml."""
+    groups = tomllib.loads((ROOT / "docs/navigation.toml").read_text(encoding="utf-8"))["group"]
+    patterns = [re.sub(r".*<(.*)>", r"\1", entry) for group in groups for entry in group["contents"]]
+    listed = {path for pattern in patterns for path in ROOT.glob(f"{pattern}.md")}
+    assert [
+        str(page.relative_to(ROOT)) for page in PAGES if page not in listed and page != ROOT / "docs/index.md"
+    ] == []

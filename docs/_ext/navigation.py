@@ -3,6 +3,7 @@
 Directives for them on the pages would be lists of file names to a reader on GitHub.
 """
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ def add_tables_of_contents(app: Sphinx, docname: str, source: list[str]) -> None
         lines = [":hidden:", f":caption: {group['caption']}"] if "caption" in group else [":hidden:"]
         if any("*" in page for page in group["contents"]):
             lines.append(":glob:")
-        pages = [f"/{page}" for page in group["contents"]]
+        pages = [re.sub(r"^(.+ <)?", r"\1/", page) for page in group["contents"]]
         source[0] += "\n\n```{toctree}\n" + "\n".join([*lines, "", *pages]) + "\n```\n"
 
 
