@@ -40,7 +40,7 @@ th,td{text-align:left;padding:6px 10px 6px 0;border-bottom:1px solid var(--line)
 th{font-weight:600;color:var(--muted);overflow-wrap:normal}
 td{overflow-wrap:anywhere}
 td.time{white-space:nowrap;width:1%;padding-right:18px}
-tr:last-child td{border-bottom:0}
+tr:last-child td,tr:last-child th{border-bottom:0}
 pre{background:var(--code);border-radius:8px;padding:10px 12px;overflow-x:auto;font-size:.82rem;margin:8px 0}
 code{font-family:ui-monospace,monospace;font-size:.9em}
 details{margin:10px 0}
