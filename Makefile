@@ -42,7 +42,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage errors lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -55,6 +55,7 @@ help:
 	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
 	@echo "make sharding   measure the memory of a device with sharded state, and write the table of docs/sharding.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"
+	@echo "make errors     make the mistakes of newcomers, and write what they read to docs/errors.md"
 	@echo "make tf-guides  write docs/tf-guides.md, the features of TensorFlow's guides and their tests"
 	@echo "make test-engines  jobs on real Ray, SLURM and Open MPI, and write the results to docs/engines.md"
 	@echo "make test-trackers  runs of a local MLflow server and of wandb's offline mode"
@@ -130,6 +131,9 @@ tf-coverage: $(READY)
 	@$(RUN) pytest -q -m "" tests/tf tests/tfds --ignore=tests/tf/test_coverage.py \
 	    --names-used=build/tf-names.json $(ARGS); code=$$?; \
 	    $(RUN) tests.tf.coverage_page build/tf-names.json docs/tf-coverage.md && exit $$code
+
+errors: $(READY)
+	@$(RUN) tests.errors.page docs/errors.md
 
 tf-guides: $(READY)
 	@$(RUN) tests.tf.guides_page docs/tf-guides.md

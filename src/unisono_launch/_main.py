@@ -18,6 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from unisono_launch.doctor import main as doctor
 
         return doctor(given[1:])
+    if given[:1] and given[0].endswith(".py"):
+        print(f"unisono: {given[0]!r} is a script. Type: unisono run {' '.join(given)}", file=sys.stderr)
+        return 2
     from unisono._src.cli import main as other_commands
 
     return other_commands(given)

@@ -3,7 +3,7 @@
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.tracing.functions import cond, rematerialize
 from unisono._src.tracing.tape import record_variable_read
-from unisono._src.training import MODEL_METHODS
+from unisono._src.training import MODEL_METHODS, explain_training_errors
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 
 
@@ -37,5 +37,6 @@ def install_hooks() -> None:
     keras_hooks.accept_padded_rows()
     keras_hooks.rematerialize_with_state(rematerialize)
     keras_hooks.route_trainer(MODEL_METHODS)
+    keras_hooks.run_inside(keras_hooks.ROUTED, explain_training_errors)
     keras_hooks.write_on_chief()
     keras_hooks.route_weights_folders(WEIGHTS_FOLDERS)

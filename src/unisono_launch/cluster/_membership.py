@@ -98,11 +98,16 @@ def membership_of_task(spec: ClusterSpec, task_type: str | None, task_id: int | 
     if (task_type, task_id) not in tasks:
         raise ValueError(
             f"{source} says that this is {task_type!r} {task_id}, which is not in its cluster {spec.as_dict()}. "
-            f"It has {', '.join(f'{job} {i}' for job, i in tasks)}."
+            f"It has {', '.join(f'{job} {i}' for job, i in tasks)}. Give each process the index of one of these."
         )
     process_id = tasks.index((task_type, task_id))
     addresses = [spec.task_address(job, i) for job, i in tasks]
     hosts = [split_host(address) for address in addresses]
+    if len(tasks) > 1:
+        try:
+            split_address(addresses[0])
+        except ValueError as error:
+            raise ValueError(f"{source}, {tasks[0][0]} {tasks[0][1]}: {error}") from None
     return Membership(
         num_processes=len(tasks),
         process_id=process_id,

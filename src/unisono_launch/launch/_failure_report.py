@@ -40,6 +40,8 @@ def describe_failure(
     witness = cause.rank if cause.witness is None else cause.witness.rank
     if any(outcome.rank == witness for outcome in outcomes):
         lines.append(f"  Log: {shorten_path(plan.log_file(witness))}")
+    if cause.witness is not None and "No module named 'tensorflow'" in cause.witness.errors:
+        lines.append("  TensorFlow is not needed to run a script that is written for it: unisono run --as-tensorflow …")
     # The output of a job's only worker is on the screen already, as it wrote it.
     return "\n".join([*lines, *(_quote_errors(cause) if plan.num_workers > 1 else [])])
 

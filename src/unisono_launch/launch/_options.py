@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -108,8 +109,15 @@ class Options:
             return
         if os.path.isdir(script):
             raise UsageError(f"{script!r} is a folder. Name a script in it, or a module: -m package.module")
+        if os.path.basename(script).startswith("python") and len(self.program) > 1:
+            raise UsageError(
+                f"Leave {script!r} out: unisono run starts Python itself. Type: unisono run {self.program[1]}"
+            )
+        near = difflib.get_close_matches(script, [name for name in os.listdir() if name.endswith(".py")], 1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
         raise UsageError(
-            f"There is no script {script!r} here ({os.getcwd()}). Name one that exists, or a module: -m package.module"
+            f"There is no script {script!r} here ({os.getcwd()}).{meant} Name one that exists, or a module: "
+            "-m package.module"
         )
 
     def _check_machines(self) -> None:

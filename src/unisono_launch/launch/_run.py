@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from unisono_launch.launch._arguments import parse
 from unisono_launch.launch._context import LauncherContext, discover
@@ -16,10 +17,23 @@ from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._standalone_launcher import StandaloneLauncher
 from unisono_launch.worker import ExitCode
 
+# Options that people write behind the script, where they have no effect. A script may have others of the same name.
+_NEVER_OF_A_SCRIPT: Final = frozenset(
+    {"-n", "--nproc-per-node", "--nproc_per_node", "--max-restarts", "--as-tensorflow"}
+)
+
 
 def run_here(arguments: Sequence[str]) -> int:
     """Runs the command on this machine, with the arguments after `unisono run`; returns the exit code."""
-    return _choose_role(discover(parse(arguments), dict(os.environ))).run()
+    options = parse(arguments)
+    misplaced = next((word for word in options.program[1:] if word in _NEVER_OF_A_SCRIPT), None)
+    if misplaced is not None and options.num_workers == 1:
+        print(
+            f"unisono: {misplaced} stands after the script and is passed to it. If it is meant for unisono run, type: "
+            f"unisono run {misplaced} … {options.program[0]}",
+            file=sys.stderr,
+        )
+    return _choose_role(discover(options, dict(os.environ))).run()
 
 
 def report_errors(command: Callable[[], int]) -> int:

@@ -14,4 +14,4 @@ from unisono._src.devices._settings import (
 )
 from unisono._src.devices._sharded_placement import ShardedPlacement
 from unisono._src.devices._shards import copy_to_host, is_sharded, is_sharded_over_processes
-from unisono._src.devices._startup import check_jax_not_started, has_jax_started, set_cpu_devices
+from unisono._src.devices._startup import check_jax_not_started, check_not_forked, has_jax_started, set_cpu_devices

@@ -12,6 +12,19 @@ from unisono._src.devices._startup import ensure_cpu_devices
 _NAME = re.compile(r"(?:.*/)?(?:device:)?(?P<kind>cpu|gpu|tpu|cuda|rocm):(?P<index>\d+)", re.IGNORECASE)
 _KIND_ALIASES = {"cuda": "gpu", "rocm": "gpu"}
 
+ADVICE = {
+    "gpu": """
+If it has GPUs, `unisono doctor` says why JAX does not see them; NVIDIA's need: pip install 'unisono[cuda]'
+MirroredStrategy() without names takes what there is.""",
+    "tpu": """
+If it has TPUs, `unisono doctor` says why JAX does not see them; they need: pip install 'unisono[tpu]'
+MirroredStrategy() without names takes what there is.""",
+}
+
+NO_PLATFORM = """JAX_PLATFORMS={platforms}, and JAX finds no such device on this machine.
+Remove this variable, to use what there is, or type `unisono doctor`, which says what is missing. NVIDIA GPUs need:
+pip install 'unisono[cuda]'"""
+
 
 def default_devices() -> list[jax.Device]:
     """All GPUs of this process, else all TPUs, else all CPUs."""
@@ -19,7 +32,13 @@ def default_devices() -> list[jax.Device]:
         found = _local_devices(kind)
         if found:
             return found
-    return list(jax.local_devices(backend="cpu"))
+    try:
+        return list(jax.local_devices(backend="cpu"))
+    except (AssertionError, RuntimeError):  # AssertionError: JAX 0.10 has started without any backend
+        platforms = getattr(jax.config, "jax_platforms", None)
+        if not platforms or "cpu" in platforms.split(","):
+            raise
+        raise RuntimeError(NO_PLATFORM.format(platforms=platforms)) from None
 
 
 def all_devices() -> list[jax.Device]:
@@ -36,6 +55,12 @@ def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
     """
     if isinstance(devices, str | jax.Device):
         devices = [devices]
+    if isinstance(devices, int):
+        names = ", ".join(f"'gpu:{index}'" for index in range(min(devices, 2))) + (", …" if devices > 2 else "")
+        raise TypeError(
+            f"devices={devices} is a number. Name the devices, as in [{names}], or pass None for all of them; "
+            f"CPU devices to try things out: unisono.config.set_cpu_devices({devices})."
+        )
     if not devices:
         raise ValueError("No devices were given. Name at least one, as in ['gpu:0', 'gpu:1'], or pass None for all.")
     requested = [device if isinstance(device, jax.Device) else _parse(device) for device in devices]
@@ -75,11 +100,12 @@ def _find(kind: str, index: int) -> jax.Device:
     if index < len(devices):
         return devices[index]
     have = [device_name(d) for d in devices] or [device_name(d) for d in jax.local_devices()]
-    raise ValueError(f"There is no device {kind}:{index} on this machine. It has: {', '.join(have)}.")
+    advice = ADVICE.get(kind, "")
+    raise ValueError(f"There is no device {kind}:{index} on this machine. It has: {', '.join(have)}.{advice}")
 
 
 def _local_devices(kind: str) -> list[jax.Device]:
     try:
         return list(jax.local_devices(backend=kind))
-    except RuntimeError:  # JAX raises this when the machine has no device of this kind
+    except (AssertionError, RuntimeError):  # JAX raises this when the machine has no device of this kind
         return []

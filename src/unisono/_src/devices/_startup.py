@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Final
 
 import jax
@@ -16,6 +17,9 @@ JAX fixes their number when the first array is made. Do one of these before that
     unisono.config.set_cpu_devices({wanted})      # first line after `import unisono`
     strategy = unisono.MirroredStrategy({names})  # before any other use of JAX
 or start the program with UNISONO_CPU_DEVICES={wanted}."""
+
+FORKED = """This process was forked from one in which JAX had started: it has JAX's state without its threads, and would
+wait for ever. Start processes that train anew, with multiprocessing.get_context("spawn") or `unisono run -n 2`."""
 
 
 def has_jax_started() -> bool:
@@ -33,6 +37,31 @@ def check_jax_not_started(message: str) -> None:
     """Raises ``RuntimeError`` with this message if JAX has started in this process."""
     if has_jax_started():
         raise RuntimeError(message)
+
+
+@dataclass
+class _Fork:
+    """Whether JAX had started at the last fork, and whether this process is the child of such a fork."""
+
+    had_started: bool = False
+    is_child: bool = False
+
+    def remember_start(self) -> None:
+        self.had_started = has_jax_started()
+
+    def begin_child(self) -> None:
+        self.is_child = self.had_started
+
+
+_fork: Final = _Fork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_fork.remember_start, after_in_child=_fork.begin_child)
+
+
+def check_not_forked() -> None:
+    """Raises ``RuntimeError`` if this process cannot use JAX because it is a fork of one that did."""
+    if _fork.is_child:
+        raise RuntimeError(FORKED)
 
 
 def set_cpu_devices(count: int) -> None:

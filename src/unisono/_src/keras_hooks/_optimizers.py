@@ -39,6 +39,13 @@ _ELEMENT_BY_ELEMENT: Final = frozenset(
 )
 
 
+NO_GRADIENTS = """No gradients provided for any variable: the gradient of the loss is None for all of them.
+Compute the loss from the variables inside of the tape:
+    with unisono.GradientTape() as tape:
+        loss = loss_of(y, model(x, training=True))
+    gradients = tape.gradient(loss, model.trainable_variables)"""
+
+
 def sum_gradients() -> None:
     """Installs the hook."""
     why = "an optimizer applies the sum of all replicas' gradients"
@@ -131,6 +138,8 @@ def _sum_first(original: Any) -> Any:
 
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
         replica, grads = context.current_replica(), list(jax_hooks.mark_gradients(grads))
+        if grads and all(gradient is None for gradient in grads):
+            raise ValueError(NO_GRADIENTS)
         variables = trained_variables(self) if trainable_variables is None else list(trainable_variables)
         if replica is None or replica.is_updating:
             return update(self, grads, variables, trainable_variables)

@@ -35,6 +35,11 @@ _SUFFIXES: Final = (".keras", ".h5", ".hdf5", ".weights.json")
 _ONE_FILE: Final = (".keras", ".h5", ".hdf5")
 _MODEL_HUBS: Final = ("hf://", "kaggle://")  # Keras loads presets from there
 
+NO_PATH = """load_weights: the path is None. `latest_checkpoint(folder)` returns None if the folder has no checkpoint.
+Check its name, or load only if there is one:
+    if path is not None:
+        model.load_weights(path)"""
+
 NO_EXPORT = """{name!r} cannot be exported here: its weights are sharded over processes, and an exported program has
 them whole. Write model.save("model.keras"), and export the model that keras.models.load_model loads in one process."""
 
@@ -203,6 +208,8 @@ def _save_folders(original: Any, folders: WeightsFolders) -> Any:
 
 def _load_folders(original: Any, folders: WeightsFolders) -> Any:
     def load_weights(self: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> Any:
+        if filepath is None:
+            raise TypeError(NO_PATH)
         # What is there and not ours may be one of Orbax's folders.
         ours = is_folder_path(filepath) and (is_url(filepath) or not os.path.exists(filepath) or is_committed(filepath))
         if kwargs or not ours:

@@ -9,6 +9,7 @@ Checked against Keras 3.15.1: `JAXTrainer` holds the six methods, every kind of 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 import inspect
 from collections.abc import Callable
@@ -151,7 +152,7 @@ def _dispatch(ours: Any, original: Any) -> Any:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=name))
             return original(self, *args, **kwargs)
-        bound = signature.bind(self, *args, **kwargs)
+        bound = _bind(name, signature, added, self, *args, **kwargs)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         del arguments["self"]
@@ -167,3 +168,18 @@ def _dispatch(ours: Any, original: Any) -> Any:
             return route(self, args, kwargs)
 
     return method
+
+
+def _bind(
+    name: str, signature: inspect.Signature, added: set[str], *args: Any, **kwargs: Any
+) -> inspect.BoundArguments:
+    """The arguments of a method; an error names the method, and the argument that a misspelled one resembles."""
+    try:
+        return signature.bind(*args, **kwargs)
+    except TypeError as error:
+        known = [*signature.parameters, *added]
+        near = [
+            f"{each!r}" for given in kwargs if given not in known for each in difflib.get_close_matches(given, known, 1)
+        ]
+        meant = f". Did you mean {' and '.join(near)}?" if near else ""
+        raise TypeError(f"{name}() {error}{meant}") from None

@@ -19,6 +19,7 @@ waits on: it may be a stranger. The workers' connections inside of JAX are not a
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import sys
 import time
@@ -71,6 +72,10 @@ OTHER_PROTOCOL = """{coordinator} does not speak version {version} of Unisono's 
 Unisono on all machines, and look whether another program listens at that port."""
 
 REFUSED = """unisono: a process at {host} was refused, and the chief waits on: {why}"""
+
+PORT_IN_USE = """Port {port} of this machine, where worker 0 at {address} waits for the others, is in use by another
+program, perhaps by a worker of an earlier job. `ss -ltnp | grep {port}` shows it. End it, or give all workers another
+port in TF_CONFIG; `unisono run` finds a free one by itself."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,12 @@ class _Chief:
         host, port = split_address(bind_address(self._rendezvous.coordinator))
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         backlog = max(_BACKLOG, len(self._rendezvous.names))
-        server = socket.create_server((host, port), family=family, backlog=backlog)
+        try:
+            server = socket.create_server((host, port), family=family, backlog=backlog)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise OSError(error.errno, PORT_IN_USE.format(port=port, address=self._rendezvous.coordinator)) from None
         with contextlib.closing(Listener(server)) as listener:
             try:
                 self._wait_for_all(listener)

@@ -23,6 +23,12 @@ from unisono._src.replicas.values import PerReplica, Sharded, Unsplit, as_progra
 from unisono._src.strategy._reduce import MergeCallValue
 from unisono._src.tracing import functions, tape
 
+NO_FUNCTION = """run takes a function that every replica calls; got a value of type {type}. Was it called already?
+    strategy.run(step, args=(x, y))      instead of   strategy.run(step(x, y))"""
+
+NO_TUPLE = """args is a tuple with the arguments of the function; got one value of type {type}. Of one argument, write
+    strategy.run(step, args=(x,))"""
+
 ALREADY_INSIDE = """`run` was called inside a function that already runs on one replica.
 Call it where code runs once for all replicas; what every replica should do, simply call."""
 
@@ -40,10 +46,15 @@ processes all rows. But another argument is a number that differs between the re
 Use batches that divide: dataset.batch(size, drop_remainder=True)."""
 
 
-def run(strategy: HasPlacement, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Runs ``function`` on all replicas; of PerReplica arguments each replica gets its own value."""
     if context.current_replica() is not None:
         raise RuntimeError(ALREADY_INSIDE)
+    if not callable(function):
+        raise TypeError(NO_FUNCTION.format(type=type(function).__name__))
+    if hasattr(args, "shape") or isinstance(args, PerReplica | dict | str):
+        raise TypeError(NO_TUPLE.format(type=type(args).__name__))
+    args = tuple(args)
     merging = context.merging_replica()
     if merging is not None:
         return _run_in_merge_call(merging, function, args, kwargs)

@@ -132,7 +132,7 @@ class Strategy:
             options: accepted, without effect.
         """
         del options
-        return run(self, fn, tuple(args), kwargs or {})
+        return run(self, fn, args, kwargs or {})
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """The sum or mean of PerReplica values over the replicas: one array, the same everywhere.

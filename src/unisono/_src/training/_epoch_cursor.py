@@ -7,10 +7,10 @@ up half-way ends early, with a warning, and 0 steps mean a whole pass.
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from unisono._src.core import warn_user
 from unisono._src.data.feed import DataPass, Feed, StepChunk
 from unisono._src.data.plans import State
 
@@ -134,8 +134,8 @@ class EpochCursor:
 
     def _open_pass(self) -> DataPass:
         if self._pass is None:
-            if self._num_passes and not self.feed.is_restartable:
-                warnings.warn(EXHAUSTED.format(batches=self._batches_given), stacklevel=2)
+            if self._num_passes == 1 and not self.feed.is_restartable:  # once; later passes are as short
+                warn_user(EXHAUSTED.format(batches=self._batches_given))
             prepared, self._next_pass = self._next_pass, None
             self._pass = self.feed.open() if prepared is None else prepared.result()
             self._num_passes += 1
@@ -153,7 +153,7 @@ class EpochCursor:
         self._end_pass()
         if self._steps is not None:
             found = {"got": self._seen_in_epoch, "name": self._name, "wanted": self._steps}
-            warnings.warn(RAN_OUT.format(**found), stacklevel=2)
+            warn_user(RAN_OUT.format(**found))
 
 
 def _find_problem(feed: Feed, steps: int | None, name: str, position: State) -> str | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from unisono._src import keras_hooks
-from unisono._src.core import measure
+from unisono._src.core import measure, warn_user
 from unisono._src.data.feed import Feed
 from unisono._src.data.plans import State
 from unisono._src.training._epoch_cursor import EXHAUSTED, EpochCursor
@@ -59,7 +58,7 @@ class Evaluation:
         """One evaluation, from the first batch; returns the logs. ``after_call`` is called after each of its calls."""
         call, model = self._call, self._call.model
         if self._batches_of_last is not None and self._steps is None and not self.feed.is_restartable:
-            warnings.warn(EXHAUSTED.format(batches=self._batches_of_last), stacklevel=2)
+            warn_user(EXHAUSTED.format(batches=self._batches_of_last))
         call.build("test", self.feed.batch_spec)
         call.pad_sequences("test", self.feed)
         model.stop_evaluating = False

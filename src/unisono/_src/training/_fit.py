@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
 import keras
 
 from unisono._src import keras_hooks
-from unisono._src.core import active_fit_facts, measure, read_environment
+from unisono._src.core import active_fit_facts, measure, read_environment, warn_user
 from unisono._src.data.plans import as_model_batch
 from unisono._src.devices import report_loaded_programs, sync_check
 from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy
@@ -23,11 +22,13 @@ from unisono._src.training._evaluate import Evaluation
 from unisono._src.training._feeds import open_model_feed
 from unisono._src.training._fit_on_workers import fit_on_workers, open_workers_data
 from unisono._src.training._in_sync import check_in_sync
+from unisono._src.training._label_range import check_label_range
 from unisono._src.training._loop import Loop, fetch
 from unisono._src.training._method_call import MethodCall
 from unisono._src.training._programs import epoch_reset_for
 from unisono._src.training._resume import parse_resume
 from unisono._src.training._run_checkpointer import RunCheckpointer, checkpointing
+from unisono._src.training._same_call import check_same_call
 from unisono._src.training._steps import first_bad_step
 from unisono._src.training._training_state import TrainingState, saved_position
 from unisono._src.training.callbacks import replace_stock_callbacks
@@ -127,6 +128,9 @@ def fit(
                 )
                 stack.callback(validation.close)
         call.build("train", feed.batch_spec, resumable=checkpointer is not None)
+        check_label_range(model, y)
+        if call.placement.spans_processes and not call.reads_own_data(x):
+            check_same_call(model, feed.batch_spec, cursor.steps_per_epoch, epochs)
         call.pad_sequences("train", feed)
         if validation is not None and has_tf_style_step(model, "test"):  # variables of validation are saved too
             call.build("test", validation.feed.batch_spec, resumable=checkpointer is not None)
@@ -213,6 +217,7 @@ def _train(
             checkpointer.after_call(training)
 
     epoch_logs: dict[str, Any] = {}
+    has_bad_loss = False
     try:
         for epoch in range(training.epoch, epochs):
             mid_epoch = training.mid_epoch
@@ -242,7 +247,7 @@ def _train(
             )
             with measure("compute_seconds"):
                 logs, nan_guard = fetch((training.last_logs() if logs is None else logs, nan_guard))
-            _warn_of_bad_loss(epoch, nan_guard, logs)
+            has_bad_loss = has_bad_loss or _warn_of_bad_loss(epoch, nan_guard, logs)
             if sync_check():
                 check_in_sync(model)
             epoch_logs = dict(logs or {})
@@ -313,16 +318,18 @@ def _is_finished(saved: LoadedCheckpoint, epochs: int) -> bool:
     return finished is not None and epochs <= finished
 
 
-def _warn_of_bad_loss(epoch: int, nan_guard: Any, logs: Any) -> None:
+def _warn_of_bad_loss(epoch: int, nan_guard: Any, logs: Any) -> bool:
+    """Warns if a loss of this epoch was no number; returns whether."""
     first_bad = first_bad_step(nan_guard, logs.get("loss", 0.0) if isinstance(logs, dict) else 0.0)
-    if first_bad is not None:
-        warnings.warn(
-            f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "
-            "Common remedies: a lower learning rate, `clipnorm=` on the optimizer, a look at the batch of that step; "
-            "keras.callbacks.TerminateOnNaN() ends training there.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+    if first_bad is None:
+        return False
+    warn_user(
+        f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "
+        "Common remedies: a lower learning rate, `clipnorm=` on the optimizer, a look at the batch of that step; "
+        "keras.callbacks.TerminateOnNaN() ends training there.",
+        RuntimeWarning,
+    )
+    return True
 
 
 def _takes_batch_size(x: Any) -> bool:
@@ -334,9 +341,9 @@ def _apply_keras_limits(epochs: int, steps_per_epoch: int | None) -> tuple[int, 
     """KERAS_MAX_EPOCHS and KERAS_MAX_STEPS_PER_EPOCH shorten a run for a quick look."""
     max_epochs, max_steps = keras.config.max_epochs(), keras.config.max_steps_per_epoch()
     if max_epochs and max_epochs < epochs:
-        warnings.warn(f"Limiting epochs to {max_epochs}", stacklevel=4)
+        warn_user(f"Limiting epochs to {max_epochs}")
         epochs = max_epochs
     if max_steps and (not steps_per_epoch or max_steps < steps_per_epoch):
-        warnings.warn(f"Limiting steps_per_epoch to {max_steps}", stacklevel=4)
+        warn_user(f"Limiting steps_per_epoch to {max_steps}")
         steps_per_epoch = max_steps
     return epochs, steps_per_epoch

@@ -15,7 +15,7 @@ from unisono._src.data.feed import Feed
 from unisono._src.devices import Placement
 from unisono._src.parameter_servers import ParameterServerStrategy, PerWorkerDataset
 from unisono._src.replicas import context
-from unisono._src.strategy import distribute_dataset, reads_per_worker_data
+from unisono._src.strategy import DistributedDataset, distribute_dataset, reads_per_worker_data
 from unisono._src.training._borrowed_variables import BorrowedVariables
 from unisono._src.training._custom_steps import has_tf_style_step, trace_used_variables
 from unisono._src.training._programs import steps_per_call_for
@@ -96,6 +96,10 @@ class MethodCall:
         if self.placement.spans_processes and isinstance(x, Dataset) and reads_per_worker_data(x):
             return distribute_dataset(self.placement, x, None)
         return x
+
+    def reads_own_data(self, x: Any) -> bool:
+        """Whether each worker reads data of its own, and so may have other batches than the others."""
+        return isinstance(x, DistributedDataset) or (isinstance(x, Dataset) and reads_per_worker_data(x))
 
     def steps_per_call(self, callbacks: Any, kind: Kind, batch_spec: Any) -> StepsPerCall:
         """`steps_per_execution` if it was set; one step for a user's batch hooks; else what the clock says."""

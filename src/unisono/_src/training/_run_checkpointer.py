@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
 from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
-from unisono._src.core import active_fit_facts, measure
+from unisono._src.core import active_fit_facts, measure, warn_user
 from unisono._src.devices import is_deterministic, use_cache
 from unisono._src.keras_hooks import EveryNSteps
 from unisono._src.processes import Consensus, PreemptionNotice, all_gather_host, processes
@@ -171,7 +170,7 @@ class RunCheckpointer:
         self._saved_step, self._saved_at = training.step, time.monotonic()
         if not self._has_warned and processes().is_chief:
             for caveat in training.resume_caveats():
-                warnings.warn(caveat, stacklevel=2)
+                warn_user(caveat)
         self._has_warned = True
         with measure("checkpoint_wait_seconds"):
             self._writer.wait()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,6 +11,7 @@ import jax
 import numpy as np
 
 from unisono._src import keras_hooks
+from unisono._src.core import warn_user
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_json, processes
@@ -164,7 +164,7 @@ class TrainingState:
                 keras_hooks.check_callback_state(callbacks[name], state, arrays)
                 found.append((callbacks[name], state, arrays))
             elif processes().is_chief:  # other workers have fewer callbacks, and none of those writes
-                warnings.warn(NO_CALLBACK.format(folder=saved.folder, name=name), stacklevel=2)
+                warn_user(NO_CALLBACK.format(folder=saved.folder, name=name))
         return found
 
     def _restore_variables(self, saved: LoadedCheckpoint) -> None:

@@ -3,13 +3,13 @@ warning."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 import jax
 import keras
 import numpy as np
 
+from unisono._src.core import warn_user
 from unisono._src.data.plans import State
 from unisono._src.devices import SequencePadding
 from unisono._src.keras_hooks import ExactPadding, unpack
@@ -70,9 +70,7 @@ class BatchShapes:
         self._shapes[shapes] = None
         if len(self._shapes) == _MANY_SHAPES and isinstance(self._padding, str) and processes().is_chief:
             first = ", ".join(str(shapes[0]) for shapes in self._shapes)
-            warnings.warn(
-                MANY_SHAPES.format(number=_MANY_SHAPES, shapes=first, why_not=self._padding), UserWarning, stacklevel=2
-            )
+            warn_user(MANY_SHAPES.format(number=_MANY_SHAPES, shapes=first, why_not=self._padding))
 
     def _matching_leaves(self, x: Any, padding: ExactPadding) -> list[tuple[Any, float | None]] | None:
         """The arrays of ``x`` with their padding values; None if ``x`` is not what the model declares."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from unisono._src.devices import Placement
+from unisono._src.devices import Placement, check_not_forked
 from unisono._src.replicas.context._replica import Replica
 
 
@@ -61,11 +61,13 @@ def merging_replica() -> Replica | None:
 @contextlib.contextmanager
 def enter_strategy(strategy: HasPlacement) -> Iterator[None]:
     """Makes ``strategy`` current in this thread. Entering another one inside is an error."""
+    check_not_forked()
     current = current_strategy()
     if current is not None and current is not strategy:
         raise RuntimeError(
             f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}. "
-            "A model belongs to one strategy: leave the first scope before you enter the second."
+            "A model belongs to one strategy: leave the first scope before you enter the second, or call a method of "
+            "one of its models, such as fit."
         )
     if current_replica() is not None:
         raise RuntimeError(

@@ -6,12 +6,12 @@ sends them, so that no other process needs the disk.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
+from unisono._src.core import warn_user
 from unisono._src.processes import all_gather_host, broadcast_from_chief, processes, run_on_chief
 from unisono._src.state.store import (
     JSON,
@@ -124,5 +124,5 @@ def _load_newest(series: CheckpointSeries) -> LoadedCheckpoint | None:
         reasons = "\n".join(f"  {each}" for each in bad)
         raise CheckpointError(NONE_GOOD.format(number=len(bad), folder=str(series.folder), reasons=reasons))
     for each in bad:
-        warnings.warn(f"{each} An older one is restored.", UserWarning, stacklevel=2)
+        warn_user(f"{each} An older one is restored.")
     return checkpoint

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import abc
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Final, Literal, final
+
+from unisono._src.core import warn_user
 
 # Of Keras's metrics these are better when larger. All others are losses or errors.
 _LARGER_IS_BETTER: Final = ("acc", "auc", "precision", "recall", "f1", "fbeta", "fmeasure", "iou", "io_u", "r2")
@@ -147,7 +148,7 @@ class Best(SavePolicy):
         if self.monitor not in progress.logs:
             if not any(self.monitor in logs for logs in progress.earlier):
                 names = ", ".join(map(repr, progress.logs)) or "nothing"
-                warnings.warn(NOT_LOGGED.format(monitor=self.monitor, names=names), stacklevel=2)
+                warn_user(NOT_LOGGED.format(monitor=self.monitor, names=names))
             return False
         before = [self._badness(logs[self.monitor]) for logs in progress.earlier if self.monitor in logs]
         return self._badness(progress.logs[self.monitor]) < min(before, default=math.inf)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import abc
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self, final
 
+from unisono._src.core import warn_user
 from unisono._src.processes import processes
 
 UNUSED = "{where} has values that belong to no object: {names}."
@@ -103,7 +103,7 @@ class Restored(LoadStatus):
             text.format(where=self._where, names=abbreviate_names(names)) for text, names in differences if names
         ]
         if messages:
-            warnings.warn("\n".join(messages) + REMEDY, UserWarning, stacklevel=2)
+            warn_user("\n".join(messages) + REMEDY)
 
     def __repr__(self) -> str:
         counts = f"{len(self.matched)} matched, {len(self.missing)} missing, {len(self.unused)} unused"

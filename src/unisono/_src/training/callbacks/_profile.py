@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import jax
+
+from unisono._src.core import warn_user
 
 
 def profiled_steps(profile_batch: Any) -> tuple[int, int]:
@@ -49,7 +50,7 @@ class Profile:
         try:
             jax.profiler.start_trace(self._folder)
         except RuntimeError as error:  # a process has one profiler, and it may be in use
-            warnings.warn(f"TensorBoard: no profile of steps {self._first}-{self._last}: {error}", stacklevel=2)
+            warn_user(f"TensorBoard: no profile of steps {self._first}-{self._last}: {error}")
             self._over = True
             return
         self._tracing = True

@@ -8,13 +8,13 @@ does not wait for logs that are not read.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import keras
 
+from unisono._src.core import warn_user
 from unisono._src.keras_hooks import run_on_chief_with_whole_values
 from unisono._src.processes import processes
 from unisono._src.training.callbacks import _summaries
@@ -264,6 +264,6 @@ def _layers_of(model: Any) -> str | None:
     try:
         config: str = model.to_json()
     except Exception as error:  # of a custom layer
-        warnings.warn(f"TensorBoard: no graph of {model.name!r}, it has no configuration: {error}", stacklevel=2)
+        warn_user(f"TensorBoard: no graph of {model.name!r}, it has no configuration: {error}")
         return None
     return config

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from unisono._src.core import warn_user
 from unisono._src.keras_hooks import WeightsFolders, get_owner, raw_value
 from unisono._src.processes import processes
 from unisono._src.replicas import context
@@ -95,7 +95,7 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
         wrong += [name for name in arrays if name in named and describe_mismatch(name, named[name], arrays[name])]
         wrong += [name for name in _weights(model) if name not in arrays]
         if wrong:
-            warnings.warn(SKIPPED.format(path=path, model=model.name, names=abbreviate_names(wrong)), stacklevel=3)
+            warn_user(SKIPPED.format(path=path, model=model.name, names=abbreviate_names(wrong)))
         arrays = {name: array for name, array in arrays.items() if name not in wrong}
     elif wrong and model.built:
         raise CheckpointMismatch(UNUSED_VALUES.format(path=path, model=model.name, names=abbreviate_names(wrong)))
@@ -160,6 +160,6 @@ def _match_optimizer(model: Any, arrays: dict[str, Any], path: str) -> dict[str,
         with contextlib.nullcontext() if owner is None else context.enter_strategy(owner):
             optimizer.build(model.trainable_variables)
     if saved != set(_optimizer_variables(model)):
-        warnings.warn(OTHER_OPTIMIZER.format(path=path, model=model.name), stacklevel=4)
+        warn_user(OTHER_OPTIMIZER.format(path=path, model=model.name))
         return without
     return arrays
