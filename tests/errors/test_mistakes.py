@@ -20,8 +20,12 @@ def _shown(mistake: Mistake) -> str:
 
 
 def _parameters() -> list[object]:
-    slow = pytest.mark.slow
-    return [pytest.param(each, id=each.title, marks=slow if each.how != "here" else ()) for each in MISTAKES]
+    return [pytest.param(each, id=each.title, marks=pytest.mark.slow if _trains(each) else ()) for each in MISTAKES]
+
+
+def _trains(mistake: Mistake) -> bool:
+    """Whether something is compiled, or a process is started."""
+    return mistake.how != "here" or mistake.is_warning or "resume=" in mistake.given
 
 
 @pytest.mark.parametrize("mistake", _parameters())
