@@ -71,7 +71,12 @@ def set_residency(where: Residency) -> None:
 
 
 def residency() -> Residency:
-    """What :func:`set_residency` set last; "auto" by default."""
+    """What :func:`set_residency` set last; "auto" by default.
+
+    >>> import unisono
+    >>> unisono.config.residency()
+    'auto'
+    """
     return _residency
 
 

@@ -35,20 +35,38 @@ def _default_strategy() -> Strategy:
 def get_strategy() -> Strategy:
     """The strategy whose scope is entered; outside of every scope the default one, with one replica.
 
-    ```python
-    global_batch_size = 64 * unisono.get_strategy().num_replicas_in_sync
-    ```
+    >>> import unisono
+    >>> with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+    ...     64 * unisono.get_strategy().num_replicas_in_sync
+    128
+    >>> unisono.get_strategy().num_replicas_in_sync
+    1
     """
     return cast(Strategy, context.current_strategy() or _default_strategy())
 
 
 def has_strategy() -> bool:
-    """Whether a strategy other than the default one is current."""
+    """Whether a strategy other than the default one is current.
+
+    >>> import unisono
+    >>> with unisono.OneDeviceStrategy("cpu:0").scope():
+    ...     unisono.has_strategy()
+    True
+    >>> unisono.has_strategy()
+    False
+    """
     return context.current_strategy() is not None
 
 
 def in_cross_replica_context() -> bool:
-    """Whether this code runs once for all replicas, in the scope of a strategy."""
+    """Whether this code runs once for all replicas, in the scope of a strategy.
+
+    >>> import unisono
+    >>> strategy = unisono.OneDeviceStrategy("cpu:0")
+    >>> with strategy.scope():
+    ...     unisono.in_cross_replica_context(), strategy.run(unisono.in_cross_replica_context)
+    (True, False)
+    """
     return context.current_strategy() is not None and context.current_replica() is None
 
 

@@ -42,7 +42,12 @@ Return arrays of rank 1 from the function, with keras.ops.expand_dims(value, 0) 
 
 
 class ReduceOp(enum.Enum):
-    """The sum or the mean over replicas."""
+    """The sum or the mean over replicas. Its name, `"sum"` or `"mean"`, is accepted everywhere instead.
+
+    >>> import unisono
+    >>> unisono.OneDeviceStrategy("cpu:0").reduce("mean", 3.0, axis=None)
+    3.0
+    """
 
     SUM = "SUM"
     MEAN = "MEAN"

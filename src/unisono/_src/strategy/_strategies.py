@@ -37,6 +37,15 @@ class MirroredStrategy(Strategy):
     unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for trying things out
     ```
 
+    >>> import keras, numpy as np, unisono
+    >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+    >>> with strategy.scope():
+    ...     model = keras.Sequential([keras.layers.Dense(1)])
+    ...     model.compile("sgd", "mse")
+    >>> history = model.fit(np.ones((9, 2)), np.ones(9), batch_size=4, verbose=0)  # batches of 4, 4 and 1 rows
+    >>> strategy.num_replicas_in_sync, int(model.optimizer.iterations)
+    (2, 3)
+
     With `unisono run --sharded` or `UNISONO_STRATEGY=sharded` it divides weights and optimizer state among the devices,
     as `FullyShardedStrategy` does: a script need not be changed for a model that is larger than a device.
 

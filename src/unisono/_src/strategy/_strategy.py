@@ -68,6 +68,14 @@ class Strategy:
         """Models, variables, optimizers and metrics made inside belong to this strategy, and stay so.
 
         Re-entrant, per thread. Entering the scope of another strategy inside is an error.
+
+        >>> import keras, numpy as np, unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+        >>> with strategy.scope():
+        ...     model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")])
+        ...     model.compile("sgd", "mse")
+        >>> model.predict(np.ones((3, 2), "float32"), verbose=0).tolist()  # anywhere: the model knows its strategy
+        [[2.0], [2.0], [2.0]]
         """
         with context.enter_strategy(self):
             yield self
@@ -137,6 +145,12 @@ class Strategy:
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """The sum or mean of PerReplica values over the replicas: one array, the same everywhere.
 
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+        >>> batches = strategy.experimental_distribute_dataset(unisono.data.Dataset.range(5).batch(5))
+        >>> [int(strategy.reduce("sum", batch, axis=0)) for batch in batches]  # 3 rows here, 2 there
+        [10]
+
         Args:
             reduce_op: `ReduceOp.SUM`, `ReduceOp.MEAN` or their names.
             value: what `run` returned, or a nest of such.
@@ -146,7 +160,14 @@ class Strategy:
         return reduce(self._placement, reduce_op, value, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas concatenated along ``axis``, along which their sizes may differ."""
+        """The values of all replicas concatenated along ``axis``, along which their sizes may differ.
+
+        >>> import unisono
+        >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+        >>> batches = strategy.experimental_distribute_dataset(unisono.data.Dataset.range(5).batch(5))
+        >>> [strategy.gather(batch, axis=0).tolist() for batch in batches]
+        [[0, 1, 2, 3, 4]]
+        """
         return gather(self._placement, value, axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:

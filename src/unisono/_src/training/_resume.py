@@ -36,6 +36,10 @@ class Resume:
         policy: when to save; every 30 seconds by default.
         keep: how many of the newest checkpoints are kept.
         delete_at_end: whether they are deleted when training has finished.
+
+    >>> from unisono.checkpoint import AnyOf, Best, EverySteps
+    >>> Resume("runs/mnist", policy=AnyOf(EverySteps(500), Best("val_loss")), keep=3).policy.every
+    500
     """
 
     directory: str | os.PathLike[str] | None = None

@@ -161,7 +161,15 @@ class DatasetBase:
         return state
 
     def save(self, path: str | os.PathLike[str], **_: Any) -> None:
-        """Writes all elements into a folder, for `Dataset.load`. Computes all elements."""
+        """Writes all elements into a folder, for `Dataset.load`. Computes all elements.
+
+        >>> import tempfile
+        >>> from unisono.data import Dataset
+        >>> folder = tempfile.mkdtemp() + "/squares"
+        >>> Dataset.range(4).map(lambda x: x * x).save(folder)
+        >>> [int(x) for x in Dataset.load(folder)]
+        [0, 1, 4, 9]
+        """
         if self.cardinality() == INFINITE_CARDINALITY:
             raise ValueError(f"save: {self._plan} never ends. Put take(count) before it.")
         writer = ElementWriter(Path(path) / "elements", str(self._plan))

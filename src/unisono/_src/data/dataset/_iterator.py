@@ -32,7 +32,14 @@ element_conversion: Final[Override[Callable[[Nest], Nest]]] = Override(_keep_ele
 
 
 class Optional:
-    """The next element, or none at the end of the data."""
+    """The next element, or none at the end of the data.
+
+    >>> from unisono.data import Dataset
+    >>> iterator = iter(Dataset.range(1))
+    >>> first, second = iterator.get_next_as_optional(), iterator.get_next_as_optional()
+    >>> int(first.get_value()), second.has_value()
+    (0, False)
+    """
 
     def __init__(self, values: list[Nest]) -> None:
         self._values = values

@@ -46,6 +46,12 @@ def checkpoints_iterator(
         min_interval_secs: at least so long from one to the next.
         timeout: how many seconds to wait for the next; None to wait forever.
         timeout_fn: called after a timeout: true ends the iteration, false waits again. Without it a timeout ends it.
+
+    >>> import tempfile, unisono
+    >>> folder = tempfile.mkdtemp()
+    >>> saved = unisono.checkpoint.Checkpoint(step=3).save(f"{folder}/ckpt")
+    >>> list(checkpoints_iterator(folder, timeout=0)) == [saved]
+    True
     """
     last: str | None = None
     while True:

@@ -39,7 +39,14 @@ class Progress:
 
 
 class SavePolicy(abc.ABC):
-    """When to save. It has no state: it decides by the `Progress` that it is given."""
+    """When to save. It has no state: it decides by the `Progress` that it is given.
+
+    >>> class WhenLossIsLow(SavePolicy):
+    ...     def due(self, progress):
+    ...         return progress.logs.get("loss", 1.0) < 0.1
+    >>> WhenLossIsLow().due(Progress(step=40, saved_step=20, seconds=9.0, epochs=2, logs={"loss": 0.05}))
+    True
+    """
 
     @abc.abstractmethod
     def due(self, progress: Progress) -> bool:
