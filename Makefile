@@ -42,7 +42,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start faults attacks row-operations sharding tf-coverage errors lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page faults attacks row-operations sharding tf-coverage errors lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -68,6 +68,7 @@ help:
 	@echo "make bench-large  run the benchmark of ResNet-50 and GPT-2 small on a GPU"
 	@echo "make bench-sharding  run the benchmark of sharded state"
 	@echo "make bench-start  run the benchmark of imports and of the first step"
+	@echo "make bench-page  write benchmarks/RESULTS.md and its plot from the saved results of all benchmarks"
 	@echo "make format     format the code and apply ruff's automatic fixes"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       update requirements/lock-*.txt (needs a package index)"
@@ -178,6 +179,9 @@ bench-sharding: $(READY)
 
 bench-start: $(READY)
 	@$(VENV)/bin/python benchmarks/start.py $(ARGS)
+
+bench-page: $(READY)
+	@$(VENV)/bin/python benchmarks/page.py
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock
