@@ -22,6 +22,12 @@ def test_a_version_outside_the_range_is_refused_with_what_to_type(
         check_versions()
 
 
+def test_windows_is_refused_with_what_to_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unisono._src.core._prerequisites.os.name", "nt")
+    with pytest.raises(ImportError, match=r"not on Windows itself[\s\S]*Subsystem for Linux"):
+        check_versions()
+
+
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)

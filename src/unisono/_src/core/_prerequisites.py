@@ -17,6 +17,9 @@ from unisono._src.core._environment import read_environment
 # to import as 40 modules of ours.
 _SUPPORTED: Final = {"jax": ("0.10.2", "0.13"), "keras": ("3.15.1", "3.16")}
 
+WINDOWS: Final = """Unisono runs on Linux and macOS, not on Windows itself: its checkpoints and its launcher need POSIX.
+Use it in the Windows Subsystem for Linux: https://learn.microsoft.com/windows/wsl/install"""
+
 WRONG_BACKEND: Final = """Unisono trains Keras models on JAX, but {where} says {backend!r}.
 Remove that setting, or put this before the first import of keras:
     import os
@@ -25,7 +28,9 @@ Remove that setting, or put this before the first import of keras:
 
 
 def check_versions() -> None:
-    """Raises ``ImportError`` when JAX or Keras is missing or outside the supported range."""
+    """Raises ``ImportError`` when JAX or Keras is missing or outside the supported range, and on Windows."""
+    if os.name == "nt":
+        raise ImportError(WINDOWS)
     for name, (lowest, too_high) in _SUPPORTED.items():
         text = f"{name}>={lowest},<{too_high}"
         try:
