@@ -128,7 +128,8 @@ def fit(
                 )
                 stack.callback(validation.close)
         call.build("train", feed.batch_spec, resumable=checkpointer is not None)
-        check_label_range(model, y)
+        if sample_weight is None:  # else rows with such labels may have the weight 0
+            check_label_range(model, y)
         if call.placement.spans_processes and not call.reads_own_data(x):
             check_same_call(model, feed.batch_spec, cursor.steps_per_epoch, epochs)
         call.pad_sequences("train", feed)
