@@ -95,6 +95,16 @@ def test_an_exception_is_the_last_line_and_a_resumed_fit_appends(make_model: Mak
     assert {line["fit"] for line in lines} == {1}
 
 
+def test_a_preemption_is_told_from_an_error(make_model: Make, xy: XY, tmp_path: Path) -> None:
+    class Preempt(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            unisono.checkpoint.request_preemption("the node drains")
+
+    with pytest.raises(SystemExit):
+        make_model().fit(*xy, batch_size=4, resume=tmp_path, callbacks=[Preempt()], verbose=0)
+    assert read_lines(tmp_path)[-1]["reason"] == "preempted"
+
+
 def test_lines_within_an_epoch_have_the_metrics_of_a_step_that_was_computed(
     make_model: Make, xy: XY, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,7 +67,7 @@ def format_seconds(seconds: float) -> str:
     """A time as one says it.
 
     >>> [format_seconds(each) for each in (0.25, 42.0, 150.0, 7300.0, 200_000.0)]
-    ['0.25 s', '42 s', '2 min 30 s', '2 h 2 min', '2 d 8 h']
+    ['0.25 s', '42 s', '2 min 30 s', '2 h 1 min', '2 d 7 h']
     """
     if seconds < 10:
         return f"{seconds:.2g} s"
