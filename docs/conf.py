@@ -47,6 +47,7 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 maximum_signature_line_length = 88
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
