@@ -161,7 +161,8 @@ def _marks(run: Run, fit: FitRecord) -> list[Mark]:
         if fit.lines is fit.intervals:
             marks.append(Mark(each.step, each.kind))
         elif steps:
-            marks.append(Mark(1 + each.step / steps, each.kind))
+            # An epoch is drawn where it ends: the first one, after `steps` steps, at 1.
+            marks.append(Mark(each.step / steps, each.kind))
     return marks
 
 
