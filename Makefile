@@ -42,7 +42,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page faults attacks row-operations sharding tf-coverage errors lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error faults attacks row-operations sharding tf-coverage errors lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -69,6 +69,7 @@ help:
 	@echo "make bench-sharding  run the benchmark of sharded state"
 	@echo "make bench-start  run the benchmark of imports and of the first step"
 	@echo "make bench-page  write benchmarks/RESULTS.md and its plot from the saved results of all benchmarks"
+	@echo "make plan-error  compare predictions of unisono plan with training, and write the table of docs/more-devices.md"
 	@echo "make format     format the code and apply ruff's automatic fixes"
 	@echo "make install    create $(VENV) and install from the lock"
 	@echo "make lock       update requirements/lock-*.txt (needs a package index)"
@@ -182,6 +183,9 @@ bench-start: $(READY)
 
 bench-page: $(READY)
 	@$(VENV)/bin/python benchmarks/page.py
+
+plan-error: $(READY)
+	@$(VENV)/bin/python benchmarks/plan.py --write $(ARGS)
 
 lock:
 	@PYTHON="$(PYTHON)" requirements/relock

@@ -87,21 +87,32 @@ class _StopAfterParsing(BaseException):
 def _problem_of_unisono(arguments: list[str], *, parse: bool) -> str | None:
     if not arguments or arguments[0] in ("--version", "--help") or not re.match(r"[a-z]", arguments[0]):
         return None
-    read = argparse.ArgumentParser.parse_args
+    read, read_known = argparse.ArgumentParser.parse_args, argparse.ArgumentParser.parse_known_args
     unknown: list[str] = []
+    is_reading = False
 
     def stop_after_parsing(parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:
+        nonlocal is_reading
         if parse:
+            is_reading = True
             read(parser, args, namespace)
         else:
             known = set(_options(parser))
             unknown.extend(word for word in map(_option_name, args or ()) if word and word not in known)
         raise _StopAfterParsing
 
+    def stop_after_parsing_known(parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:
+        """Of a command that leaves the other options to a script."""
+        found = read_known(parser, args, namespace) if parse or is_reading else None
+        if is_reading:  # `parse_args` calls it
+            return found
+        raise _StopAfterParsing
+
     said = StringIO()
     try:
         with (
             mock.patch.object(argparse.ArgumentParser, "parse_args", stop_after_parsing),
+            mock.patch.object(argparse.ArgumentParser, "parse_known_args", stop_after_parsing_known),
             redirect_stdout(said),
             redirect_stderr(said),
         ):

@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("tf-check", help="check which names in a TensorFlow script work (see unisono tf-check --help)")
     commands.add_parser("report", help="write a page about one run or several (see unisono report --help)")
     commands.add_parser("watch", help="show a run in the terminal while it trains (see unisono watch --help)")
+    commands.add_parser(
+        "plan", help="memory, largest batch and step times of a script on more devices (see unisono plan --help)"
+    )
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     if arguments_given == ["--version"]:
         print(describe_versions())
@@ -43,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from unisono._src.cli._report import report, watch
 
         return (report if arguments_given[0] == "report" else watch)(arguments_given[1:])
+    if arguments_given[:1] == ["plan"]:
+        from unisono._src.cli._plan import plan
+
+        return plan(arguments_given[1:])
     if parser.parse_args(arguments_given).command == "run":
         parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
     return demo()

@@ -1,7 +1,7 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and the placement of arrays on devices."""
 
 from unisono._src.devices._compilation_cache import report_loaded_programs, use_cache, use_user_cache
-from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices
+from unisono._src.devices._devices import all_devices, default_devices, device_name, resolve_devices, select_devices
 from unisono._src.devices._in_flight_calls import InFlightCalls, is_computed
 from unisono._src.devices._layout_policies import (
     LayoutDecision, LayoutPolicy, ShardByMap, ShardLargestDim, VariableInfo,
@@ -14,4 +14,6 @@ from unisono._src.devices._settings import (
 )
 from unisono._src.devices._sharded_placement import ShardedPlacement
 from unisono._src.devices._shards import copy_to_host, is_sharded, is_sharded_over_processes
-from unisono._src.devices._startup import check_jax_not_started, check_not_forked, has_jax_started, set_cpu_devices
+from unisono._src.devices._startup import (
+    check_jax_not_started, check_not_forked, ensure_cpu_devices, has_jax_started, set_cpu_devices,
+)

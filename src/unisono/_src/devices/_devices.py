@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import jax
 
+from unisono._src.core import Override
 from unisono._src.devices._startup import ensure_cpu_devices
 
 _NAME = re.compile(r"(?:.*/)?(?:device:)?(?P<kind>cpu|gpu|tpu|cuda|rocm):(?P<index>\d+)", re.IGNORECASE)
@@ -26,14 +28,18 @@ Remove this variable, to use what there is, or type `unisono doctor`, which says
 pip install 'unisono[cuda]'"""
 
 
+select_devices: Final[Override[Callable[[list[jax.Device]], list[jax.Device]]]] = Override(lambda devices: devices)
+"""Which of all devices a strategy uses that was given none by name. For `unisono plan`."""
+
+
 def default_devices() -> list[jax.Device]:
     """All GPUs of this process, else all TPUs, else all CPUs."""
     for kind in ("gpu", "tpu"):
         found = _local_devices(kind)
         if found:
-            return found
+            return select_devices.current(found)
     try:
-        return list(jax.local_devices(backend="cpu"))
+        return select_devices.current(list(jax.local_devices(backend="cpu")))
     except (AssertionError, RuntimeError):  # AssertionError: JAX 0.10 has started without any backend
         platforms = getattr(jax.config, "jax_platforms", None)
         if not platforms or "cpu" in platforms.split(","):
@@ -44,7 +50,7 @@ def default_devices() -> list[jax.Device]:
 def all_devices() -> list[jax.Device]:
     """The devices of that kind of all processes that train together, process by process."""
     kind = default_devices()[0].platform
-    return sorted(jax.devices(kind), key=lambda device: (device.process_index, device.id))
+    return select_devices.current(sorted(jax.devices(kind), key=lambda device: (device.process_index, device.id)))
 
 
 def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:

@@ -2,7 +2,7 @@
 
 from unisono._src.keras_hooks._attributes import (
     LEGACY_PREPROCESSING, check_attributes, child_layers, child_name_scope, current_name_scope, get_owner,
-    input_signature,
+    input_signature, set_owner,
 )
 from unisono._src.keras_hooks._batch_norm import synchronize_batch_norm
 from unisono._src.keras_hooks._branching import route_branches
@@ -55,7 +55,9 @@ from unisono._src.keras_hooks._steps_without_state import (
     accept_steps_without_state, has_tf_signature, is_traced, step_state_variables,
 )
 from unisono._src.keras_hooks._tensorflow import hide_tensorflow
-from unisono._src.keras_hooks._trainer import ROUTED, TrainerMethods, choose_owner, route_trainer, run_inside
+from unisono._src.keras_hooks._trainer import (
+    ROUTED, TrainerMethods, choose_owner, handle_fit, route_trainer, run_inside,
+)
 from unisono._src.keras_hooks._traced_platform import use_lowerings
 from unisono._src.keras_hooks._training_argument import inherit_training, preserve_explicit_training
 from unisono._src.keras_hooks._variable_layouts import (

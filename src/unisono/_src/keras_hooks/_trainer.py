@@ -59,6 +59,9 @@ Make it in one; a single device will do:
 choose_owner: Final[Override[Callable[[Any, dict[str, Any]], context.HasPlacement | None] | None]] = Override(None)
 """Which strategy trains a model of no strategy when it is trained with these arguments; None leaves it to Keras."""
 
+handle_fit: Final[Override[Callable[[Any, dict[str, Any]], Any] | None]] = Override(None)
+"""What `fit` does instead of training, given the model and the arguments by name; None trains. For `unisono plan`."""
+
 ArgumentAdapter = Callable[[Any, inspect.Signature, tuple[Any, ...], dict[str, Any]], tuple[Any, Any]]
 """Changes the arguments of a method: `(model, signature, args, kwargs) -> (args, kwargs)`."""
 
@@ -148,6 +151,10 @@ def _dispatch(ours: Any, original: Any) -> Any:
         own = {name: kwargs.pop(name) for name in added & kwargs.keys()}
         if get_owner(self) is None and choose_owner.current is not None:
             set_owner(self, choose_owner.current(self, signature.bind(self, *args, **kwargs).arguments))
+        if name == "fit" and handle_fit.current is not None:
+            bound = signature.bind(self, *args, **kwargs)
+            bound.apply_defaults()
+            return handle_fit.current(self, {key: value for key, value in bound.arguments.items() if key != "self"})
         if get_owner(self) is None:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=name))

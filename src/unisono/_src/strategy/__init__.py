@@ -15,6 +15,7 @@ from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._distributed_iterator import DistributedIterator
 from unisono._src.strategy._extended import StrategyExtended
 from unisono._src.strategy._input_context import InputContext, ValueContext
+from unisono._src.strategy._join_cluster import ignore_cluster
 from unisono._src.strategy._options import InputOptions, InputReplicationMode, RunOptions
 from unisono._src.strategy._reduce import ReduceOp
 from unisono._src.strategy._replica_context import ReplicaContext

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import jax
 import keras
 
-from unisono._src.core import read_environment
+from unisono._src.core import Override, read_environment
 from unisono._src.jax_hooks import bind_gloo_to
 from unisono._src.processes import Processes, adopt_joined_jax, all_gather_json, join_processes, processes
 from unisono_launch.cluster import ClusterResolver, membership
@@ -20,6 +20,10 @@ OTHER_ENVIRONMENT = """The processes that JAX has joined differ in {what}: {foun
 Their programs would not fit together. Start all of them with the same."""
 
 
+ignore_cluster: Final[Override[bool]] = Override(False)
+"""Whether strategies for clusters train in this process alone. For `unisono plan`."""
+
+
 def join_cluster(resolver: ClusterResolver | None, timeout_seconds: float | None = None) -> bool:
     """Joins the processes that ``resolver`` lists; returns when all of them have connected.
 
@@ -27,6 +31,8 @@ def join_cluster(resolver: ClusterResolver | None, timeout_seconds: float | None
     adopted instead: ranks follow JAX's own. Workers with other versions or another strategy are refused: their programs
     would not fit together. Returns whether there are several processes.
     """
+    if ignore_cluster.current:
+        return False
     must_match = {
         "JAX": jax.__version__,
         "Keras": keras.__version__,

@@ -55,12 +55,14 @@ class Program:
         kind: "train", "test" or "predict".
         form: "plain", "loop", or "eager" for models compiled with `run_eagerly` or without `jit_compile`.
         max_steps: the most steps one call can run.
+        product_flops: floating-point operations of the products and convolutions of one step, on all devices together.
     """
 
     kind: Kind
     form: Form
     max_steps: int
     _call: Callable[..., Any]
+    product_flops: float = 0.0
 
     def __call__(self, carry: Any, operands: Any, start: int, count: int) -> tuple[Any, Any]:
         """Runs steps ``start`` to ``start + count`` of what ``operands`` hold; ``carry`` is donated.
@@ -84,7 +86,9 @@ class Program:
 
     @property
     def cost(self) -> dict[str, float]:
-        """What XLA counts in the program, "flops" and "bytes accessed" among it; a loop counts as one iteration.
+        """What XLA counts in the program, "bytes accessed" among it; a loop counts as one iteration.
+
+        On GPUs it does not count what libraries compute, so that its "flops" lack most products.
 
         See `jax.stages.Compiled.cost_analysis`.
         """
@@ -210,7 +214,7 @@ def build_program(
     options = placement.compiler_options | (placement.large_step_options if is_large else {})
     options = keep_recomputation(options, jaxpr, placement.platform)
     lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
-    return Program(kind, form, most, lowered.compile(options))
+    return Program(kind, form, most, lowered.compile(options), count_product_flops(jaxpr.jaxpr))
 
 
 def _keep_layout(step: Step, carry_layout: Any) -> Step:

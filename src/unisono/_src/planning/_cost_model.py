@@ -1,0 +1,93 @@
+"""Step time and efficiency for more devices: compute, then exchange, on each number of devices."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from unisono._src.planning._collectives import Collective
+from unisono._src.planning._compute_time import ComputeTimer
+from unisono._src.planning._interconnect import Exchange
+
+DEVICES: Final = tuple(2**power for power in range(11))
+
+# Twice the devices have to make training at least this many times as fast.
+PAYS: Final = 1.5
+
+# Beyond this number of devices, rows per device are so few that a measurement more would say nothing new.
+_MEASURED_DEVICES: Final = 8
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A step on some number of devices.
+
+    Attributes:
+        devices: how many.
+        rows: of each device.
+        compute: seconds in which it computes.
+        exchange: seconds in which it exchanges.
+        efficiency: rows per second of a device, relative to one device that computes as many rows as one does here (for
+            the same rows per device), or the whole batch (for the same global batch).
+    """
+
+    devices: int
+    rows: int
+    compute: float
+    exchange: float
+    efficiency: float
+
+    @property
+    def seconds(self) -> float:
+        return self.compute + self.exchange
+
+    @property
+    def rows_per_second(self) -> float:
+        return self.devices * self.rows / self.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class CostModel:
+    """Predicts steps.
+
+    On n devices a step takes ``compute(rows of a device) + exchange(n)``: nothing is exchanged while devices compute.
+    """
+
+    timer: ComputeTimer
+    collectives: Sequence[Collective]
+    exchange: Exchange
+
+    def same_batch(self, global_batch: int, *, most: int = DEVICES[-1]) -> list[Prediction]:
+        """The global batch stays, and is divided among more devices."""
+        numbers = [number for number in DEVICES if number <= min(most, global_batch)]
+        for number in numbers:
+            if number <= _MEASURED_DEVICES:
+                self.timer.measure(number, -(-global_batch // number))
+        return self._predict([(number, -(-global_batch // number)) for number in numbers])
+
+    def same_rows(self, rows: int, *, most: int = DEVICES[-1]) -> list[Prediction]:
+        """The rows of a device stay, and the global batch grows with the devices."""
+        numbers = [number for number in DEVICES if number <= most]
+        for number in numbers:
+            self.timer.measure(number, rows)
+        return self._predict([(number, rows) for number in numbers])
+
+    def _predict(self, cases: Sequence[tuple[int, int]]) -> list[Prediction]:
+        found: list[Prediction] = []
+        for number, rows in cases:
+            compute = self.timer.predict(number, rows)
+            exchange = self.exchange.seconds(self.collectives, number)
+            alone = found[0].rows_per_second if found else rows / compute
+            efficiency = rows / (compute + exchange) / alone
+            found.append(Prediction(number, rows, compute, exchange, efficiency))
+        return found
+
+
+def last_that_pays(predictions: Sequence[Prediction]) -> Prediction:
+    """The last number of devices before a doubling that makes training less than ``PAYS`` times as fast."""
+    for fewer, more in itertools.pairwise(predictions):
+        if more.rows_per_second < PAYS * fewer.rows_per_second:
+            return fewer
+    return predictions[-1]

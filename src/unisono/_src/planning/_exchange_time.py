@@ -1,0 +1,109 @@
+"""How long the collectives of a step take on this machine: between devices of this process, or between processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from unisono._src.planning._collectives import Collective
+from unisono._src.planning._interconnect import Measured
+
+_ROUNDS: Final = 7
+_REPEATS: Final = 10  # in one call, so that the time of the call itself does not count
+_PROCESSES: Final = (2, 4)
+_PROCESS_SECONDS: Final = 120
+
+PROBE: Final = Path(__file__).with_name("_exchange_probe.py")
+
+ONE_DEVICE = """--bandwidth measure: there is one {platform} device here, and it takes two to exchange something. Name
+the interconnect, as in --bandwidth nvlink4."""
+
+PROBE_FAILED = """--bandwidth measure-processes: {number} processes could not be measured.
+{output}"""
+
+
+def measure_devices(collectives: Sequence[Collective], devices: Sequence[Any]) -> Measured:
+    """Between 2, 4, 8, … of ``devices``, which are in this process."""
+    if len(devices) < 2:
+        raise ValueError(ONE_DEVICE.format(platform=devices[0].platform))
+    numbers = [number for number in (2, 4, 8, 16) if number <= len(devices)]
+    found = {number: time_collectives(collectives, devices[:number]) for number in numbers}
+    return Measured(f"between {devices[0].platform} devices of one process", found)
+
+
+def measure_processes(collectives: Sequence[Collective]) -> Measured:
+    """Between 2 and 4 processes of this machine with a CPU device each, as `unisono run -n` starts them."""
+    # Sums are one message there (`Placement.needs_merged_sums`).
+    summed = sum(each.num_bytes for each in collectives if each.kind == "all-reduce")
+    others = [each for each in collectives if each.kind != "all-reduce"]
+    merged = [*([Collective("all-reduce", summed)] if summed else []), *others]
+    sizes = json.dumps([[each.kind, each.num_bytes] for each in merged])
+    found = {}
+    for number in _PROCESSES:
+        command = [sys.executable, "-m", "unisono_launch", "run", "-n", str(number), str(PROBE), sizes]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROCESS_SECONDS, check=False)
+        lines = [line.partition("seconds=")[2] for line in done.stdout.splitlines() if "seconds=" in line]
+        if done.returncode or not lines:
+            raise RuntimeError(PROBE_FAILED.format(number=number, output=(done.stdout + done.stderr)[-2000:]))
+        found[number] = float(lines[0])
+    return Measured("between processes with a CPU device each", found)
+
+
+def time_collectives(collectives: Sequence[Collective], devices: Sequence[Any]) -> float:
+    """Seconds that these take on ``devices``, one after the other. All processes of the devices have to call it."""
+    mesh = Mesh(np.array(devices), ("device",))
+    layout = NamedSharding(mesh, PartitionSpec("device"))
+    number = len(devices)
+    arrays = []
+    for each in collectives:
+        # Of an all-gather each device has a part before; of the others, all.
+        length = -(-each.num_bytes // 4 // number) if each.kind == "all-gather" else each.num_bytes // 4
+        length += -length % number
+        shape = (number, length)
+        arrays.append(jax.make_array_from_callback(shape, layout, partial(_zeros, length)))
+
+    @jax.jit
+    @partial(jax.shard_map, mesh=mesh, in_specs=layout.spec, out_specs=layout.spec, check_vma=False)
+    def run(values: list[Any]) -> list[Any]:
+        def once(_: Any, values: list[Any]) -> list[Any]:
+            return [_exchange(each.kind, value, number) for each, value in zip(collectives, values, strict=True)]
+
+        return jax.lax.fori_loop(0, _REPEATS, once, values)  # type: ignore[no-any-return]
+
+    jax.block_until_ready(run(arrays))
+    times = []
+    for _ in range(_ROUNDS):
+        began = time.perf_counter()
+        jax.block_until_ready(run(arrays))
+        times.append(time.perf_counter() - began)
+    return min(times) / _REPEATS  # other programs on the machine make some rounds slower, and none faster
+
+
+def _zeros(length: int, index: Any) -> np.ndarray[Any, Any]:
+    return np.zeros((1, length), np.float32)
+
+
+def _exchange(kind: str, value: Any, number: int) -> Any:
+    """The collective, and a result of the shape of ``value``."""
+    if kind == "all-gather":
+        whole = jax.lax.all_gather(value, "device", axis=1, tiled=True)
+        return jax.lax.dynamic_slice_in_dim(whole, 0, value.shape[1], axis=1) + 1
+    if kind == "reduce-scatter":
+        part = jax.lax.psum_scatter(value, "device", scatter_dimension=1, tiled=True)
+        return value.at[:, : part.shape[1]].set(part / number)
+    if kind == "all-to-all":
+        return jax.lax.all_to_all(value, "device", split_axis=1, concat_axis=1, tiled=True)
+    if kind == "collective-permute":
+        return jax.lax.ppermute(value, "device", [(index, (index + 1) % number) for index in range(number)])
+    return jax.lax.psum(value, "device") / jnp.float32(number)

@@ -1,0 +1,89 @@
+"""A plan as text for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from unisono._src.core import format_bytes
+from unisono._src.planning._cost_model import PAYS, Prediction, last_that_pays
+from unisono._src.planning._plan import Plan
+
+
+def print_plan(plan: Plan, console: Console) -> None:
+    """Prints all of a plan."""
+    for line in _describe(plan):
+        console.print(line, markup=False, highlight=False)
+    for title, predictions in (
+        (f"The global batch stays {plan.global_batch}", plan.same_batch),
+        ("The rows of a device stay, the global batch grows", plan.same_rows),
+    ):
+        if predictions:
+            console.print()
+            console.print(_table(title, predictions))
+            console.print(_verdict(predictions), markup=False, highlight=False)
+    for note in plan.notes:
+        console.print()
+        console.print(textwrap.fill(" ".join(note.split()), console.width), markup=False, highlight=False)
+
+
+def _describe(plan: Plan) -> Iterator[str]:
+    yield (
+        f"{plan.model}: {plan.parameters:,} parameters, {plan.strategy} on {plan.devices} {plan.platform.upper()} "
+        f"device{'s' * (plan.devices > 1)}, global batch {plan.global_batch}"
+    )
+    memory = plan.memory
+    yield ""
+    yield f"Memory of a device, the batch divided among {plan.memory_devices} (XLA's figures, in the compiled step)"
+    yield f"  arguments: weights, optimizer, metrics, batch  {format_bytes(memory.arguments):>10}"
+    yield f"  outputs that do not reuse arguments            {format_bytes(memory.outputs - memory.shared):>10}"
+    yield f"  temporaries: activations, gradients            {format_bytes(memory.temporaries):>10}"
+    yield f"  training data that stays on the device         {format_bytes(memory.resident):>10}"
+    limit = "" if plan.memory_limit is None else f"  of {format_bytes(plan.memory_limit)} that may be used"
+    yield f"  total                                          {format_bytes(memory.total):>10}{limit}"
+    if plan.largest_batch is not None:
+        found = plan.largest_batch
+        why = ", all rows of the data" if found.is_all_rows else ""
+        rows = found.global_batch_size // plan.replicas
+        yield f"Largest global batch that fits: {found.global_batch_size} ({rows} rows on each of {plan.replicas}{why})"
+    touched = format_bytes(plan.bytes_accessed)
+    yield f"A step on a device: {plan.flops / 1e9:,.3g} GFLOP in products and convolutions, {touched} read and written"
+    sums = Counter[str]()
+    for each in plan.collectives:
+        sums[each.kind] += each.num_bytes
+    sent = ", ".join(f"{kind} of {format_bytes(size)}" for kind, size in sums.items())
+    yield f"Exchange of a step: {sent or 'nothing'}"
+    yield f"  {plan.exchange}"
+    if plan.cores is not None:
+        yield f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}; those beyond divide them."
+
+
+def _table(title: str, predictions: Sequence[Prediction]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for name in ("devices", "rows of each", "compute ms", "exchange ms", "step ms", "rows/s", "efficiency"):
+        table.add_column(name, justify="right")
+    for each in predictions:
+        table.add_row(
+            f"{each.devices}",
+            f"{each.rows}",
+            *(f"{seconds * 1e3:.3g}" for seconds in (each.compute, each.exchange, each.seconds)),
+            f"{each.rows_per_second:,.0f}",
+            f"{each.efficiency:.0%}",
+        )
+    return table
+
+
+def _verdict(predictions: Sequence[Prediction]) -> str:
+    last = last_that_pays(predictions)
+    if last is predictions[-1]:
+        return f"More devices pay up to {last.devices}, the last number in the table."
+    following = next(each for each in predictions if each.devices > last.devices)
+    gain = following.rows_per_second / last.rows_per_second
+    return (
+        f"More devices pay up to {last.devices}: {following.devices} would be {gain:.2f} times as fast as "
+        f"{last.devices}, and a doubling pays from {PAYS} times on."
+    )

@@ -1,0 +1,55 @@
+"""What is read from the text of a compiled program, and what it costs in a ring."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+
+import unisono
+from unisono._src.planning import examine_model
+from unisono._src.planning._collectives import Collective, expect_collectives, read_collectives
+
+X = np.zeros((32, 64), "float32")
+Y = np.zeros((32, 1), "float32")
+
+TEXT = """
+  %all-reduce.1 = (f32[784,256]{1,0}, f32[256]{0}, f32[]) all-reduce(%a, %b, %c), replica_groups=[1,8]<=[8]
+  %all-gather.2 = bf16[1024,64]{1,0} all-gather(%d), dimensions={0}
+  %all-gather-start.3 = (f32[128,64]{1,0}, f32[1024,64]{1,0}) all-gather-start(%d), dimensions={0}
+  %reduce-scatter.4 = f32[128,64]{1,0} reduce-scatter(%e), dimensions={0}
+  %all-reduce.5 = s32[] all-reduce(%f), replica_groups=[1,8]<=[8]
+"""
+
+
+def test_kinds_and_bytes_are_read_and_single_numbers_left_out() -> None:
+    assert read_collectives(TEXT, num_devices=8) == [
+        Collective("all-reduce", (784 * 256 + 256 + 1) * 4),
+        Collective("all-gather", 1024 * 64 * 2),
+        Collective("all-gather", 1024 * 64 * 4),
+        Collective("reduce-scatter", 8 * 128 * 64 * 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "messages"), [("all-reduce", 150, 6), ("all-gather", 75, 3), ("collective-permute", 100, 1)]
+)
+def test_a_device_of_a_ring_sends_a_part_of_the_array(kind: str, sent: float, messages: int) -> None:
+    collective = Collective(kind, 100)  # type: ignore[arg-type]
+    assert collective.bytes_sent(4) == sent
+    assert collective.num_messages(4) == messages
+
+
+@pytest.mark.slow
+def test_a_mirrored_step_sums_its_gradients() -> None:
+    with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        model = keras.Sequential([keras.Input((64,)), keras.layers.Dense(128), keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+    with examine_model(model, (X, Y), None, "test") as examined:
+        program = examined.compiler.compile(examined.batch.spec(32))
+        found = read_collectives(program.text, 2)
+        expected = expect_collectives(model.trainable_variables, examined.call.placement)
+    gradients = sum(weight.size * 4 for weight in model.get_weights())
+    assert [each.num_bytes for each in expected] == [gradients]
+    # With them the loss and the number of rows. Vectors may be summed by themselves, and are left out if small.
+    assert gradients - 1024 <= sum(each.num_bytes for each in found) <= gradients + 64

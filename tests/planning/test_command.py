@@ -1,0 +1,79 @@
+"""`unisono plan`, in this process: what it prints, and what it does not do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unisono._src.cli import main
+from unisono._src.planning import _compute_time, _exchange_time
+
+SCRIPT = Path(__file__).with_name("train.py")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def short_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compute_time, "_SECONDS_PER_ROUND", 0.001)
+    monkeypatch.setattr(_compute_time, "_ROUNDS", 1)
+    monkeypatch.setattr(_exchange_time, "_ROUNDS", 1)
+
+
+def plan(capsys: pytest.CaptureFixture[str], kind: str, folder: Path, *options: str) -> dict[str, Any]:
+    assert main(["plan", str(SCRIPT), *options, "--json", "--", kind, str(folder)]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_plan_has_memory_batch_work_exchange_and_times(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ("--devices", "2", "--bandwidth", "nvlink4", "--memory", "100kB")
+    assert main(["plan", str(SCRIPT), *options, "mirrored", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "2,177 parameters, MirroredStrategy on 2 CPU devices, global batch 64" in text
+    assert "Largest global batch that fits: " in text
+    assert "all-reduce of 8." in text
+    assert "nvlink4: 360 GB/s" in text
+    assert "The global batch stays 64" in text
+    assert "More devices pay up to" in text
+
+
+def test_nothing_is_trained_saved_or_run_after_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = plan(capsys, "workers", tmp_path, "--devices", "2", "--bandwidth", "100gbe")
+    assert found["devices"] == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["untouched"]
+    assert (tmp_path / "untouched").read_text() == "True"
+    assert found["same_batch_pays_up_to"] in {each["devices"] for each in found["same_batch"]}
+    assert any("--memory" in note for note in found["notes"])
+
+
+def test_sharded_weights_are_gathered(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = plan(capsys, "sharded", tmp_path, "--devices", "4", "--bandwidth", "nvlink4")
+    assert "all-gather" in {each["kind"] for each in found["collectives"]}
+    assert found["same_rows"][-1]["devices"] == 1024
+
+
+def test_a_mesh_has_memory_and_no_times(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = plan(capsys, "mesh", tmp_path, "--bandwidth", "nvlink4")
+    assert found["memory"]["total"] > 0
+    assert found["same_batch"] == []
+    assert any("ModelParallelStrategy" in note for note in found["notes"])
+
+
+def test_cpu_devices_of_this_machine_are_measured(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = plan(capsys, "mirrored", tmp_path, "--devices", "2", "--bandwidth", "measure")
+    assert found["cores"] >= 1
+    assert "between cpu devices of one process" in found["exchange"]
+
+
+def test_a_script_without_fit_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["plan", str(SCRIPT), "loop", str(tmp_path)]) == 1
+    assert "ended without a call of model.fit" in capsys.readouterr().err
+
+
+def test_an_unknown_bandwidth_is_told_without_a_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["plan", str(SCRIPT), "--bandwidth", "warp", "mirrored", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.startswith("--bandwidth warp: no such interconnect.")
