@@ -29,7 +29,7 @@ from unisono._src.tracing.functions import (
     TracedValueError, function, functions_run_eagerly, remat, run_functions_eagerly,
 )
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
-from unisono._src.training import Resume
+from unisono._src.training import HistoryChart, Resume, plot_history
 from unisono._src.tuning import find_batch_size, find_learning_rate, scale_learning_rate
 
 _install_hooks()
@@ -39,11 +39,11 @@ __version__ = "0.1.0"
 __all__ = [
     "CentralStorageStrategy", "CommunicationImplementation", "CommunicationOptions", "ControlFlowError",
     "DistributedDataset", "DistributedIterator", "DistributedValues", "FullyShardedStrategy", "GradientTape",
-    "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy", "ModelParallelStrategy",
+    "HistoryChart", "InputContext", "InputOptions", "InputReplicationMode", "MirroredStrategy", "ModelParallelStrategy",
     "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "ParameterServerStrategy", "ReduceOp", "ReplicaContext",
     "Resume", "RunOptions", "Strategy", "StrategyExtended", "TPUStrategy", "TracedValueError",
     "UnconnectedGradients", "callbacks", "checkpoint", "cluster_resolver", "config", "data", "datasets",
     "experimental_set_strategy", "find_batch_size", "find_learning_rate", "function", "functions_run_eagerly",
     "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context", "io", "nn",
-    "parameter_servers", "remat", "run_functions_eagerly", "scale_learning_rate", "tpu",
+    "parameter_servers", "plot_history", "remat", "run_functions_eagerly", "scale_learning_rate", "tpu",
 ]

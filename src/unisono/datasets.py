@@ -1,4 +1,4 @@
-"""Small datasets for examples, read from disk. Nothing is downloaded."""
+"""Small datasets for examples, read from disk, or downloaded by Keras where this machine does not have them."""
 
 from unisono._src.datasets import fashion_mnist, mnist
 

@@ -48,6 +48,10 @@ def test_the_wheel_and_the_source_have_what_users_need_and_nothing_else(tmp_path
     assert {"unisono/py.typed", "unisono/__main__.py", "unisono_launch/as_tensorflow/on_path/sitecustomize.py"} <= {
         *names
     }
+    examples = {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert {name for name in names if name.startswith("unisono/_examples/")} == {
+        f"unisono/_examples/{name}" for name in examples
+    }
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
     assert not [
         line

@@ -6,7 +6,7 @@ from pathlib import Path
 import keras
 import pytest
 
-import unisono.tf  # noqa: F401
+import unisono.tf
 
 from .conftest import write_idx, write_npz
 from .test_local import assert_small, debian
@@ -49,3 +49,22 @@ def test_without_a_local_file_keras_downloads(home: Path, downloads: list[str]) 
     write_idx(home / "downloads", compressed=True)
     assert_small(keras.datasets.fashion_mnist.load_data())
     assert len(downloads) == 4
+
+
+@debian
+def test_what_unisono_loads_is_downloaded_by_keras_if_it_is_not_here(home: Path, downloads: list[str]) -> None:
+    write_idx(home / "downloads", compressed=True)
+    assert_small(unisono.datasets.fashion_mnist())
+    assert len(downloads) == 4
+
+
+@debian
+def test_without_files_and_network_the_error_says_where_to_put_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_file(name: str, **kwargs: object) -> str:
+        raise Exception("URL fetch failure: no route to host")  # as Keras raises it
+
+    monkeypatch.setattr("keras.src.datasets.fashion_mnist.get_file", get_file)
+    with pytest.raises(FileNotFoundError, match=r"(?s)Put one of them there, .* could not download it: .* no route"):
+        unisono.datasets.fashion_mnist()

@@ -67,7 +67,7 @@ def test_without_files_the_error_says_where_to_put_which(home: Path, monkeypatch
     write_idx(home / "data/fashion-mnist", compressed=True)
     (home / "data/fashion-mnist/t10k-labels-idx1-ubyte.gz").unlink()
     with pytest.raises(FileNotFoundError) as error:
-        datasets.fashion_mnist()
+        datasets.read_local_dataset("fashion_mnist")
     text = str(error.value)
     assert "fashion_mnist.npz (arrays x_train, y_train, x_test, y_test)" in text
     assert "a folder fashion-mnist/ with train-images-idx3-ubyte.gz" in text

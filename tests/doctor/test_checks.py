@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import unisono.datasets
+from unisono._src.datasets import read_local_dataset
 from unisono_launch.doctor import Finding, _requirements, _versions
 from unisono_launch.doctor._backend import check_backend
 from unisono_launch.doctor._cluster import check_cluster
@@ -169,7 +169,7 @@ def test_datasets_are_looked_for_where_unisono_looks(home: Path, monkeypatch: py
     if Path("/usr/share/datasets/fashion-mnist").exists():
         pytest.skip("this machine has Debian's dataset-fashion-mnist")
     with pytest.raises(FileNotFoundError) as error:
-        unisono.datasets.fashion_mnist()
+        read_local_dataset("fashion_mnist")
     assert all(folder in str(error.value) for folder in check_datasets(os.environ).facts["folders"])
 
 

@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-import keras
 import numpy as np
 
 from unisono._src.core import read_environment
-from unisono._src.datasets import Arrays, DatasetFilesNotFoundError, read_local_dataset
+from unisono._src.datasets import DatasetFilesNotFoundError, load_with_keras, read_local_dataset
 
 Splits: TypeAlias = dict[str, dict[str, np.ndarray[Any, Any]]]
 """The features of each split, one row for each example."""
@@ -32,7 +31,7 @@ def mnist(name: str, data_dir: str | os.PathLike[str] | None, download: bool) ->
     except DatasetFilesNotFoundError as error:
         if not download:
             raise
-        train, test = _load_with_keras(name, str(error))
+        train, test = load_with_keras(name, str(error))
     return {
         split: {"image": images[..., None], "label": labels.astype(np.int64)}
         for split, (images, labels) in (("train", train), ("test", test))
@@ -47,10 +46,10 @@ def cifar(name: str, data_dir: str | os.PathLike[str] | None, download: bool) ->
     where_to_put_it = f"{name} was not found on this machine. Save {url} as {path}."
     if not download and not path.is_file():
         raise FileNotFoundError(where_to_put_it)
-    train, test = _load_with_keras(name, where_to_put_it)
+    train, test = load_with_keras(name, where_to_put_it)
     splits = {split: _cifar_features(split, *pair) for split, pair in (("train", train), ("test", test))}
     if name == "cifar100":
-        (_, coarse_train), (_, coarse_test) = _load_with_keras(name, where_to_put_it, label_mode="coarse")
+        (_, coarse_train), (_, coarse_test) = load_with_keras(name, where_to_put_it, label_mode="coarse")
         for split, coarse in (("train", coarse_train), ("test", coarse_test)):
             splits[split] = {"coarse_label": coarse.reshape(-1).astype(np.int64), **splits[split]}
     return splits
@@ -61,12 +60,3 @@ def _cifar_features(
 ) -> dict[str, np.ndarray[Any, Any]]:
     ids = np.array([f"{split}_{row:05d}".encode() for row in range(len(images))], object)
     return {"id": ids, "image": images, "label": labels.reshape(-1).astype(np.int64)}
-
-
-def _load_with_keras(name: str, where_to_put_it: str, **kwargs: Any) -> Arrays:
-    """The arrays from Keras's cache, into which it downloads them if needed."""
-    try:
-        arrays: Arrays = getattr(keras.datasets, name).load_data(**kwargs)
-    except Exception as error:  # Keras raises nothing more specific
-        raise FileNotFoundError(f"{where_to_put_it}\nKeras could not download it: {error}") from error
-    return arrays

@@ -1,8 +1,10 @@
-"""`unisono demo`: MNIST on all GPUs, or on two CPU replicas where there is none."""
+"""`unisono demo`: MNIST on all GPUs, or on two CPU replicas where there is none; or one of the examples by its name."""
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -10,6 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from unisono._src.cli._examples import describe_examples, find_examples, run_example
 from unisono._src.core import read_environment
 from unisono._src.datasets import mnist
 from unisono._src.strategy import MirroredStrategy, OneDeviceStrategy, Strategy
@@ -20,8 +23,29 @@ EPOCHS = 2
 COMPARED_STEPS = 100
 
 
-def demo() -> int:
-    """Trains, evaluates, compares with one device, prints a table; returns the exit code."""
+def demo(arguments: Sequence[str]) -> int:
+    """Runs an example, or lists them, or compares all devices with one; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="unisono demo",
+        description="Without a name: trains a small network on MNIST on all GPUs, or else on two CPU replicas, and "
+        "compares the weights with those of one device.",
+    )
+    parser.add_argument("--list", action="store_true", help="list the examples")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="run this example")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="are passed to the example")
+    options = parser.parse_args(arguments)
+    if options.list:
+        print(describe_examples())
+        return 0
+    if options.name is None:
+        return _compare_with_one_device()
+    if options.name not in find_examples():
+        parser.error(f"there is no example {options.name!r}. Choose one of: {', '.join(find_examples())}.")
+    return run_example(options.name, options.arguments)
+
+
+def _compare_with_one_device() -> int:
+    """Trains, evaluates, compares with one device, prints a table."""
     strategy = _all_devices()
     (x, y), (x_test, y_test) = mnist()
     x, x_test = (images.reshape(-1, 784).astype("float32") / 255 for images in (x, x_test))

@@ -19,10 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("run", help="start and monitor the workers of a job (see unisono run --help)", add_help=False)
     commands.add_parser("doctor", help="check this machine or cluster (see unisono doctor --help)")
     commands.add_parser(
-        "demo",
-        help="train a small network on MNIST on all devices, and compare the result with one device",
-        description="Trains a small network on MNIST on all GPUs, or else on two CPU replicas, and compares "
-        "the weights with those of one device.",
+        "demo", help="train on MNIST on all devices and compare with one, or run an example (see unisono demo --list)"
     )
     commands.add_parser("tf-check", help="check which names in a TensorFlow script work (see unisono tf-check --help)")
     commands.add_parser("report", help="write a page about one run or several (see unisono report --help)")
@@ -36,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if arguments_given[:1] == ["doctor"]:
         return doctor(arguments_given[1:])
+    if arguments_given[:1] == ["demo"]:
+        return demo(arguments_given[1:])
     if arguments_given[:1] == ["tf-check"]:
         # Not above: importing the namespace gives JAX's arrays the methods of TensorFlow's, which other commands do not
         # need.
@@ -50,6 +49,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from unisono._src.cli._plan import plan
 
         return plan(arguments_given[1:])
-    if parser.parse_args(arguments_given).command == "run":
-        parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
-    return demo()
+    parser.parse_args(arguments_given)  # --help, or an unknown command
+    parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")

@@ -24,7 +24,8 @@ WRONG_BACKEND: Final = """Unisono trains Keras models on JAX, but {where} says {
 Remove that setting, or put this before the first import of keras:
     import os
     os.environ["KERAS_BACKEND"] = "jax"
-    import unisono"""
+    import unisono
+In a notebook, restart the kernel first: Keras keeps the backend with which it was imported."""
 
 
 def check_versions() -> None:

@@ -1,5 +1,4 @@
-"""Datasets for examples, read from disk; nothing is downloaded."""
+"""Datasets for examples: files of this machine, else what Keras downloads."""
 
-from unisono._src.datasets._local_files import (
-    Arrays, DatasetFilesNotFoundError, fashion_mnist, mnist, read_local_dataset,
-)
+from unisono._src.datasets._load import fashion_mnist, load_with_keras, mnist
+from unisono._src.datasets._local_files import Arrays, DatasetFilesNotFoundError, read_local_dataset

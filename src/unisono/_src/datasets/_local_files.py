@@ -49,16 +49,6 @@ class DatasetFilesNotFoundError(FileNotFoundError):
     """No folder of this machine has the files of a dataset. The text says which files to put where."""
 
 
-def mnist() -> Arrays:
-    """``(x_train, y_train), (x_test, y_test)``: 60,000 and 10,000 digits of 28x28 bytes."""
-    return read_local_dataset("mnist")
-
-
-def fashion_mnist() -> Arrays:
-    """``(x_train, y_train), (x_test, y_test)``: 60,000 and 10,000 garments of 28x28 bytes."""
-    return read_local_dataset("fashion_mnist")
-
-
 def read_local_dataset(name: str, data_dir: str | os.PathLike[str] | None = None) -> Arrays:
     """``(x_train, y_train), (x_test, y_test)`` of "mnist" or "fashion_mnist", from the first folder that has it."""
     folders = [*([Path(data_dir)] if data_dir else []), *dataset_folders()]
