@@ -65,7 +65,7 @@ def draw_step_time(run: Run, fit: FitRecord) -> str:
         parts,
         title="Time per step by part, in ms",
         x_label=_x_label(fit),
-        marks=_marks(run, fit),
+        marks=_marks(run, fit, shift=0.5),  # the bar of an epoch is in its middle
         whole_x=True,
         standalone=False,
     )
@@ -151,8 +151,8 @@ def _x_label(fit: FitRecord) -> str:
     return "step" if fit.lines is fit.intervals else "epoch"
 
 
-def _marks(run: Run, fit: FitRecord) -> list[Mark]:
-    """Restarts of this `fit`, where it continued."""
+def _marks(run: Run, fit: FitRecord, *, shift: float = 0.0) -> list[Mark]:
+    """Restarts of this `fit`, where it continued; `shift` is in epochs."""
     marks = []
     for each in list_restarts(run):
         if each.fit != fit.number or each.step is None:
@@ -162,7 +162,7 @@ def _marks(run: Run, fit: FitRecord) -> list[Mark]:
             marks.append(Mark(each.step, each.kind))
         elif steps:
             # An epoch is drawn where it ends: the first one, after `steps` steps, at 1.
-            marks.append(Mark(each.step / steps, each.kind))
+            marks.append(Mark(each.step / steps + shift, each.kind))
     return marks
 
 
