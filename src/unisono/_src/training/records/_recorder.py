@@ -132,7 +132,7 @@ class RunRecorder:
         self._read_rate = keras_hooks.learning_rate_reader(model)
         self._files.describe(self._fit, run, description)
         startup = time.perf_counter() - self._began
-        self._write(
+        line = self._line(
             "start",
             version=RUN_VERSION,
             attempt=read_environment().attempt,
@@ -142,6 +142,7 @@ class RunRecorder:
             startup_seconds=round(startup, 6),
             open_input_seconds=round(self._facts.open_input_seconds, 6),
         )
+        self._files.append(line, quiet=True)
 
     def begin_epoch(self, epoch: int, step: int) -> None:
         """The steps of an epoch follow."""
@@ -179,7 +180,7 @@ class RunRecorder:
     def end(self, error: BaseException | None) -> None:
         """The `fit` has ended, by ``error`` if it is not None."""
         if self._has_begun or error is not None:
-            self._write("end", reason=_describe_end(error))
+            self._files.append(self._line("end", reason=_describe_end(error)), quiet=error is not None)
         self._files.close()
 
     def _write_waiting(self) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,23 @@ NOT_WRITTEN = (
 
 
 class RunFiles:
-    """Writes into the folder of a run. If that fails, a warning says so once, and nothing more is written."""
+    """Writes into the folder of a run.
+
+    If that fails, a warning says so once, and nothing more is written. It says so with the first line about steps: in a
+    folder that cannot be written, the first checkpoint fails before, and that is the error to read.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._descriptor: int | None = None
         self._has_failed = False
         # Before the first checkpoint is written into it: a checkpoint is durable only if the names above it are.
-        self._try(folder, lambda: make_folders(folder))
+        self._try(folder, lambda: make_folders(folder), quiet=True)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: Mapping[str, Any], *, quiet: bool = False) -> None:
         """Adds one line to `metrics.jsonl`, by one call: a process that is killed leaves at most half a line."""
         line = json.dumps(to_json(record), separators=(",", ":"), allow_nan=False) + "\n"
-        self._try(self.folder / METRICS_FILE, lambda: os.write(self._open(), line.encode()))
+        self._try(self.folder / METRICS_FILE, lambda: os.write(self._open(), line.encode()), quiet=quiet)
 
     def describe(self, fit: int, run: Mapping[str, Any], description: Mapping[str, Any]) -> None:
         """Replaces `run.json`: ``run`` is about all of it, ``description`` about this `fit`; others stay."""
@@ -43,7 +47,7 @@ class RunFiles:
             staged.write_text(json.dumps(to_json({**run, "fits": fits}), indent=1, allow_nan=False) + "\n")
             os.replace(staged, path)
 
-        self._try(path, write)
+        self._try(path, write, quiet=True)
 
     def close(self) -> None:
         """Closes `metrics.jsonl`."""
@@ -60,14 +64,15 @@ class RunFiles:
                 os.write(self._descriptor, b"\n")  # after the half line of a process that was killed
         return self._descriptor
 
-    def _try(self, path: Path, write: Any) -> None:
+    def _try(self, path: Path, write: Callable[[], Any], *, quiet: bool) -> None:
         if self._has_failed:
             return
         try:
             write()
         except OSError as error:  # a full disk ends the record, not the training
-            self._has_failed = True
-            warnings.warn(NOT_WRITTEN.format(path=path, error=error), stacklevel=2)
+            if not quiet:
+                self._has_failed = True
+                warnings.warn(NOT_WRITTEN.format(path=path, error=error), stacklevel=2)
 
 
 def to_json(value: Any) -> Any:
