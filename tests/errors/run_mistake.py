@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+import keras
+
 from tests.errors.mistake import Mistake
 
 _OF_THE_TESTS = ("KERAS_BACKEND", "UNISONO_CPU_DEVICES", "NPROC")
@@ -47,6 +49,7 @@ def run_mistake(mistake: Mistake, folder: Path) -> Reading:
 def _run_here(mistake: Mistake, folder: Path) -> str:
     script = str(folder / "train.py")
     linecache.checkcache(script)
+    keras.backend.clear_session(free_memory=False)  # names of layers count from the beginning, as in a new process
     environment, output = dict(os.environ), StringIO()
     failed = False
     with contextlib.chdir(folder), contextlib.redirect_stdout(output), warnings.catch_warnings(record=True) as caught:

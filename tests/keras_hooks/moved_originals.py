@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
@@ -52,7 +53,7 @@ def _rewrite(owner: Any, name: str) -> None:
     original = inspect.getattr_static(owner, name)
 
     def rewritten(*moved: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(name)
 
     setattr(owner, name, property(rewritten) if isinstance(original, property) else rewritten)
 
@@ -101,8 +102,9 @@ def _try(install_all: Callable[[], None], owner: str, name: str, move: Move) -> 
             install_all()
             complaint = "was installed"
         except hooks.HookMismatchError as error:
-            # Classes may have it from one base: then the first of them is named.
-            complaint = "" if f".{name} (" in str(error) and "written for" in str(error) else str(error)
+            # Classes may have it from one base: then the first of them is named. And another hook may have used it
+            # first, to see whether it works: then that one is named, with the error.
+            complaint = "" if re.search(rf"\b{name}\b", str(error)) and "written for" in str(error) else str(error)
         except BaseException:
             complaint = traceback.format_exc()
         os.write(writer, complaint.encode()[-60000:])

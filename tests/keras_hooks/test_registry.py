@@ -15,11 +15,11 @@ import unisono.tf as tf
 from unisono._src import hooks
 from unisono._src.hooks import _registry
 
-from . import test_core_hooks, test_tf_hooks
+from . import test_core_hooks, test_lowerings, test_tf_hooks
 from ._covers import TESTS
 
 # The modules whose tests fill the table.
-_FILLED_BY = (test_core_hooks, test_tf_hooks)
+_FILLED_BY = (test_core_hooks, test_lowerings, test_tf_hooks)
 
 
 @pytest.fixture

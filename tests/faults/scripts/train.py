@@ -130,7 +130,7 @@ class Moments:
         self._building = ""  # the kind of program
         self._saving = 0  # the step of the checkpoint that is being written
         for owner, name, replacement in (
-            (_programs, "_build", self._build),
+            (_programs, "build_program", self._build),
             (Lowered, "compile", self._compile),
             (_training_state.TrainingState, "arrays", self._copy),
             (CheckpointWriter, "start", self._start),

@@ -150,8 +150,13 @@ def require(
         _registered.append(hook)
         if not _is_set_by_methods(owner, name):
             _refuse(hook, f"methods that use self.{name}", "no method that does")
-    elif _check(owner, hook) is not _MISSING and works is not None and not works():
-        _refuse(hook, why, "it does not")
+    elif _check(owner, hook) is not _MISSING and works is not None:
+        try:
+            found = None if works() else "it does not"
+        except Exception as error:  # what it uses has changed
+            found = f"{type(error).__name__}: {error}"
+        if found:
+            _refuse(hook, why, found)
 
 
 @contextlib.contextmanager
