@@ -7,12 +7,12 @@ steps it has.
 from __future__ import annotations
 
 import atexit
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from unisono._src.core import warn_user
 from unisono._src.training.callbacks._point_sender import PointSender
 from unisono._src.training.callbacks._tracker import Point, Tracker
 
@@ -93,7 +93,7 @@ class MLflow(Tracker):
         self._sender.put(point)
         if self._sender.failure is not None and not self._has_warned:
             self._has_warned = True
-            warnings.warn(f"MLflow: {self._sender.failure} Training continues; {KEPT}", stacklevel=2)
+            warn_user(f"MLflow: {self._sender.failure} Training continues; {KEPT}")
 
     def _unconfirmed(self) -> list[Point]:
         assert self._sender is not None
@@ -111,10 +111,9 @@ class MLflow(Tracker):
         assert self._sender is not None
         lost = self._sender.close()
         if lost:
-            warnings.warn(
+            warn_user(
                 f"MLflow: {len(lost)} points of run {self.run_id} are not on the server, the first of them at "
-                f"{lost[0].level} {lost[0].step}: {self._sender.failure}",
-                stacklevel=2,
+                f"{lost[0].level} {lost[0].step}: {self._sender.failure}"
             )
         if self._owns_run:
             mlflow.end_run()

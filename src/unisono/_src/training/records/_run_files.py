@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unisono._src.core import METRICS_FILE, RUN_FILE
+from unisono._src.core import METRICS_FILE, RUN_FILE, warn_user
 from unisono._src.state.store import make_folders
 
 NOT_WRITTEN = (
@@ -72,7 +71,7 @@ class RunFiles:
         except OSError as error:  # a full disk ends the record, not the training
             if not quiet:
                 self._has_failed = True
-                warnings.warn(NOT_WRITTEN.format(path=path, error=error), stacklevel=2)
+                warn_user(NOT_WRITTEN.format(path=path, error=error))
 
 
 def to_json(value: Any) -> Any:
