@@ -66,7 +66,9 @@ def start_job(folder):
 
 def kill_worker(job, folder):
     """Kills worker 1 without notice, as the kernel does when memory runs out, once there is a checkpoint."""
-    while job.poll() is None and not list(folder.glob("checkpoints/fit-1/save-*")):
+    while not list(folder.glob("checkpoints/fit-1/save-*")):
+        if job.poll() is not None:
+            sys.exit(job.returncode)  # it has said why
         time.sleep(0.1)
     os.kill(int((folder / "worker-1.pid").read_text()), signal.SIGKILL)
 

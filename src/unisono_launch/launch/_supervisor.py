@@ -35,6 +35,7 @@ from unisono_launch.worker import FAILED, ExitCode, Status, read_status
 _SETTLE_SECONDS: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
 _END_SECONDS: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing
 _DIE_SECONDS: Final = 5.0  # a process that waits for a disk or a driver cannot be killed; so long we wait for it
+_FILE_CLOCK_SECONDS: Final = 0.02  # times of files lag by a tick of the kernel, 1 to 10 ms
 _SUSPENDED_SECONDS: Final = 10.0  # so long a worker may be held by SIGSTOP; its peers miss its heartbeat then
 _FAILED_SECONDS: Final = 2.0  # so long a worker may live after it reported that it failed
 _CHECK_SECONDS: Final = 1.0  # between checks of what makes no event
@@ -147,7 +148,8 @@ class Supervisor:
                 self._request_stop(signal.SIGTERM if number == signal.SIGHUP else number, self._grace)
                 grace = self._shorten_grace() if number == signal.SIGTERM else self._grace
                 hint = " Ctrl-C kills them now." if sys.stdin is not None and sys.stdin.isatty() else ""
-                self._say(f"unisono: {number.name}. Workers have {grace:g} s to save and end.{hint}")
+                what = "end" if number == signal.SIGINT else "save and end"
+                self._say(f"unisono: {number.name}. Workers have {grace:g} s to {what}.{hint}")
         elif number == signal.SIGINT:  # the user does not want to wait
             self.kill()
 
@@ -171,7 +173,8 @@ class Supervisor:
         if status is None or status.phase != FAILED:
             return None
         reported = time.monotonic() - (time.time() - status.written)
-        return reported if worker.stop_requested_at is None or reported < worker.stop_requested_at else None
+        asked = worker.stop_requested_at
+        return reported if asked is None or reported < asked - _FILE_CLOCK_SECONDS else None
 
     def _check_silent_failures(self) -> None:
         """Once a second: which workers are suspended, and which reported that they failed and do not end."""

@@ -20,8 +20,9 @@ _OPERATION: Final = re.compile(
 )
 _ARRAY: Final = re.compile(r"\b(?P<type>pred|[a-z]+\d+[a-z0-9]*)\[(?P<shape>[\d,]*)\]")
 _BITS: Final = re.compile(r"\d+")
-# Row numbers, masks and the loss: they are exchanged too, and take no time beside gradients.
-_SMALLEST: Final = 1024
+# Row numbers, masks and the loss: they are exchanged too, and take no time beside gradients of this size.
+_SMALL: Final = 1024
+_LARGE: Final = 65536
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Collective:
 
 
 def read_collectives(text: str, num_devices: int) -> list[Collective]:
-    """The operations in the text of a program, without very small ones."""
+    """The operations in the text of a program, without very small ones beside large ones."""
     found = []
     for match in _OPERATION.finditer(text):
         kind: Any = match["kind"]
@@ -58,8 +59,9 @@ def read_collectives(text: str, num_devices: int) -> list[Collective]:
         size = sum(map(_num_bytes, _ARRAY.finditer(types)))
         if kind == "reduce-scatter":
             size *= num_devices  # its result is the part of one device
-        if size >= _SMALLEST:
-            found.append(Collective(kind, size))
+        found.append(Collective(kind, size))
+    if any(each.num_bytes >= _LARGE for each in found):
+        found = [each for each in found if each.num_bytes >= _SMALL]
     return found
 
 

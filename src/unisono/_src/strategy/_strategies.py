@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import jax
 
-from unisono._src.core import read_environment
+from unisono._src.core import read_environment, warn_user
 from unisono._src.devices import Placement, all_devices, default_devices, resolve_devices
 from unisono._src.strategy._communication import CommunicationOptions, check_cross_device_ops
-from unisono._src.strategy._join_cluster import join_cluster
+from unisono._src.strategy._join_cluster import ignore_cluster, join_cluster
 from unisono._src.strategy._sharded import fully_sharded
 from unisono._src.strategy._strategy import Strategy
-from unisono_launch.cluster import ClusterResolver, detect
+from unisono_launch.cluster import ClusterResolver, LaunchedClusterResolver, detect
 
 
 class OneDeviceStrategy(Strategy):
@@ -56,7 +56,21 @@ class MirroredStrategy(Strategy):
 
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
         check_cross_device_ops(cross_device_ops)
+        _warn_if_one_of_several_workers()
         super().__init__(mirrored_or_sharded(default_devices() if devices is None else resolve_devices(devices)))
+
+
+def _warn_if_one_of_several_workers() -> None:
+    """Only for workers of `unisono run`: a TF_CONFIG may also be that of an evaluator, which trains alone."""
+    if not LaunchedClusterResolver.look(os.environ)[0]:
+        return
+    found = LaunchedClusterResolver().membership()
+    if found.num_processes > 1 and not ignore_cluster.current:
+        warn_user(
+            f"MirroredStrategy uses the devices of one process, and `unisono run` has started {found.num_processes}: "
+            "each of them trains a model of its own. Use MultiWorkerMirroredStrategy() to train one model on all of "
+            "them, or start one process (without -n)."
+        )
 
 
 class CentralStorageStrategy(Strategy):
