@@ -53,3 +53,15 @@ def test_a_mirrored_step_sums_its_gradients() -> None:
     assert [each.num_bytes for each in expected] == [gradients]
     # With them the loss and the number of rows. Vectors may be summed by themselves, and are left out if small.
     assert gradients - 1024 <= sum(each.num_bytes for each in found) <= gradients + 64
+
+
+_SMALL = "  %all-reduce.1 = f32[161]{0} all-reduce(%a), channel_id=1\n"
+_LARGE = "  %all-reduce.2 = f32[512,512]{1,0} all-reduce(%b), channel_id=2\n"
+
+
+def test_the_only_exchange_of_a_small_model_counts() -> None:
+    assert [each.num_bytes for each in read_collectives(_SMALL, 2)] == [644]
+
+
+def test_small_arrays_beside_large_gradients_do_not_count() -> None:
+    assert [each.num_bytes for each in read_collectives(_SMALL + _LARGE, 2)] == [512 * 512 * 4]
