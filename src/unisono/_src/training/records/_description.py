@@ -51,7 +51,7 @@ def describe_fit(
 ) -> dict[str, Any]:
     """What this `fit` trains, and with which data."""
     state = [variable for group in _variables(model) for variable in group]
-    weights = list(model.variables)
+    weights = list(model.weights)  # without the states of random generators, as count_params() has it
     return {
         "model": {
             "name": model.name,
