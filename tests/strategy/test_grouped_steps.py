@@ -127,7 +127,7 @@ def test_the_thread_ends_with_the_pass() -> None:
     iterator = iter(one().experimental_distribute_dataset(in_memory()))
     next(iterator)
     iterator.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("unisono-send")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("unisono-data")]
 
 
 def test_data_in_memory_is_grouped() -> None:

@@ -11,7 +11,6 @@ generator or a network, the first batch would wait for the last.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,16 +25,18 @@ from unisono._src.data.plans import (
     Nest,
     Operation,
     Path,
+    ReadAheadElements,
     State,
     Upstream,
     flatten,
+    new_threads,
     same_structure,
+    stop_threads,
 )
 from unisono._src.strategy._distribution import SplitRows
 
 _MAX_STEPS: Final = 16
 _MAX_BYTES: Final = 8 << 20  # of one group: sending more takes longer than the call that sends it
-_THREAD: Final = "unisono-send"
 
 
 @dataclass(frozen=True)
@@ -60,21 +61,21 @@ class _Step(NamedTuple):
     position: State
 
 
-class _GroupedElements(Elements):
+class _GroupedElements(ReadAheadElements):
     """While the steps of one group are given, a thread reads and sends the next one."""
 
     def __init__(self, upstream: Elements, split: SplitRows) -> None:
-        self._upstream, self._split = upstream, split
+        super().__init__(upstream)
+        self._split = split
         self._thread: ThreadPoolExecutor | None = None
         self._next: Future[list[_Step]] | None = None
         self._steps: deque[_Step] = deque()
         self._size = 1  # of the next group: the first step should not wait for others
-        self._position: State = upstream.get_state()
 
     def __next__(self) -> Deferred:
         if not self._steps:
             if self._thread is None:
-                self._thread = ThreadPoolExecutor(1, thread_name_prefix=_THREAD)
+                self._thread = new_threads(1)
                 self._next = self._thread.submit(self._read_group)
             self._steps.extend(self._next.result())  # type: ignore[union-attr]
             if not self._steps:
@@ -100,27 +101,11 @@ class _GroupedElements(Elements):
             self._size = max(1, min(_MAX_STEPS, _MAX_BYTES // max(1, num_bytes)))
         return [_Step(batch, position) for batch, position in zip(batches, positions, strict=True)]
 
-    def get_state(self) -> State:
-        return self._position
-
-    def set_state(self, state: State) -> None:
-        self._stop()
-        self._upstream.set_state(state)
-        self._position = state
-
-    def close(self) -> None:
-        self._stop()
-        self._upstream.close()
-
     def _stop(self) -> None:
-        """Waits for what the thread reads now, so that no other thread uses the input."""
         thread, self._thread, self._next = self._thread, None, None
+        stop_threads(thread)
         self._steps.clear()
         self._size = 1
-        if thread is not None:
-            # A thread cannot wait for itself: it may be the one in which the garbage collector runs.
-            wait = not threading.current_thread().name.startswith(_THREAD)
-            thread.shutdown(wait, cancel_futures=True)
 
 
 def _have_equal_shapes(batches: Sequence[Nest]) -> bool:

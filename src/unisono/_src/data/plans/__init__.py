@@ -10,7 +10,9 @@ from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, 
 from unisono._src.data.plans._composite_leaf import (
     CompositeLeaf, CompositeSpec, PaddedRows, as_model_batch, register_file_kind,
 )
-from unisono._src.data.plans._compute_ahead import ComputeAhead, num_host_threads
+from unisono._src.data.plans._compute_ahead import (
+    ComputeAhead, ReadAheadElements, new_threads, num_host_threads, stop_threads,
+)
 from unisono._src.data.plans._concatenate import Concatenate
 from unisono._src.data.plans._element_file import ElementFileError, ElementWriter
 from unisono._src.data.plans._enumerate import Enumerate

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import abstractmethod
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,15 +41,52 @@ def num_host_threads(requested: int) -> int:
     return max(2, os.cpu_count() or 1) if requested < 0 else max(1, requested)
 
 
-class _AheadElements(Elements):
+class ReadAheadElements(Elements):
+    """Elements of an input that threads read ahead. A subclass sets `_position` with each element that it gives."""
+
+    def __init__(self, upstream: Elements) -> None:
+        self._upstream = upstream
+        self._position: State = upstream.get_state()  # after the last element that was given
+
+    def get_state(self) -> State:
+        return self._position
+
+    def set_state(self, state: State) -> None:
+        self._stop()
+        self._upstream.set_state(state)
+        self._position = state
+
+    def close(self) -> None:
+        self._stop()
+        self._upstream.close()
+
+    @abstractmethod
+    def _stop(self) -> None:
+        """Drops what was read ahead, and waits for the threads, so that no other thread uses the input."""
+
+
+def new_threads(count: int) -> ThreadPoolExecutor:
+    """Threads for :class:`ReadAheadElements`."""
+    return ThreadPoolExecutor(count, thread_name_prefix=_NAME)
+
+
+def stop_threads(pool: ThreadPoolExecutor | None) -> None:
+    """Waits for what the threads of :func:`new_threads` are doing now, and ends them."""
+    if pool is not None:
+        # A thread cannot wait for itself: it may be the one in which the garbage collector runs.
+        wait = not threading.current_thread().name.startswith(_NAME)
+        pool.shutdown(wait, cancel_futures=True)
+
+
+class _AheadElements(ReadAheadElements):
     """One thread reads the input, `num_threads` compute; a single thread does both."""
 
     def __init__(self, upstream: Elements, operation: ComputeAhead) -> None:
-        self._upstream, self._operation = upstream, operation
+        super().__init__(upstream)
+        self._operation = operation
         self._reader: ThreadPoolExecutor | None = None
         self._workers: ThreadPoolExecutor | None = None
         self._queue: deque[Future[_ReadElement | None]] = deque()
-        self._position: State = upstream.get_state()  # after the last element that was given
 
     def __next__(self) -> Deferred:
         if self._reader is None:
@@ -64,8 +102,8 @@ class _AheadElements(Elements):
 
     def _start(self) -> None:
         threads = self._operation.num_threads
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix=_NAME)
-        self._workers = ThreadPoolExecutor(threads, thread_name_prefix=_NAME) if threads > 1 else None
+        self._reader = new_threads(1)
+        self._workers = new_threads(threads) if threads > 1 else None
 
     def _read(self) -> _ReadElement | None:
         element = next(self._upstream, None)
@@ -76,27 +114,11 @@ class _AheadElements(Elements):
             return _ReadElement(ComputedElement.of(element), position)
         return _ReadElement(self._workers.submit(ComputedElement.of, element), position)
 
-    def get_state(self) -> State:
-        return self._position
-
-    def set_state(self, state: State) -> None:
-        self._stop()
-        self._upstream.set_state(state)
-        self._position = state
-
-    def close(self) -> None:
-        self._stop()
-        self._upstream.close()
-
     def _stop(self) -> None:
-        """Waits for what the threads are computing now, so that no other thread uses the input."""
         reader, self._reader = self._reader, None
         workers, self._workers = self._workers, None
-        # A thread cannot wait for itself: it may be the one in which the garbage collector runs.
-        wait = not threading.current_thread().name.startswith(_NAME)
-        for pool in (reader, workers):
-            if pool is not None:
-                pool.shutdown(wait, cancel_futures=True)
+        stop_threads(reader)
+        stop_threads(workers)
         self._queue.clear()
 
 
