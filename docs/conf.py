@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "api_reference",
+    "command_help",
     "docstring_markup",
     "languages",
     "layer_diagrams",

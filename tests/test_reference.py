@@ -1,4 +1,4 @@
-"""The reference has every public name once, and every public name has a docstring to describe it."""
+"""The reference has every public name and every command once, and every public name has a docstring to describe it."""
 
 import inspect
 import re
@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.docs.page import read_blocks
 from tests.public_api import public_members, public_modules
+from unisono_launch._main import main
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 _BLOCK = re.compile(r"^```\{reference\}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -59,3 +63,21 @@ def test_a_dataclass_has_a_docstring_of_its_own() -> None:
         if inspect.isclass(value) and (value.__doc__ or "").startswith(f"{value.__name__}(")
     ]
     assert made == []
+
+
+def test_every_command_and_every_engine_is_in_the_reference_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A command that is missing: add a section to docs/reference/commands.md. The options come from its parser."""
+    listed = [block.text.strip() for block in read_blocks(PAGES / "commands.md") if block.language == "{command}"]
+    commands = re.findall(r"^    ([a-z-]+) ", _help_of([], capsys), re.MULTILINE)
+    engines = re.findall(r"unisono (run --on \w+) --help", _help_of(["run"], capsys))
+    assert len(commands) >= 7
+    assert len(engines) >= 3
+    assert sorted(listed) == sorted(
+        ["unisono --help", *(f"unisono {command} --help" for command in (*commands, *engines))]
+    )
+
+
+def _help_of(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit):
+        main([*arguments, "--help"])
+    return capsys.readouterr().out
