@@ -18,17 +18,17 @@ BEGIN: Final = "<!-- begin: make sharding -->"
 END: Final = "<!-- end: make sharding -->"
 
 BEFORE: Final = """A transformer with {parameters:.0f} million parameters ({depth} blocks, width {width}, vocabulary
-{vocabulary:,}), trained by Adam on {rows} rows of {length} tokens, on 8 CPU devices. In MB for each device: what it
-stores between steps (weights and optimizer state), what a step needs beside that, and the most while the model is made
-and while it is trained."""
+{vocabulary:,}) is trained with Adam on {rows} rows of {length} tokens, on 8 CPU devices. The table shows MB per
+device: the state stored between steps (weights and optimizer state), the temporary memory of a step, and the peak
+memory while the model is created and while it is trained."""
 
 COLUMNS: Final = (
-    *("strategy", "state", "of the whole", "temporaries of a step"),
-    *("making the model", "training", "peak, relative to mirrored"),
+    *("Strategy", "State", "Fraction of the whole state", "Temporaries of a step"),
+    *("Creating the model", "Training", "Peak relative to mirrored"),
 )
 
-AFTER: Final = """The programs are compiled from shapes, and the figures are XLA's own. {made} This table is written by
-`make sharding`. {versions}."""
+AFTER: Final = """The programs are compiled from shapes, and the figures are XLA's own. {made} `make sharding` generates
+this table. {versions}."""
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -44,8 +44,8 @@ def section(results: list[dict[str, Any]]) -> str:
         if each["allocated"] is not None and abs(each["allocated"] - each["state"]) > 1000:
             raise ValueError(f"{each['name']}: the shards have {each['allocated']:,} bytes, expected {each['state']:,}")
     others = " and ".join(CONFIGURATIONS[each["name"]].title for each in results if each["allocated"] is None)
-    made = "The model was also made, and the shards on a device have the sizes of the first column"
-    made += f"; under {others} not, since this machine has too little memory." if others else "."
+    made = "The model was also created, and the shards on a device have the sizes in the column *State*."
+    made += f" This was not done under {others}, because the machine did not have enough memory." if others else ""
     versions = f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}"
     before = BEFORE.format(parameters=results[0]["parameters"] / 1e6, **vars(LARGE))
     after = AFTER.format(made=made, versions=versions)

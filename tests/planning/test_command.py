@@ -37,8 +37,8 @@ def test_a_plan_has_memory_batch_work_exchange_and_times(capsys: pytest.CaptureF
     assert "Largest global batch that fits: " in text
     assert "all-reduce of 8." in text
     assert "nvlink4: 360 GB/s" in text
-    assert "The global batch stays 64" in text
-    assert "More devices pay up to" in text
+    assert "Fixed global batch of 64" in text
+    assert "More devices are worthwhile up to" in text
 
 
 def test_nothing_is_trained_saved_or_run_after_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_cpu_devices_of_this_machine_are_measured(capsys: pytest.CaptureFixture[
 
 def test_a_script_without_fit_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["plan", str(SCRIPT), "loop", str(tmp_path)]) == 1
-    assert "ended without a call of model.fit" in capsys.readouterr().err
+    assert "ended without a call to model.fit" in capsys.readouterr().err
 
 
 def test_an_unknown_bandwidth_is_told_without_a_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -15,23 +15,23 @@ from tests.row_operations._operations import GROUPS
 
 INTRODUCTION: Final = """# Operations along the rows
 
-In `fit`, `evaluate` and `predict`, an operation sees all rows of the global batch, whichever replica they are on: a
-layer may sort them, shuffle them, or compare each with all others, and gives the result of one device. XLA divides the
-work among the replicas. Where XLA does not do so correctly, Unisono changes the operation in the traced program
-(`jax_hooks/_partitioning.py`):
+In `fit`, `evaluate` and `predict`, an operation sees all rows of the global batch, whichever replica they are on. A
+layer may sort them, shuffle them, or compare each row with all others, and gives the same result as on one device. XLA
+divides the work among the replicas. Where XLA does not do so correctly, Unisono changes the operation in the traced
+program (`jax_hooks/_partitioning.py`):
 
-- *Scatters by unsigned numbers*, among them the gradients of `sort`, `median`, `quantile` and `shuffle`, with a batch
-  that does not divide evenly: XLA ends the process. Unisono makes the numbers signed.
-- *The gradient of max-pooling along the rows*, if the windows overlap: XLA's result is wrong. Every replica gets all
-  rows for this operation.
+- *Scatters with unsigned indices*, which include the gradients of `sort`, `median`, `quantile` and `shuffle`: if the
+  batch does not split evenly, XLA aborts the process. Unisono converts the indices to signed integers.
+- *The gradient of max-pooling along the rows*: if the windows overlap, XLA's result is wrong. Unisono gives every
+  replica all rows for this operation.
 
-In [`strategy.run`](loops.md), each replica sees its own rows only.
+In [`strategy.run`](loops.md), each replica sees only its own rows.
 
 `make row-operations` generates this page. A small network with the operation between two dense layers predicts and
 trains on two, three and four replicas and, with stock Keras, on one device. *Equal* means that predictions, losses and
-all weights after training agree to 2e-5 of the largest value. *Even* batches have 12 rows; *uneven* ones have 7, 7 and
-3, so that on four replicas one replica has no row of the last batch. XLA may end the process, so every group of
-operations runs in one of its own.
+all weights after training agree to within 2e-5 of the largest value. *Even* batches have 12 rows; *uneven* batches have
+7, 7 and 3 rows, so with four replicas, one replica gets no rows of the last batch. Because XLA may abort the process,
+every group of operations runs in its own process.
 """
 
 

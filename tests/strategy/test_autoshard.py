@@ -50,7 +50,7 @@ def test_with_off_each_worker_reads_everything_in_batches_of_a_replica() -> None
 @pytest.mark.parametrize(
     ("dataset", "policy", "message"),
     [
-        (Dataset.range(9).batch(9), AutoShardPolicy.OFF, "a global batch of 9 rows does not divide by 2"),
+        (Dataset.range(9).batch(9), AutoShardPolicy.OFF, "a global batch of 9 rows is not divisible by 2"),
         (Dataset.range(9), AutoShardPolicy.OFF, "the size of a batch is not known beforehand"),
         (Dataset.range(8).batch(4), AutoShardPolicy.FILE, "the data does not come from files"),
     ],

@@ -358,7 +358,7 @@ def test_a_function_is_expected_that_returns_a_dataset(pair: Strategy) -> None:
 
 def test_a_batch_that_does_not_divide_is_refused_with_one_that_does() -> None:
     context = unisono.InputContext(num_replicas_in_sync=4)
-    with pytest.raises(ValueError, match=r"of 30 does not divide over 4 replicas: 2 rows are left.*such as 28"):
+    with pytest.raises(ValueError, match=r"of 30 is not divisible by 4 replicas: 2 rows are left.*such as 28"):
         context.get_per_replica_batch_size(30)
     with pytest.raises(ValueError, match="such as 4"):
         context.get_per_replica_batch_size(3)

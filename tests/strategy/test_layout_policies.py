@@ -16,12 +16,12 @@ FOUR = [f"cpu:{index}" for index in range(4)]
     ("shape", "spec", "reason"),
     [
         ((64, 256), PartitionSpec(None, "replica"), "largest dimension"),
-        ((50257, 64), PartitionSpec(None, "replica"), "50257 does not divide by 4"),
+        ((50257, 64), PartitionSpec(None, "replica"), "50257 is not divisible by 4"),
         ((64, 64), PartitionSpec("replica", None), "largest dimension"),
         ((3, 3, 64, 128), PartitionSpec(None, None, None, "replica"), "largest dimension"),
         ((1023,), PartitionSpec(), "fewer than 1,024 elements"),
         ((), PartitionSpec(), "fewer than 1,024 elements"),
-        ((35, 99), PartitionSpec(), "no dimension divides by 4"),
+        ((35, 99), PartitionSpec(), "no dimension is divisible by 4"),
     ],
 )
 def test_the_largest_dimension_that_divides_is_sharded(
@@ -48,9 +48,9 @@ def test_only_optimizer_state_is_sharded_if_weights_are_not() -> None:
         ("attention/attention_output/kernel", (8, 8, 64), PartitionSpec("model", None, None), "attention heads"),
         ("embedding/embeddings", (1000, 64), PartitionSpec("model", None), "rows of an embedding"),
         ("conv/kernel", (3, 3, 16, 32), PartitionSpec(None, None, None, "model"), "the last dimension"),
-        ("head/kernel", (64, 1001), PartitionSpec("model", None), "1001 does not divide by 4"),
+        ("head/kernel", (64, 1001), PartitionSpec("model", None), "1001 is not divisible by 4"),
         ("norm/gamma", (64,), PartitionSpec(), "a vector"),
-        ("odd/kernel", (35, 9), PartitionSpec(), "no dimension divides by 4"),
+        ("odd/kernel", (35, 9), PartitionSpec(), "no dimension is divisible by 4"),
     ],
 )
 def test_without_a_map_layouts_are_derived_from_shapes(
@@ -80,7 +80,7 @@ def test_patterns_choose_axes_and_what_does_not_divide_moves() -> None:
     moved = decide(VariableInfo((8, 6), "dense_2/kernel"))
     assert (moved.spec, moved.reason) == (
         PartitionSpec("model", None),
-        "layout_map 'dense.*kernel'; 6 does not divide by 4",
+        "layout_map 'dense.*kernel'; 6 is not divisible by 4",
     )
     assert decide(VariableInfo((6, 10), "dense_3/kernel")).spec == PartitionSpec(None, None)
     assert decide(VariableInfo((6,), "dense_1/bias")).reason == "no pattern matches"

@@ -41,7 +41,7 @@ def plan(arguments: Sequence[str]) -> int:
         metavar="NAME",
         help="nvlink4, infiniband-ndr, 100gbe, ...; a rate such as 25GB/s; measure; or measure-processes",
     )
-    parser.add_argument("--latency", type=float, metavar="US", help="microseconds for a message between devices")
+    parser.add_argument("--latency", type=float, metavar="US", help="microseconds per message between devices")
     parser.add_argument("--memory", metavar="SIZE", help="what a device may use, as in 16GB; else what it reports")
     parser.add_argument("--json", action="store_true", help="print JSON; the script's output goes to stderr")
     options, rest = parser.parse_known_args(arguments)

@@ -92,9 +92,9 @@ class ShardLargestDim:
         for rank, dim in enumerate(dims):
             if variable.shape[dim] % self.num_shards == 0:
                 skipped = ", ".join(str(variable.shape[other]) for other in dims[:rank])
-                reason = f"{skipped} does not divide by {self.num_shards}" if skipped else "largest dimension"
+                reason = f"{skipped} is not divisible by {self.num_shards}" if skipped else "largest dimension"
                 return LayoutDecision(_spec(len(variable.shape), dim, self.axes), reason)
-        return LayoutDecision(PartitionSpec(), f"no dimension divides by {self.num_shards}")
+        return LayoutDecision(PartitionSpec(), f"no dimension is divisible by {self.num_shards}")
 
     def check_used(self) -> None:
         pass
@@ -184,11 +184,11 @@ class ShardByMap:
                 if name == "kernel":
                     self._kernels[parent] = shape, spec
                 return LayoutDecision(spec, reason)
-            reason = f"{shape[dim]} does not divide by {number}"
-        return LayoutDecision(PartitionSpec(), f"no dimension divides by {number}")
+            reason = f"{shape[dim]} is not divisible by {number}"
+        return LayoutDecision(PartitionSpec(), f"no dimension is divisible by {number}")
 
     def _dividing(self, shape: tuple[int, ...], axes: Axes, reason: str) -> LayoutDecision:
-        """``axes``, of which those whose dimension does not divide shard another one, or none."""
+        """``axes``, where an axis whose dimension is not divisible shards another dimension, or none."""
         placed: list[str | None] = [
             axis if axis is not None and size % self.mesh_axes[axis] == 0 else None
             for axis, size in zip(axes, shape, strict=True)
@@ -196,7 +196,7 @@ class ShardByMap:
         for axis, size in zip(axes, shape, strict=True):
             if axis is None or axis in placed:
                 continue
-            reason += f"; {size} does not divide by {self.mesh_axes[axis]}"
+            reason += f"; {size} is not divisible by {self.mesh_axes[axis]}"
             free = [
                 dim
                 for dim in sorted(range(len(shape)), key=lambda dim: -shape[dim])

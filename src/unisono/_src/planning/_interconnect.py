@@ -13,7 +13,7 @@ from unisono._src.planning._interpolation import interpolate_devices
 # Of the nominal rate; what a ring of large messages reaches.
 _EFFICIENCY: Final = 0.8
 
-# Nominal bytes per second of one device in one direction, and seconds for a message.
+# Nominal bytes per second of one device in one direction, and seconds per message.
 INTERCONNECTS: Final[dict[str, tuple[float, float]]] = {
     "nvlink3": (300e9, 3e-6),
     "nvlink4": (450e9, 3e-6),
@@ -56,7 +56,7 @@ class Ring:
     Attributes:
         name: of the interconnect.
         bandwidth: bytes per second of one device in one direction, as reached.
-        latency: seconds for a message.
+        latency: seconds per message.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Ring:
 
     @property
     def description(self) -> str:
-        return f"{self.name}: {self.bandwidth / 1e9:.3g} GB/s and {self.latency * 1e6:.3g} µs a message"
+        return f"{self.name}: {self.bandwidth / 1e9:.3g} GB/s and {self.latency * 1e6:.3g} µs per message"
 
     def seconds(self, collectives: Sequence[Collective], num_devices: int) -> float:
         if num_devices == 1:

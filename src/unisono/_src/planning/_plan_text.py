@@ -19,8 +19,8 @@ def print_plan(plan: Plan, console: Console) -> None:
     for line in _describe(plan):
         console.print(line, markup=False, highlight=False)
     for title, predictions in (
-        (f"The global batch stays {plan.global_batch}", plan.same_batch),
-        ("The rows of a device stay, the global batch grows", plan.same_rows),
+        (f"Fixed global batch of {plan.global_batch}", plan.same_batch),
+        ("Fixed rows per device, growing global batch", plan.same_rows),
     ):
         if predictions:
             console.print()
@@ -38,33 +38,35 @@ def _describe(plan: Plan) -> Iterator[str]:
     )
     memory = plan.memory
     yield ""
-    yield f"Memory of a device, the batch divided among {plan.memory_devices} (XLA's figures, in the compiled step)"
+    over = f"{plan.memory_devices} device{'s' * (plan.memory_devices > 1)}"
+    yield f"Memory per device with the batch split over {over} (XLA's figures for the compiled step)"
     yield f"  arguments: weights, optimizer, metrics, batch  {format_bytes(memory.arguments):>10}"
     yield f"  outputs that do not reuse arguments            {format_bytes(memory.outputs - memory.shared):>10}"
     yield f"  temporaries: activations, gradients            {format_bytes(memory.temporaries):>10}"
     yield f"  training data that stays on the device         {format_bytes(memory.resident):>10}"
-    limit = "" if plan.memory_limit is None else f"  of {format_bytes(plan.memory_limit)} that may be used"
+    limit = "" if plan.memory_limit is None else f"  of {format_bytes(plan.memory_limit)} available"
     yield f"  total                                          {format_bytes(memory.total):>10}{limit}"
     if plan.largest_batch is not None:
         found = plan.largest_batch
-        why = ", all rows of the data" if found.is_all_rows else ""
+        why = ", the whole dataset" if found.is_all_rows else ""
         rows = found.global_batch_size // plan.replicas
-        yield f"Largest global batch that fits: {found.global_batch_size} ({rows} rows on each of {plan.replicas}{why})"
+        yield f"Largest global batch that fits: {found.global_batch_size} ({rows} rows per replica{why})"
     touched = format_bytes(plan.bytes_accessed)
-    yield f"A step on a device: {plan.flops / 1e9:,.3g} GFLOP in products and convolutions, {touched} read and written"
+    work = f"{plan.flops / 1e9:,.3g} GFLOP in matrix products and convolutions"
+    yield f"A step on one device: {work}, {touched} read and written"
     sums = Counter[str]()
     for each in plan.collectives:
         sums[each.kind] += each.num_bytes
     sent = ", ".join(f"{kind} of {format_bytes(size)}" for kind, size in sums.items())
-    yield f"Exchange of a step: {sent or 'nothing'}"
+    yield f"Exchange per step: {sent or 'nothing'}"
     yield f"  {plan.exchange}"
     if plan.cores is not None:
-        yield f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}; those beyond divide them."
+        yield f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}."
 
 
 def _table(title: str, predictions: Sequence[Prediction]) -> Table:
     table = Table(title=title, title_justify="left")
-    for name in ("devices", "rows of each", "compute ms", "exchange ms", "step ms", "rows/s", "efficiency"):
+    for name in ("devices", "rows/device", "compute ms", "exchange ms", "step ms", "rows/s", "efficiency"):
         table.add_column(name, justify="right")
     for each in predictions:
         table.add_row(
@@ -80,10 +82,10 @@ def _table(title: str, predictions: Sequence[Prediction]) -> Table:
 def _verdict(predictions: Sequence[Prediction]) -> str:
     last = last_that_pays(predictions)
     if last is predictions[-1]:
-        return f"More devices pay up to {last.devices}, the last number in the table."
+        return f"More devices are worthwhile up to {last.devices}, the largest number in the table."
     following = next(each for each in predictions if each.devices > last.devices)
     gain = following.rows_per_second / last.rows_per_second
     return (
-        f"More devices pay up to {last.devices}: {following.devices} would be {gain:.2f} times as fast as "
-        f"{last.devices}, and a doubling pays from {PAYS} times on."
+        f"More devices are worthwhile up to {last.devices}: {following.devices} would be only {gain:.2f} times as fast "
+        f"(a doubling should bring at least {PAYS} times)."
     )

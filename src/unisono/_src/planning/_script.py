@@ -15,7 +15,7 @@ from unisono._src.strategy import ignore_cluster
 
 _T = TypeVar("_T")
 
-NO_FIT = """{script} ended without a call of model.fit. unisono plan takes the place of the first fit of a script;
+NO_FIT = """{script} ended without a call to model.fit. unisono plan takes the place of the first fit of a script;
 custom training loops are not predicted. Call model.fit, or plan a script that does."""
 
 

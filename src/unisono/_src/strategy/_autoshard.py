@@ -22,7 +22,7 @@ Use AutoShardPolicy.DATA, or write the data into at least {workers} files."""
 NO_BATCH = """auto_shard_policy is {policy}, and the size of a batch is not known beforehand: {spec}.
 Batch with a fixed size: dataset.batch(global_batch_size)."""
 
-NOT_DIVISIBLE = """auto_shard_policy is {policy}, and a global batch of {size} rows does not divide by {replicas}
+NOT_DIVISIBLE = """auto_shard_policy is {policy}, and a global batch of {size} rows is not divisible by {replicas}
 replicas. Use AutoShardPolicy.DATA, or another batch size."""
 
 

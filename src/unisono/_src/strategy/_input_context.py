@@ -25,7 +25,7 @@ class InputContext:
         if left:
             smaller = max(per_replica, 1) * self.num_replicas_in_sync
             raise ValueError(
-                f"get_per_replica_batch_size: a global_batch_size of {global_batch_size} does not divide over "
+                f"get_per_replica_batch_size: a global_batch_size of {global_batch_size} is not divisible by "
                 f"{self.num_replicas_in_sync} replicas: {left} rows are left. "
                 f"Use a multiple of {self.num_replicas_in_sync}, such as {smaller}."
             )

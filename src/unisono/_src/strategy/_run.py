@@ -1,8 +1,8 @@
 """`strategy.run`: the same function on every replica, as one program over all devices.
 
 The function is traced once, for one replica, by `jax.shard_map`. Replicas of one program have values of equal shape, so
-a batch whose rows do not divide runs as one replica that processes all rows, on every device: the sums are those of the
-whole batch, whatever the user divides them by.
+a batch whose rows do not split evenly runs as one replica that processes all rows, on every device: the sums are those
+of the whole batch, whatever the user divides them by.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ Put it inside the function:
 IN_A_BRANCH = """`run` was called inside a branch of `cond`. Choose inside the function that it runs instead:
     strategy.run(lambda x: keras.ops.cond(condition, ...), args=(x,))"""
 
-DIFFERENT_NUMBERS = """The rows of this batch do not divide by the {number} replicas, so it runs as one replica that
+DIFFERENT_NUMBERS = """The rows of this batch are not divisible by the {number} replicas, so it runs as one replica that
 processes all rows. But another argument is a number that differs between the replicas.
-Use batches that divide: dataset.batch(size, drop_remainder=True)."""
+Use batches that split evenly: dataset.batch(size, drop_remainder=True)."""
 
 
 def run(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
