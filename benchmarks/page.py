@@ -41,6 +41,7 @@ CASES = {
     "mlp-gpu": "MLP, H200",
     "cnn-gpu": "CNN, H200",
     "large-resnet50": "ResNet-50, H200",
+    "large-resnet50-4-epochs": "ResNet-50, 4 epochs, H200",
     "large-gpt2": "GPT-2 small, H200",
     "loops-1": "custom loop, 1 CPU device",
     "loops-2": "custom loop, 2 CPU devices",

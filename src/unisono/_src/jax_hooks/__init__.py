@@ -10,6 +10,7 @@ from unisono._src.jax_hooks._kernel_gradients import untranspose_products
 from unisono._src.jax_hooks._merged_row_sums import merge_row_sums
 from unisono._src.jax_hooks._merged_sums import merge_sums
 from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
+from unisono._src.jax_hooks._overwritten_products import overwrite_products
 from unisono._src.jax_hooks._partitioning import make_partitionable
 from unisono._src.jax_hooks._product_flops import count_product_flops
 from unisono._src.jax_hooks._recomputation import keep_recomputation, primitive_names
