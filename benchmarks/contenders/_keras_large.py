@@ -15,7 +15,7 @@ _WIDTH, _HEADS, _DEPTH = 768, 12, 12
 
 
 def serve_fit(scope: contextlib.AbstractContextManager[Any]) -> None:
-    """Runs a contender whose model is created inside of ``scope``."""
+    """Runs a contender whose model is created inside ``scope``."""
 
     def contender() -> Round:
         work = LargeWork.from_json(sys.argv[1])

@@ -41,7 +41,7 @@ class MarkRepositoryLinks(SphinxTransform):
         target = node["reftarget"].partition("#")[0]
         if not target:
             return None
-        if node.get("refdomain") == "doc":  # a Markdown file outside of the site
+        if node.get("refdomain") == "doc":  # a Markdown file outside the site
             path = self.env.srcdir / (target + ".md")
         else:
             path = (self.env.srcdir / self.env.docname).parent / target

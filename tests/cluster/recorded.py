@@ -26,7 +26,7 @@ SBATCH: Environ = {
     "CUDA_VISIBLE_DEVICES": "0,1,2,3",
 }
 
-# srun inside of it: the sixth task, which is the second one on the second node.
+# srun inside it: the sixth task, which is the second one on the second node.
 SRUN: Environ = {
     **SBATCH,
     "SLURM_STEP_ID": "0",

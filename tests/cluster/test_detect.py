@@ -43,7 +43,7 @@ EXPECTED: dict[str, tuple[str, int, int, str, str, int, int]] = {
 
 ALONE = {
     "nothing": {},
-    "a batch script outside of srun": recorded.SBATCH,
+    "a batch script outside srun": recorded.SBATCH,
     "a shell in srun": recorded.SRUN_SHELL,
     "a pod that trains alone": {"JOB_COMPLETION_INDEX": "3", "HOSTNAME": "sweep-3"},
     "a machine with one TPU": recorded.TPU_MACHINE,
@@ -104,7 +104,7 @@ def test_every_kind_is_explained_in_the_order_of_detection() -> None:
     assert [finding.kind for finding in findings] == KINDS
     slurm = findings[3]
     assert not slurm.found
-    assert slurm.reason == "TORCHELASTIC_RUN_ID is set: torchrun started this process, inside of a task of SLURM"
+    assert slurm.reason == "TORCHELASTIC_RUN_ID is set: torchrun started this process, inside a task of SLURM"
     assert slurm.variables["SLURM_PROCID"] == "1"
     assert findings[0].variables == {"UNISONO_CLUSTER": None}
 
@@ -128,8 +128,8 @@ def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
         del everything[next(iter(environment_of(environment)))]
     without_mpirun = {name: value for name, value in everything.items() if not name.startswith("OMPI_")}
     assert chosen({**without_mpirun, **recorded.TRAIN_JOB}) == "JAX variables"
-    assert chosen({**everything, **recorded.TRAIN_JOB}) == "Open MPI"  # which runs inside of the pod
-    # mpirun runs inside of SLURM or Kubernetes, so its numbers are the ones that count.
+    assert chosen({**everything, **recorded.TRAIN_JOB}) == "Open MPI"  # which runs inside the pod
+    # mpirun runs inside SLURM or Kubernetes, so its numbers are the ones that count.
     assert chosen(everything) == "Open MPI"
     del everything["OMPI_COMM_WORLD_SIZE"]
     for kind, variable in (("SLURM", "SLURM_PROCID"), ("Kubernetes", "JOB_COMPLETION_INDEX"), ("torchrun", "RANK")):
@@ -144,7 +144,7 @@ def test_of_two_kinds_the_first_in_the_order_is_taken() -> None:
 def test_the_processes_of_torchrun_are_not_the_nodes_of_skypilot() -> None:
     found = explain_detection({**recorded.TORCHRUN_UNDER_SLURM, **recorded.SKYPILOT, "SLURM_PROCID": ""})
     assert [step.kind for step in found if step.found] == ["torchrun"]
-    assert "torchrun started this process, inside of a task of SkyPilot" in found[KINDS.index("SkyPilot")].reason
+    assert "torchrun started this process, inside a task of SkyPilot" in found[KINDS.index("SkyPilot")].reason
 
 
 def test_two_tasks_on_the_same_nodes_meet_at_different_ports() -> None:

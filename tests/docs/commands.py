@@ -53,7 +53,7 @@ def console_commands(block: Block) -> list[tuple[str, str]]:
 
 
 def inline_commands(text: str) -> Iterator[str]:
-    """The commands in backquotes in the text of a page, outside of blocks."""
+    """The commands in backquotes in the text of a page, outside blocks."""
     for match in _INLINE.finditer(_FENCED.sub("", text)):
         yield re.sub(r"\s+", " ", match[1])
 

@@ -67,7 +67,7 @@ DATA = [
         do="`Dataset.from_tensor_slices((x, y))`.",
     ),
     Mistake(
-        title="Labels beside a dataset",
+        title="Labels in addition to a dataset",
         typed="model.fit(dataset.batch(4), y)\n",
         at="model.fit",
         says=("contains its y already", "leave `y` out"),
@@ -88,7 +88,7 @@ DATA = [
         do="`fit(np.array(x), np.array(y))`.",
     ),
     Mistake(
-        title="Text as input of a layer of numbers",
+        title="Text as input of a numeric layer",
         typed='model.fit(np.array([["a"], ["b"]]), y[:2])\n',
         at="model.fit",
         says=("Text stays on the host", "dataset.map(", "Sequential([vectorize, ...])"),

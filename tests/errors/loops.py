@@ -68,18 +68,18 @@ LOOPS = [
         given=_STRATEGY,
         at="losses.append",
         says=("A function transformed by JAX had a side effect", "explicitly return their outputs"),
-        do="Return the value from `step`; `strategy.run` gives back those of all replicas.",
+        do="Return the value from `step`; `strategy.run` returns the values of all replicas.",
     ),
     Mistake(
-        title="The loss is computed outside of the tape",
+        title="The loss is computed outside the tape",
         typed=(
             "loss = keras.ops.mean(model(x))\nwith unisono.GradientTape() as tape:\n    loss = loss * 2\n"
             "gradients = tape.gradient(loss, model.trainable_variables)\n"
             "model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))\n"
         ),
         at="apply_gradients",
-        says=("No gradients provided for any variable", "inside of the tape"),
-        do="Call the model inside of the `with` block.",
+        says=("No gradients provided for any variable", "inside the tape"),
+        do="Call the model inside the `with` block.",
     ),
     Mistake(
         title="A tape is used twice",
@@ -101,6 +101,6 @@ LOOPS = [
             "expected a unisono.data.Dataset, got tuple",
             "Dataset.from_tensor_slices((x, y)).batch(global_batch_size)",
         ),
-        do="Make a dataset of them.",
+        do="Create a dataset from them.",
     ),
 ]

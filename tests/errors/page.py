@@ -21,11 +21,11 @@ _LONG = 260
 HEAD = """\
 # Errors, and what to do
 
-Mistakes that are easily made, the message of each, and the way out. The traceback above a message ends in your own
-script; where a message names a line, it is a line of yours. Every entry is tried by a test, and this page is written by
-`make errors`.
+This page lists common mistakes, the messages they cause, and how to fix them. The traceback above a message ends in
+your own script; if a message names a line, the line is in your script. A test tries every entry, and `make errors`
+generates this page.
 
-In the scripts, `model` is a model with ten outputs that was made in the scope of a strategy, `x` and `y` are arrays
+In the scripts, `model` is a model with ten outputs that was created in the scope of a strategy, `x` and `y` are arrays
 with features and class numbers, and `dataset` has single rows of them.
 """
 

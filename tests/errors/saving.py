@@ -41,7 +41,7 @@ SAVING = [
         given=_BEGUN,
         at="# was",
         says=("(4, 32) here and (4, 16) in the checkpoint", "in another folder"),
-        do="Make the model of the first run, or name another folder.",
+        do="Create the same model as in the first run, or name another folder.",
     ),
     Mistake(
         title="`resume=True` without the launcher",
@@ -51,14 +51,14 @@ SAVING = [
         do='`resume="runs/mnist"`, or start the script with `unisono run`.',
     ),
     Mistake(
-        title="`resume` for a model of no strategy",
+        title="`resume` for a model without a strategy",
         typed=(
             "alone = keras.Sequential([keras.layers.Dense(1)])\n"
             'alone.compile("sgd", "mse")\nalone.fit(x, y, resume="runs/a")\n'
         ),
         at="alone.fit",
-        says=("made outside of every scope", "unisono.OneDeviceStrategy"),
-        do="Make the model in the scope of a strategy.",
+        says=("created outside every scope", "unisono.OneDeviceStrategy"),
+        do="Create the model in the scope of a strategy.",
     ),
     Mistake(
         title="The folder of the checkpoints is a file",

@@ -4,7 +4,7 @@ from tests.errors.mistake import Mistake
 
 STARTING = [
     Mistake(
-        title="Another backend of Keras is set",
+        title="Another Keras backend is set",
         typed='import os\n\nos.environ["KERAS_BACKEND"] = "tensorflow"\nimport unisono\n',
         at="import unisono",
         how="process",
@@ -12,7 +12,7 @@ STARTING = [
         do="Remove the line, or the variable in the shell: Unisono selects JAX.",
     ),
     Mistake(
-        title="A GPU is named, and there is none",
+        title="A GPU is named, but there is none",
         typed='strategy = unisono.MirroredStrategy(["gpu:0", "gpu:1"])\n',
         given="",
         at="MirroredStrategy",
@@ -20,7 +20,7 @@ STARTING = [
         do="Install JAX for CUDA, or leave the names out.",
     ),
     Mistake(
-        title="JAX is told to use GPUs, and finds none",
+        title="JAX is told to use GPUs, but finds none",
         typed=(
             'import os\n\nos.environ["JAX_PLATFORMS"] = "cuda"\nimport unisono\n\n'
             "strategy = unisono.MirroredStrategy()\n"
@@ -63,7 +63,7 @@ STARTING = [
         do="Move the line to the top of the script.",
     ),
     Mistake(
-        title="The model is made outside of the scope",
+        title="The model is created outside the scope",
         typed=(
             'strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])\n'
             "model = keras.Sequential([keras.layers.Dense(10)])\n"
@@ -71,11 +71,11 @@ STARTING = [
         ),
         given="",
         at="model.compile",
-        says=("made outside of the scope", "train on one device only", "with strategy.scope():"),
-        do="Move the line that makes the model into the `with` block.",
+        says=("created outside the scope", "train on one device only", "with strategy.scope():"),
+        do="Move the line that creates the model into the `with` block.",
     ),
     Mistake(
-        title="A scope inside of the scope of another strategy",
+        title="A scope inside the scope of another strategy",
         typed=(
             'first, second = unisono.MirroredStrategy(["cpu:0"]), unisono.MirroredStrategy(["cpu:1"])\n'
             "with first.scope():\n    with second.scope():\n"
@@ -84,7 +84,7 @@ STARTING = [
         given="",
         at="with second",
         says=("Cannot enter the scope of", "leave the first scope"),
-        do="Make one strategy, and use it for the whole script.",
+        do="Create one strategy and use it in the whole script.",
     ),
     Mistake(
         title="An unknown axis in a layout",
@@ -95,7 +95,7 @@ STARTING = [
         do="Write one of the axes of the mesh.",
     ),
     Mistake(
-        title="A mesh of another size than the number of devices",
+        title="A mesh whose size differs from the number of devices",
         typed='strategy = unisono.ModelParallelStrategy({"batch": 3, "model": 4})\n',
         given="",
         at="ModelParallelStrategy",
@@ -127,15 +127,15 @@ STARTING = [
         do="Write `epochs=3`.",
     ),
     Mistake(
-        title="A name of TensorFlow that does not exist",
+        title="A TensorFlow name that does not exist",
         typed="import unisono.tf as tf\n\ntf.reduce_maen([1.0, 2.0])\n",
         given="",
         at="tf.reduce_maen",
         says=("tf.reduce_maen is not available", "tf.reduce_mean"),
-        do="Write one of the similar names. `unisono tf-check script.py` lists all of a script.",
+        do="Write one of the similar names. `unisono tf-check script.py` lists all names in a script.",
     ),
     Mistake(
-        title="A name of TensorFlow 1",
+        title="A TensorFlow 1 name",
         typed="import unisono.tf as tf\n\nsession = tf.Session()\n",
         given="",
         at="tf.Session",

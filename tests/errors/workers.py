@@ -41,7 +41,7 @@ WORKERS = [
         do="End the program that uses it, or choose another port.",
     ),
     Mistake(
-        title="The strategy of several workers is made too late",
+        title="The strategy for several workers is created too late",
         typed=(
             'cluster = {"worker": ["localhost:24001", "localhost:24002"]}\n'
             'task = {"type": "worker", "index": 0}\n'
@@ -51,7 +51,7 @@ WORKERS = [
         given="",
         at="MultiWorkerMirroredStrategy()",
         says=("JAX has already started in this process", "directly after the imports"),
-        do="Make the strategy directly after `import unisono`.",
+        do="Create the strategy directly after `import unisono`.",
     ),
     Mistake(
         title="No script",
@@ -82,7 +82,7 @@ WORKERS = [
         do="`unisono run train.py`",
     ),
     Mistake(
-        title="Options behind the script",
+        title="Options after the script",
         typed="unisono run train.py -n 4",
         how="command",
         is_warning=True,

@@ -266,7 +266,7 @@ def test_models_of_a_strategy_run_our_loops(monkeypatch: pytest.MonkeyPatch) -> 
 @covers("Trainer.compile")
 def test_a_model_of_no_scope_is_not_compiled_in_one() -> None:
     model = keras.Sequential([keras.layers.Dense(1)])
-    with mirrored(2).scope(), pytest.raises(ValueError, match="was made outside of the scope"):
+    with mirrored(2).scope(), pytest.raises(ValueError, match="was created outside the scope"):
         model.compile("sgd", "mse")
 
 

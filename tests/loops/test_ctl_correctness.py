@@ -181,7 +181,7 @@ def test_the_loop_learns() -> None:
 
 
 def test_the_default_strategy_is_that_one_device() -> None:
-    """The same lines outside of every scope."""
+    """The same lines outside every scope."""
     loop = Loop(unisono.get_strategy(), "adam", "none")
     found = loop.answer(dataset_outside(loop, batches(unisono.get_strategy(), (X, Y), BATCH)))
     assert_equal(found, oracle("adam", normalised=False))

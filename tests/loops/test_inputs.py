@@ -189,7 +189,7 @@ def test_a_function_reads_its_iterator_twice_in_one_call(strategy: Strategy) -> 
         assert float(train(iterator)) == (10.0 if strategy.num_replicas_in_sync == 1 else 7.5)
 
 
-# Steps that are written inside of the loop: another one if what they refer to is another
+# Steps that are written inside the loop: another one if what they refer to is another
 
 
 def in_a_loop(strategy: Strategy, make: Callable[[int], Callable[..., Any]]) -> list[float]:

@@ -140,7 +140,7 @@ def test_a_loop_leaves_the_weights_and_losses_of_one_device(name: str, replicas:
 
 
 def test_a_layer_alone_has_gradients_of_the_shapes_of_its_weights(strategy: Strategy) -> None:
-    """The layer is built by the first step, inside of `run`."""
+    """The layer is built by the first step, inside `run`."""
     with strategy.scope():
         layer = keras.layers.Dense(4)
 

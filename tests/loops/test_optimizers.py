@@ -42,7 +42,7 @@ def test_one_step_moves_by_the_sum_of_the_gradients(strategy: Strategy, called: 
 
 
 def test_a_gradient_taken_from_outside_counts_once_for_each_replica_too(several: Strategy) -> None:
-    """With TensorFlow a tensor that was made outside of `run` is not summed; one made inside is."""
+    """With TensorFlow a tensor that was created outside `run` is not summed; one created inside is."""
     optimizer, (v,) = made(several, lambda: keras.optimizers.SGD(1.0), [3.0])
     gradient = jnp.ones(1)
     several.run(lambda: optimizer.apply_gradients([(gradient, v)]))
@@ -50,7 +50,7 @@ def test_a_gradient_taken_from_outside_counts_once_for_each_replica_too(several:
 
 
 def test_steps_are_counted_once_and_slots_are_alike_on_all_replicas(strategy: Strategy, called: Called) -> None:
-    """The optimizer is built by the first step, inside of `run`."""
+    """The optimizer is built by the first step, inside `run`."""
     optimizer, (v,) = made(strategy, lambda: keras.optimizers.Adam(0.1), [1.0, 2.0])
     step = called(
         lambda: strategy.run(lambda: optimizer.apply_gradients([(jnp.ones(2) * (replica_id() + 1), v)])),

@@ -105,9 +105,9 @@ def test_each_worker_has_a_dataset_and_a_value(shared: Cluster) -> None:
         own = [int(number) for number, value, index in results if index == worker]
         assert own == [1000 * worker + count for count in range(len(own))]
     assert all(int(number) // 1000 == value == index for number, value, index in results)
-    with pytest.raises(RuntimeError, match="outside of a scheduled function"):
+    with pytest.raises(RuntimeError, match="outside a scheduled function"):
         next(iterator)
-    with pytest.raises(RuntimeError, match="outside of functions that run for a worker"):
+    with pytest.raises(RuntimeError, match="outside functions that run for a worker"):
         get_current_worker_index()
 
 

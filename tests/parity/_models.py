@@ -59,7 +59,7 @@ def _mlp() -> keras.Model:
 
 
 def _lazy() -> keras.Model:
-    """Without an Input: the variables are made inside fit."""
+    """Without an Input: the variables are created inside fit."""
     return keras.Sequential([layers.Dense(16, activation="relu"), layers.Dense(4, activation="softmax")])
 
 

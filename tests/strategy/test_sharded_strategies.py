@@ -127,7 +127,7 @@ def test_weights_files_and_get_weights_hold_whole_values(sharded: Strategy, mirr
 def test_a_custom_loop_trains_sharded_weights_as_mirrored_ones(sharded: Strategy, mirrored: Strategy) -> None:
     def train(strategy: Strategy) -> keras.Model:
         model = make_model(strategy)
-        model.optimizer.build(model.trainable_variables)  # outside of the scope: these variables have no owner
+        model.optimizer.build(model.trainable_variables)  # outside the scope: these variables have no owner
 
         def step(x: Any, y: Any) -> Any:
             with unisono.GradientTape() as tape:

@@ -112,7 +112,7 @@ def test_weights_of_a_recurrent_layer_are_gathered_once_for_all_time_steps() -> 
     model.fit(SEQUENCES[:8], Y[:8], batch_size=4, verbose=0)
     (program,) = unisono._src.training.programs(model)
     depths = collective_depths(program.text, "all-gather")
-    # The steps are a loop; the time steps are one inside of it. Two kernels, in the forward and in the backward pass.
+    # The steps are a loop; the time steps are one inside it. Two kernels, in the forward and in the backward pass.
     assert set(depths) == {1}
     assert len(depths) <= 6
 

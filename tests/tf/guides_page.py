@@ -34,7 +34,7 @@ ELSEWHERE = {
     },
     "guide/gpu and guide/tpu: Devices": {
         "logical devices, memory growth, placement": "tf/scripts/guide_gpu.py",
-        "TPUStrategy, steps per execution, loops inside of functions": "tf/scripts/guide_tpu.py",
+        "TPUStrategy, steps per execution, loops inside functions": "tf/scripts/guide_tpu.py",
     },
     "guide/migrate: Migrating from TensorFlow 1": {
         "fault tolerance": "tf/scripts/migrate_fault_tolerance.py",

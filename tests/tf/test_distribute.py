@@ -197,7 +197,7 @@ def test_the_names_of_parameter_servers_are_those_of_unisono() -> None:
     assert experimental.partitioners.FixedShardsPartitioner(2)((3, 3), tf.float32) == [2, 1]
     assert experimental.partitioners.MaxSizePartitioner(8, max_shards=4)((3, 2), tf.float32) == [3, 1]
     assert experimental.partitioners.MinSizePartitioner(8, max_shards=2)((3, 2), tf.float32) == [2, 1]
-    with pytest.raises(RuntimeError, match="outside of functions that run for a worker"):
+    with pytest.raises(RuntimeError, match="outside functions that run for a worker"):
         tf.distribute.coordinator.experimental_get_current_worker_index()
     server = tf.distribute.Server.create_local_server(start=False)
     assert server.server_def["job_name"] == "worker"

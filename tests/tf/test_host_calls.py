@@ -1,4 +1,4 @@
-"""Python inside of compiled functions and of maps."""
+"""Python inside compiled functions and of maps."""
 
 from typing import Any
 

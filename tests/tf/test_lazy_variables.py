@@ -58,7 +58,7 @@ def test_modules_make_variables_inside_of_a_function_and_a_tape() -> None:
     assert np.all(stack.layers[1].b.numpy() == 0.5)
     assert np.allclose(stack(x), stack(x))
     tf.random.set_seed(3)
-    eager(x)  # draws the same numbers outside of functions
+    eager(x)  # draws the same numbers outside functions
     np.testing.assert_array_equal(first, eager.w.numpy())
 
 
@@ -209,7 +209,7 @@ def test_a_traced_value_that_was_stored_on_self_says_so_when_it_is_used(use: Any
     for path, value in stored.items():
         with pytest.raises(unisono.TracedValueError) as caught:
             use(value)
-        assert f"self.{path} was assigned inside of a compiled function, Attention.__call__" in str(caught.value)
+        assert f"self.{path} was assigned inside a compiled function, Attention.__call__" in str(caught.value)
         assert f"self.{path}.assign(...)" in str(caught.value)
 
 
@@ -236,7 +236,7 @@ def test_a_traced_value_that_was_stored_in_another_object_or_name_says_so() -> N
     for path, value in stored.items():
         with pytest.raises(unisono.TracedValueError) as caught:
             value.numpy()
-        assert str(caught.value).startswith(f"{path} was assigned inside of a compiled function")
+        assert str(caught.value).startswith(f"{path} was assigned inside a compiled function")
 
 
 class LazyStep(tf.keras.Model):

@@ -37,7 +37,7 @@ def test_float32_stays_float32(name: str) -> None:
         assert next(iter(dataset)).dtype == tf.float32, kind
         assert dataset.element_spec.dtype == tf.float32, kind
     assert function(tf.constant(X[0])).dtype == tf.float32
-    if name != "float64 first":  # elements outside of maps are NumPy arrays, and NumPy computes this one itself
+    if name != "float64 first":  # elements outside maps are NumPy arrays, and NumPy computes this one itself
         element = next(iter(tf.data.Dataset.from_tensor_slices(X)))
         assert function(element).dtype == tf.float32
 

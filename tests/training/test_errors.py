@@ -50,7 +50,7 @@ def test_fit_without_compile_is_refused(pair: Strategy, xy: XY) -> None:
 
 def test_a_model_made_outside_and_compiled_inside_is_refused(pair: Strategy) -> None:
     model = keras.Sequential([keras.layers.Dense(1)])
-    with pair.scope(), pytest.raises(ValueError, match="made outside of the scope"):
+    with pair.scope(), pytest.raises(ValueError, match="created outside the scope"):
         model.compile("sgd", "mse")
 
 

@@ -20,7 +20,7 @@ CASES = step_counts.cases()
 
 @pytest.fixture(scope="module")
 def models() -> tuple[Any, Any, Any]:
-    """A model on two devices; one of Keras's own, outside of every scope; the weights of both."""
+    """A model on two devices; one of Keras's own, outside every scope; the weights of both."""
     with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
         model = step_counts.make_model()
     stock = step_counts.make_model()

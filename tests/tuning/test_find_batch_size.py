@@ -113,7 +113,7 @@ def test_a_cpu_device_needs_the_argument() -> None:
 def test_a_model_of_no_strategy_is_refused() -> None:
     model = keras.Sequential([keras.Input((16,)), keras.layers.Dense(1)])
     model.compile("adam", "mse")
-    with pytest.raises(ValueError, match="made outside of every scope"):
+    with pytest.raises(ValueError, match="created outside every scope"):
         unisono.find_batch_size(model, (X, Y), memory="1MB")
 
 

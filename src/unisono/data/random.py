@@ -48,7 +48,7 @@ def _draw(name: str) -> Draw:
     draw = next_draw()
     if draw is None:
         raise RuntimeError(
-            f"data.random.{name}() was called outside of a map function. Its numbers are derived from the element that "
+            f"data.random.{name}() was called outside a map function. Its numbers are derived from the element that "
             f"is being mapped: call it inside, dataset.map(lambda x: x + ...data.random.{name}()...)."
         )
     return draw

@@ -224,7 +224,7 @@ class SelectedRows:
 def apply_to_selected(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of the namespace, by its public name, for arguments among which are selected rows."""
     selected = [each for each in (*args, *kwargs.values()) if isinstance(each, SelectedRows)]
-    if not selected:  # inside of a list, as in tf.concat
+    if not selected:  # inside a list, as in tf.concat
         _find_in((args, kwargs)).refuse()
     if any(each.source != selected[0].source for each in selected):
         selected[0].refuse()

@@ -63,7 +63,7 @@ ORDER: Final[tuple[tuple[str, _Kind], ...]] = (
 def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     """The resolver of the cluster that `environ` describes; None: this process is alone.
 
-    The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, JAX's variables, SLURM (inside of srun), Kubernetes
+    The order is that of :data:`ORDER`: `unisono run`, `TF_CONFIG`, JAX's variables, SLURM (inside srun), Kubernetes
     (indexed Jobs), Open MPI, torchrun, TPU pods, TPU VMs, SkyPilot, dstack. The first that is found is taken; if it is
     broken, that is an error (here or when its membership is read) and never a reason to try the next.
 

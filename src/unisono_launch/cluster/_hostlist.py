@@ -34,7 +34,7 @@ def expand_tasks_per_node(tasks_per_node: str) -> list[int]:
 
 
 def _expand(part: str) -> Iterator[str]:
-    """The hosts of one part that has no comma outside of brackets."""
+    """The hosts of one part that has no comma outside brackets."""
     start = part.find("[")
     if start < 0:
         yield part
@@ -59,7 +59,7 @@ def _range(item: str) -> Iterator[str]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The parts of `text` between commas outside of brackets."""
+    """The parts of `text` between commas outside brackets."""
     depth, start = 0, 0
     for position, letter in enumerate(text + ","):
         depth += (letter == "[") - (letter == "]")

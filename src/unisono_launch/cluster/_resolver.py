@@ -62,7 +62,7 @@ class ClusterResolver(ABC):
 
     @property
     def environment(self) -> str | None:
-        """TensorFlow's name for where it runs: "google" inside of Google, else empty."""
+        """TensorFlow's name for where it runs: "google" inside Google, else empty."""
         return ""
 
     @property

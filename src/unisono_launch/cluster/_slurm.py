@@ -118,7 +118,7 @@ class SlurmClusterResolver(ClusterResolver):
         try:
             _check_step(environ)
         except RuntimeError:
-            return False, "no SLURM_STEP_… is set: a job of SLURM outside of srun. Start the script with srun"
+            return False, "no SLURM_STEP_… is set: a job of SLURM outside srun. Start the script with srun"
         inner = find_inner_launcher(environ, outer="SLURM")
         if inner:
             return False, inner

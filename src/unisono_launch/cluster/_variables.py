@@ -55,13 +55,13 @@ def fake_tpu_cores(environ: Mapping[str, str]) -> int | None:
 
 
 def find_inner_launcher(environ: Mapping[str, str], *, outer: str) -> str | None:
-    """The launcher that started this process inside of one task of `outer`, as a reason; None if there is none.
+    """The launcher that started this process inside one task of `outer`, as a reason; None if there is none.
 
     `srun torchrun …` starts one torchrun on each node, and mpirun under SLURM starts its own daemons with srun. The
     processes below inherit the outer numbers, which count nodes or daemons and not them.
     """
     if environ.get("TORCHELASTIC_RUN_ID"):
-        return f"TORCHELASTIC_RUN_ID is set: torchrun started this process, inside of a task of {outer}"
+        return f"TORCHELASTIC_RUN_ID is set: torchrun started this process, inside a task of {outer}"
     if environ.get("OMPI_COMM_WORLD_SIZE") and outer != "Open MPI":
-        return f"OMPI_COMM_WORLD_SIZE is set: mpirun started this process, inside of a task of {outer}"
+        return f"OMPI_COMM_WORLD_SIZE is set: mpirun started this process, inside a task of {outer}"
     return None

@@ -241,7 +241,7 @@ def test_tracing_draws_nothing_from_global_generators() -> None:
 
 @pytest.mark.parametrize("name", ["key", "generator"])
 def test_outside_of_maps_there_is_nothing_to_follow(name: str) -> None:
-    with pytest.raises(RuntimeError, match=rf"data.random.{name}\(\) was called outside of a map function"):
+    with pytest.raises(RuntimeError, match=rf"data.random.{name}\(\) was called outside a map function"):
         getattr(random, name)()
 
 

@@ -324,7 +324,7 @@ def test_nothing_is_saved_or_restored_on_a_replica() -> None:
     strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
     with strategy.scope():
         variable = keras.Variable(1.0)
-    with pytest.raises(RuntimeError, match="outside of `run`"):
+    with pytest.raises(RuntimeError, match="outside `run`"):
         strategy.run(lambda: take_snapshot({"x": variable}))
 
 

@@ -78,7 +78,7 @@ class Disk:
 
     @contextlib.contextmanager
     def _ignoring(self) -> Iterator[None]:
-        """What is done inside of the block is not done to the disk."""
+        """What is done inside the block is not done to the disk."""
         before, self._is_busy = self._is_busy, True
         try:
             yield

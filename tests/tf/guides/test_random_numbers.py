@@ -30,7 +30,7 @@ def test_generators() -> None:
 
 
 def test_in_functions() -> None:
-    """a generator made outside of a function, one made inside in its first call, one as an argument"""
+    """a generator created outside a function, one created inside in its first call, one as an argument"""
     g = tf.random.Generator.from_seed(1)
 
     @tf.function

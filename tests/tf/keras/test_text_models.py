@@ -143,7 +143,7 @@ def by_hand() -> Any:
 @pytest.mark.parametrize("nested", [False, True])
 def test_columns_of_text_and_of_numbers(nested: bool) -> None:
     inputs, joined = columns()
-    if nested:  # as the tutorial on CSV files has it: a model of the preprocessing inside of the model
+    if nested:  # as the tutorial on CSV files has it: a model of the preprocessing inside the model
         joined = keras.Model(inputs, joined)(inputs)
     dense = layers.Dense(1, kernel_initializer="ones")
     with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():

@@ -66,7 +66,7 @@ from_function = strategy.distribute_datasets_from_function(dataset_fn)
 num_batches = sum(1 for _ in from_function)
 assert num_batches == 64 // global_batch_size, num_batches
 
-# Iterators: from outside, and inside of a function until there is no more.
+# Iterators: from outside, and inside a function until there is no more.
 iterator = iter(dist_dataset)
 for _ in range(2):
     strategy.run(added, args=(next(iterator),))

@@ -261,7 +261,7 @@ LOOPS = {
     begins_with_none: r"`best` is\n    None\nbefore(.|\n)*best = tf\.zeros\(shape\)",
     structure_changes: r"`state` is\n    a tuple of \((.|\n)*structure that it has in the end",
     returns_inside: r"`return` and the other one continues with the next iteration",
-    always_returns_inside: r"`return` inside of this loop",
+    always_returns_inside: r"`return` inside this loop",
     break_with_else: r"cannot have an `else`(.|\n)*found = True",
 }
 
@@ -400,5 +400,5 @@ def test_a_value_of_a_branch_that_was_kept_elsewhere_is_explained():
             store.keep(x * 2)
         return store.kept + 1
 
-    with pytest.raises(TypeError, match=r"uses a value outside of the part(.|\n)*created on line .*test_errors.py"):
+    with pytest.raises(TypeError, match=r"uses a value outside the part(.|\n)*created on line .*test_errors.py"):
         wrong(ONE)

@@ -1,4 +1,4 @@
-"""Every gradient is taken twice: operation by operation, and inside of a compiled function."""
+"""Every gradient is taken twice: operation by operation, and inside a compiled function."""
 
 from __future__ import annotations
 

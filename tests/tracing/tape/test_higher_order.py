@@ -1,4 +1,4 @@
-"""Gradients of gradients: tapes inside of tapes, and tapes inside of JAX's own transformations."""
+"""Gradients of gradients: tapes inside tapes, and tapes inside JAX's own transformations."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_a_variable_hidden_in_a_jitted_function_in_a_loop_is_an_error_not_a_wron
     def step(carry: jax.Array, _: None) -> Any:
         return jax.jit(lambda carry: carry * v.value)(carry), None
 
-    with GradientTape(), pytest.raises(ValueError, match="inside of a\nscan"):
+    with GradientTape(), pytest.raises(ValueError, match="inside a\nscan"):
         jax.lax.scan(step, jnp.array(1.0), None, length=3)
 
 

@@ -47,6 +47,6 @@ def test_it_overrides_no_hooks() -> None:
 
 
 def test_a_model_whose_fit_would_not_read_it_is_refused(make_model: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match=r"'net' was made outside of every strategy's scope"):
+    with pytest.raises(ValueError, match=r"'net' was created outside every strategy's scope"):
         BackupAndRestore("backup").set_model(make_model(scoped=False))
     BackupAndRestore("backup").set_model(make_model())

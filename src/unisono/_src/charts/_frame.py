@@ -39,7 +39,7 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class Frame:
-    """The place of the plot inside of a chart of ``width`` × ``height``, and what is drawn around it."""
+    """The place of the plot inside a chart of ``width`` × ``height``, and what is drawn around it."""
 
     width: int
     height: int

@@ -30,7 +30,7 @@ Timed = Literal[
 
 @dataclass
 class FitFacts:
-    """What one process saw of the `fit` calls inside of `collect_fit_facts`.
+    """What one process saw of the `fit` calls inside `collect_fit_facts`.
 
     Attributes:
         steps: training steps that were started.
@@ -49,7 +49,7 @@ class FitFacts:
             and four bytes for each row number in every pass.
         resident_bytes: the part of ``bytes_sent`` that stays there until the end of the `fit`.
         callback_seconds: the loop in callbacks. Hooks that Keras runs in threads count until they are handed over.
-        validation_seconds: validation inside of the `fit`, with its input and callbacks.
+        validation_seconds: validation inside the `fit`, with its input and callbacks.
         checkpoints: checkpoints that were written.
         checkpoint_wait_seconds: the loop waiting for the write of the checkpoint before.
         checkpoint_snapshot_seconds: the loop copying the state to the host.
@@ -106,7 +106,7 @@ _active: FitFacts | None = None  # one for the process: threads report to it too
 
 @contextlib.contextmanager
 def collect_fit_facts() -> Iterator[FitFacts]:
-    """Collects facts about the `fit` calls inside of the block; of nested blocks the inner one collects.
+    """Collects facts about the `fit` calls inside the block; of nested blocks the inner one collects.
 
     >>> with collect_fit_facts() as facts:
     ...     pass  # model.fit(...)

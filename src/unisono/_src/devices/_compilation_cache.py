@@ -74,7 +74,7 @@ def use_cache(folder: Path) -> None:
 
 @contextlib.contextmanager
 def report_loaded_programs(report: Callable[[str], object]) -> Iterator[None]:
-    """Reports each program that is loaded inside of the block and would have taken a second or more to compile."""
+    """Reports each program that is loaded inside the block and would have taken a second or more to compile."""
 
     def listen(event: str, duration_secs: float, **_: Any) -> None:
         if event == _SECONDS_SAVED and duration_secs >= _LEAST_SECONDS_SAVED:

@@ -63,7 +63,7 @@ def _found(original: Any, expected: str) -> str:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """All names that a function and the functions inside of it use."""
+    """All names that a function and the functions inside it use."""
     inner = [_names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
     return {*code.co_names, *code.co_freevars}.union(*inner)
 

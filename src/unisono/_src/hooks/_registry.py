@@ -250,7 +250,7 @@ def _title(library: str) -> str:
 
 
 def _calling_file() -> str:
-    """The file of the hook: the first one outside of this package on the stack."""
+    """The file of the hook: the first one outside this package on the stack."""
     frame: Any = sys._getframe(1)
     while os.path.dirname(frame.f_code.co_filename) == _THIS_PACKAGE:
         frame = frame.f_back

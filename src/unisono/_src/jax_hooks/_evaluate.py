@@ -28,7 +28,7 @@ class NotEvaluableError(Exception):
 
 def check_tracers() -> None:
     """Checks that JAX has what is used here."""
-    why = "initial values of variables are computed outside of the trace"
+    why = "initial values of variables are computed outside the trace"
     hooks.require(TracingEqn, "in_tracers", expects="type member_descriptor", why=why)
     hooks.require(DynamicJaxprTracer, "parent", expects="type member_descriptor", why=why, works=_has_parents)
 

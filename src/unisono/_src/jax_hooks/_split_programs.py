@@ -96,7 +96,7 @@ def marking_gradients() -> Iterator[None]:
 
 
 def mark_gradients(gradients: Any) -> Any:
-    """Gradients, known as such to :func:`split_updates`; unchanged outside of :func:`marking_gradients`."""
+    """Gradients, known as such to :func:`split_updates`; unchanged outside :func:`marking_gradients`."""
     if not _marking.active:
         return gradients
     return jax.tree.map(lambda leaf: checkpoint_name(leaf, _GRADIENT), gradients)

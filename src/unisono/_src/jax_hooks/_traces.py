@@ -23,13 +23,13 @@ from jaxlib import _jax
 
 from unisono._src import hooks
 
-HIDDEN = """The tape follows a value that is a constant of a function made by jax.jit, which is called inside of a
+HIDDEN = """The tape follows a value that is a constant of a function made by jax.jit, which is called inside a
 {name}. There the tape does not see it, and its gradient would be wrong. Pass the value to the jitted function as an
 argument, or leave the inner jax.jit out."""
 
-CLOSED_OVER = """A function in a jax.shard_map uses a value from outside of it that a tape follows: a variable, or an
+CLOSED_OVER = """A function in a jax.shard_map uses a value from outside it that a tape follows: a variable, or an
 array that is watched. There the tape does not see it, and its gradient would be wrong. Pass the value as an argument,
-or put the tape inside of the function."""
+or put the tape inside the function."""
 
 # Before 0.11, transposing a scan of which a stacked result has no cotangent raises "Expected cotangent type".
 _SCANS_TAKE_SYMBOLIC_ZEROS: Final = jax.__version_info__ >= (0, 11)

@@ -34,10 +34,10 @@ LEGACY_PREPROCESSING: Final[dict[str, ModuleType]] = {
 
 def check_attributes() -> None:
     """Checks that Keras's objects have the attributes that are read here."""
-    why = "models without variables are built by calling the layers inside of them"
+    why = "models without variables are built by calling the layers inside them"
     hooks.require(keras.Layer, "_layers", expects="instance attribute", why=why)
     hooks.require(keras.Layer, "_open_name_scope", expects="(self)", why=why)
-    hooks.require(name_scope, "current_path", expects="()", why="tf.name_scope names what is made inside")
+    hooks.require(name_scope, "current_path", expects="()", why="tf.name_scope names what is created inside")
     hooks.require(export_utils, "get_input_signature", expects="(model)", why="tf.saved_model.save of a built model")
 
 
@@ -63,7 +63,7 @@ def child_name_scope(layer: Any) -> AbstractContextManager[Any]:
 
 
 def current_name_scope() -> str:
-    """The names of all `keras.name_scope`s in force, joined by slashes; "" outside of all."""
+    """The names of all `keras.name_scope`s in force, joined by slashes; "" outside all."""
     return str(name_scope.current_path() or "")
 
 

@@ -46,7 +46,7 @@ def track_current_layer() -> None:
 
 
 def get_layer_generator(name: str, seed: int | None) -> Any:
-    """The generator by this name of the layer that is being called, made if there is none; None outside of layers."""
+    """The generator by this name of the layer that is being called, made if there is none; None outside layers."""
     if not _calls.layers:
         return None
     layer, attribute = _calls.layers[-1], _ATTRIBUTE.format(name=name)

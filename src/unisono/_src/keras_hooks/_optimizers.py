@@ -40,7 +40,7 @@ _ELEMENT_BY_ELEMENT: Final = frozenset(
 
 
 NO_GRADIENTS = """No gradients provided for any variable: the gradient of the loss is None for all of them.
-Compute the loss from the variables inside of the tape:
+Compute the loss from the variables inside the tape:
     with unisono.GradientTape() as tape:
         loss = loss_of(y, model(x, training=True))
     gradients = tape.gradient(loss, model.trainable_variables)"""

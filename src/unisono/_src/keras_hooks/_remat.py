@@ -60,7 +60,7 @@ class BlockMode(str):
 
 
 class _Running(threading.local):
-    """How many blocks are being computed, one inside of the other."""
+    """How many blocks are being computed, one inside the other."""
 
     blocks: int = 0
 

@@ -39,7 +39,7 @@ def seed_draws() -> None:
         "global_seed_generator",
         _global_seed_generator,
         expects="()",
-        why="draws without a seed work inside of traced functions and of the maps of datasets",
+        why="draws without a seed work inside traced functions and of the maps of datasets",
     )
     hooks.require(
         seed_generator.SeedGenerator,

@@ -18,9 +18,7 @@ from unisono._src import hooks
 from unisono._src.keras_hooks._variables import enclosing_state_scope, raw_value
 from unisono._src.replicas import context
 
-OUTSIDE = (
-    """{name}(data) was called outside of fit, evaluate and predict. Call model.{method}(...) for a single batch."""
-)
+OUTSIDE = """{name}(data) was called outside fit, evaluate and predict. Call model.{method}(...) for a single batch."""
 
 _ON_BATCH = {"train_step": "train_on_batch", "test_step": "test_on_batch", "predict_step": "predict_on_batch"}
 

@@ -1,6 +1,6 @@
 """Hook: `fit`, `evaluate`, `predict` and their batch forms: one wrapper around each, with a list of small handlers.
 
-For models that belong to a strategy they run our loops. Models made outside of every scope keep Keras's own.
+For models that belong to a strategy they run our loops. Models created outside every scope keep Keras's own.
 
 Checked against Keras 3.15.1: `JAXTrainer` holds the six methods, every kind of model runs its `__init__`, and
 `compile` is inherited from the base `Trainer` (where loading a model compares it, so it is replaced there).
@@ -44,13 +44,13 @@ class TrainerMethods:
 
 ROUTED = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
-MADE_OUTSIDE = """This model was made outside of the scope of {strategy!r} and is compiled inside of it.
+MADE_OUTSIDE = """This model was created outside the scope of {strategy!r} and is compiled inside it.
 It would train on one device only. Make it in the scope:
     with strategy.scope():
         model = ...
         model.compile(...)"""
 
-NO_STRATEGY = """`{name}` of `{method}` is for models of a strategy, and this one was made outside of every scope.
+NO_STRATEGY = """`{name}` of `{method}` is for models of a strategy, and this one was created outside every scope.
 Make it in one; a single device will do:
     with unisono.OneDeviceStrategy("cpu:0").scope():
         model = ..."""
@@ -111,7 +111,7 @@ def adapt_arguments_of(names: tuple[str, ...], adapter: ArgumentAdapter) -> None
 
 
 def run_inside(names: tuple[str, ...], make: Callable[[Any], contextlib.AbstractContextManager[Any]]) -> None:
-    """From now on these methods run inside of the context manager ``make(model)``; the last one added is outermost."""
+    """From now on these methods run inside the context manager ``make(model)``; the last one added is outermost."""
     for name in names:
         _contexts[name].insert(0, make)
 

@@ -5,7 +5,7 @@ that they belong to.
 
 Checked against Keras 3.15.1: optimizers make all of their variables by `add_variable`, and those that belong to a
 weight by `add_variable_from_reference`, which calls it; updates of weights, averages and accumulated gradients
-included, are computed inside of `apply`.
+included, are computed inside `apply`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def updating_weights() -> Iterator[None]:
 
 
 def as_layers_read_it(variable: Any, value: Any) -> Any:
-    """``value`` of a variable as code reads it: in a program over all devices, and outside of updates, whole."""
+    """``value`` of a variable as code reads it: in a program over all devices, and outside updates, whole."""
     owner = get_owner(variable)
     if owner is None or not owner.placement.shards_variables or not isinstance(value, jax.core.Tracer):
         return value

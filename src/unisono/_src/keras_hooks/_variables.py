@@ -1,6 +1,6 @@
 """Hook: Keras variables made in a scope belong to its strategy, and every read of a variable can be observed.
 
-Checked against Keras 3.15.1: every value that enters a `JaxVariable` outside of a stateless scope passes
+Checked against Keras 3.15.1: every value that enters a `JaxVariable` outside a stateless scope passes
 `_direct_assign`, and `__init__` runs before the first one; `value` is the only way by which layers and optimizers
 read; `assign_add` and `assign_sub` go through `assign`; scopes nest by `original_scope`. Keras's own `layout` is left
 None, since it makes initialisers draw under a mesh; a value is drawn as on one device and then placed, so it is the
@@ -52,7 +52,7 @@ _observers: list[Callable[[Any, Any], None]] = []
 class StateScope(keras.StatelessScope):
     """A stateless scope that knows the value of every variable: while it is in force, none is read or written itself.
 
-    Variables made inside are made for real, outside of every trace, and reported.
+    Variables created inside are made for real, outside every trace, and reported.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class StateScope(keras.StatelessScope):
         self.add_update((variable, value))
 
     def variable_created(self, variable: Any) -> None:
-        """Called with a variable that was made inside."""
+        """Called with a variable that was created inside."""
         raise NotImplementedError
 
     def sharded_updates(self, variables: Sequence[Any], own_variables: Sequence[Any]) -> dict[int, Any]:
@@ -104,7 +104,7 @@ class StateScope(keras.StatelessScope):
     def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
         """Computes a traced value now, from what is known here: constants, and in a function its arguments.
 
-        ``seeds`` are variables with the traced values that a scope inside of this one has given them; those of random
+        ``seeds`` are variables with the traced values that a scope inside this one has given them; those of random
         generators are used up by this. Raises :class:`unisono._src.jax_hooks.NotEvaluableError` if the value depends on
         anything else.
         """
@@ -185,7 +185,7 @@ def evaluate_constant(value: Any) -> Any:
 
 
 def _evaluate_initial_value(scope: StateScope, value: Any, name: Any) -> Any:
-    """An initial value that was traced as an array: the variable exists outside of the trace."""
+    """An initial value that was traced as an array: the variable exists outside the trace."""
     if not isinstance(value, jax.core.Tracer):
         return value
     try:
@@ -289,7 +289,7 @@ def outside_traces() -> Iterator[None]:
 
 
 def adopt_variables(variables: Iterable[Any], strategy: context.HasPlacement) -> None:
-    """Moves variables that belong to no strategy (an optimizer made outside the scope, say) to ``strategy``.
+    """Moves variables that belong to no strategy (an optimizer created outside the scope, say) to ``strategy``.
 
     Raises ``ValueError`` for one that belongs to another strategy.
     """
@@ -320,7 +320,7 @@ def _value(self: Any) -> Any:
     if stateless is not None:
         value = stateless.get_current_value(self)
         if value is None:
-            # One of Keras's scopes that does not know the variable, inside of one of ours that does.
+            # One of Keras's scopes that does not know the variable, inside one of ours that does.
             scope = enclosing_state_scope()
             value = None if scope is None else scope.get_current_value(self)
     if value is None:
@@ -356,7 +356,7 @@ def _values(self: Any) -> tuple[Any, ...]:
     owner = get_owner(self)
     if owner is None:
         raise AttributeError(
-            f"The variable {self.path!r} was made outside of every scope: it has `value`, but not `values`. "
+            f"The variable {self.path!r} was created outside every scope: it has `value`, but not `values`. "
             f"Make it inside `with strategy.scope():`."
         )
     return self._replica_values() if hasattr(self, "_replica_values") else owner.placement.replica_values(self._value)

@@ -40,7 +40,7 @@ def run_on_chief_with_whole_values(model: Any, work: Callable[[], Any]) -> Any:
     """Calls ``work``, which reads the model's variables, on the chief alone. None on the other processes.
 
     If variables are sharded over processes, all processes have to call this, and what ``work`` raises is raised on all.
-    Inside of it every read of such a variable gives its whole value, which nothing keeps. Otherwise nothing is
+    Inside it every read of such a variable gives its whole value, which nothing keeps. Otherwise nothing is
     exchanged, and the chief may be alone.
     """
     owner, sharded = get_owner(model), _sharded_variables(model)

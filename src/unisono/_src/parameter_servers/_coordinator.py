@@ -28,7 +28,7 @@ Start the workers with the same cluster; their script calls
 
 NO_STRATEGY = "ClusterCoordinator: expected a ParameterServerStrategy, got {kind}. Other strategies run in lockstep."
 
-IN_SCHEDULED = "`schedule` was called inside of a function that runs on a worker. Call it in the chief's own code."
+IN_SCHEDULED = "`schedule` was called inside a function that runs on a worker. Call it in the chief's own code."
 
 
 class ClusterCoordinator:

@@ -21,7 +21,7 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.parameter_servers._remote_value import PerWorkerValues
 from unisono._src.strategy import DistributedDataset
 
-OUTSIDE = """A per-worker {what} was read outside of a scheduled function. Each worker has its own: pass it to one,
+OUTSIDE = """A per-worker {what} was read outside a scheduled function. Each worker has its own: pass it to one,
     iterator = iter(per_worker_dataset)
     coordinator.schedule(step_fn, args=(iterator,))       # calls next(iterator) inside"""
 
@@ -80,7 +80,7 @@ def taking_elements_from(source: ElementSource) -> Iterator[None]:
 
 
 def element_source() -> ElementSource | None:
-    """Where the function that is being traced in this thread gets elements from; None outside of such functions."""
+    """Where the function that is being traced in this thread gets elements from; None outside such functions."""
     return _source.current
 
 
@@ -99,7 +99,7 @@ class PerWorkerDataset(PerWorkerValues):
 
 @final
 class PerWorkerIterator(PerWorkerValues):
-    """A pass over the dataset of each worker. `next` works inside of scheduled functions."""
+    """A pass over the dataset of each worker. `next` works inside scheduled functions."""
 
     def __init__(self, datasets: Any) -> None:
         super().__init__(datasets)
@@ -172,7 +172,7 @@ def _make(function: Callable[[], Any], worker: int) -> Any:
     return made
 
 
-NOT_ON_WORKER = """experimental_get_current_worker_index was called outside of functions that run for a worker: call it
+NOT_ON_WORKER = """experimental_get_current_worker_index was called outside functions that run for a worker: call it
 in one that is scheduled, or in one that makes a per-worker dataset."""
 
 

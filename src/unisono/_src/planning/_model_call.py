@@ -13,7 +13,7 @@ from unisono._src.planning._first_batch import FirstBatch, take_first_batch
 from unisono._src.planning._step_compiler import StepCompiler
 from unisono._src.training import MethodCall, StepVariables
 
-NO_STRATEGY = """{function}: this model was made outside of every scope. Make it in one; a single device will do:
+NO_STRATEGY = """{function}: this model was created outside every scope. Create it in one; a single device will do:
     with unisono.MirroredStrategy().scope():
         model = ...
         model.compile(...)"""

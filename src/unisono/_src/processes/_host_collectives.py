@@ -1,4 +1,4 @@
-"""Collectives on host values outside of programs: all-gather and broadcast of a few numbers or of JSON."""
+"""Collectives on host values outside programs: all-gather and broadcast of a few numbers or of JSON."""
 
 from __future__ import annotations
 

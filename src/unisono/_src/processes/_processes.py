@@ -80,7 +80,7 @@ def processes() -> Processes:
 
 
 def adopt_joined_jax(names: tuple[str, ...] | None = None) -> bool:
-    """Whether code outside of Unisono has joined JAX's processes, by `jax.distributed.initialize`.
+    """Whether code outside Unisono has joined JAX's processes, by `jax.distributed.initialize`.
 
     If so, they are the processes of this job, with JAX's own numbers. ``names`` are used if there are as many. All
     processes have to call this.

@@ -13,7 +13,7 @@ all have connected. Each also learns by which of its addresses its peers reach i
 
 Anyone who reaches the port can connect. If the job has a secret (`UNISONO_JOB_SECRET`), only a worker that proves to
 know it can take a place or end the job by an error. Without one, a peer that does not fit is refused, and the chief
-waits on: it may be a stranger. The workers' connections inside of JAX are not authenticated in any case.
+waits on: it may be a stranger. The workers' connections inside JAX are not authenticated in any case.
 """
 
 from __future__ import annotations

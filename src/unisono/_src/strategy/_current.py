@@ -15,11 +15,11 @@ from unisono._src.strategy._strategy import Strategy
 
 
 class _DefaultStrategy(Strategy):
-    """What :func:`get_strategy` returns outside of every scope: one replica, and models stay plain Keras models."""
+    """What :func:`get_strategy` returns outside every scope: one replica, and models stay plain Keras models."""
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Self]:
-        """Does nothing: what is made inside belongs to no strategy."""
+        """Does nothing: what is created inside belongs to no strategy."""
         yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
@@ -33,7 +33,7 @@ def _default_strategy() -> Strategy:
 
 
 def get_strategy() -> Strategy:
-    """The strategy whose scope is entered; outside of every scope the default one, with one replica.
+    """The strategy whose scope is entered; outside every scope the default one, with one replica.
 
     >>> import unisono
     >>> with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
@@ -73,7 +73,7 @@ def in_cross_replica_context() -> bool:
 def get_replica_context() -> ReplicaContext | None:
     """The replica that runs this code; None where it runs once for all of them, in the scope of a strategy.
 
-    Outside of every scope there is a single replica.
+    Outside every scope there is a single replica.
 
     >>> import unisono
     >>> unisono.get_replica_context().num_replicas_in_sync

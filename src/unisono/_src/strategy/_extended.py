@@ -47,7 +47,7 @@ class StrategyExtended:
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
-        """Variables made inside are on the devices of that one: on all devices of the strategy, as in its scope."""
+        """Variables created inside are on the devices of that one: on all devices of the strategy, as in its scope."""
         if not self.variable_created_in_scope(colocate_with_variable):
             raise ValueError(f"{colocate_with_variable!r} was not made in the scope of {self._strategy!r}.")
         with context.enter_strategy(self._strategy):

@@ -85,7 +85,7 @@ def _get_compiled(strategy: HasPlacement, function: Callable[..., Any]) -> Calla
 
 
 def _run_once(strategy: HasPlacement, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Outside of functions: traced again, since Python may do something else this time, and compiled only if it does.
+    """Outside functions: traced again, since Python may do something else this time, and compiled only if it does.
 
     JAX runs no single operation over several devices without compiling it: one by one they would be compiled each time.
     """

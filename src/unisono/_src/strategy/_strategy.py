@@ -65,7 +65,7 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Self]:
-        """Models, variables, optimizers and metrics made inside belong to this strategy, and stay so.
+        """Models, variables, optimizers and metrics created inside belong to this strategy, and stay so.
 
         Re-entrant, per thread. Entering the scope of another strategy inside is an error.
 
@@ -126,7 +126,7 @@ class Strategy:
         """Calls `fn(*args, **kwargs)` on every replica. Of PerReplica arguments each replica gets its own value, all
         other arguments are the same for all. Returns a nest of PerReplica, or with one replica what `fn` returned.
 
-        Call it in a `unisono.function`: outside of one it is traced again every time.
+        Call it in a `unisono.function`: outside one it is traced again every time.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0"])

@@ -1,6 +1,6 @@
 """The random generator of the process, which a strategy borrows while it trains.
 
-It draws for all code that gave no seed, inside of steps and outside. So it belongs to no strategy: it goes to the
+It draws for all code that gave no seed, inside steps and outside. So it belongs to no strategy: it goes to the
 devices for one `fit`, and is bound to none afterwards, so that what it draws can be combined with arrays of any device.
 """
 

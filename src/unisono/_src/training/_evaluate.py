@@ -1,4 +1,4 @@
-"""`model.evaluate` under a strategy, and the validation inside of `fit`."""
+"""`model.evaluate` under a strategy, and the validation inside `fit`."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class MethodCall:
 
     @contextlib.contextmanager
     def enter_strategy(self) -> Iterator[None]:
-        """The strategy's scope: variables made inside belong to it. Borrowed variables are given back at the end."""
+        """The strategy's scope: variables created inside belong to it. Borrowed variables are given back at the end."""
         with context.enter_strategy(self.strategy):
             try:
                 yield

@@ -61,7 +61,7 @@ def _draw_boxes(image: Any, boxes: Any, colors: Any) -> Any:
 
 
 def _edge_mask(box: Any, height: int, width: int) -> Any:
-    """Returns which pixels are on the edges of a box. What is outside of the image is cut off."""
+    """Returns which pixels are on the edges of a box. What is outside the image is cut off."""
     top, left, bottom, right = (box * jnp.array([height - 1, width - 1] * 2, box.dtype)).astype("int32")
     rows, columns = jnp.arange(height)[:, None], jnp.arange(width)[None]
     inside = (rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)

@@ -1,4 +1,4 @@
-"""Models made outside of every scope that Keras's own loop cannot train: they belong to a strategy of one device."""
+"""Models created outside every scope that Keras's own loop cannot train: they belong to a strategy of one device."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _choose_owner(model: Any, arguments: dict[str, Any]) -> Any:
     )
     if not needs_our_loop:
         return None
-    # Layers of a model that a strategy trained, in one that was put together outside of its scope.
+    # Layers of a model that a strategy trained, in one that was put together outside its scope.
     owners = (keras_hooks.get_owner(variable) for variable in model.variables)
     return next((owner for owner in owners if owner is not None), None) or _default()
 

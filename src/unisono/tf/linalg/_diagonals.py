@@ -65,7 +65,7 @@ def set_diag(input: Any, diagonal: Any, k: int = 0, align: str = "RIGHT_LEFT") -
 
 @op
 def band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:
-    """Sets everything outside of a band to 0.
+    """Sets everything outside a band to 0.
 
     The band has ``num_lower`` diagonals below the main one and ``num_upper`` above; a negative number means all.
     """

@@ -13,7 +13,7 @@ from unisono.tf._tensors import HostTensor, to_host_tensor
 from unisono.tf.lookup._initializers import Array, to_host_array
 from unisono.tf.lookup._static_tables import convert_keys
 
-HOST_ONLY = """A {table} is stored on the host: it cannot look up values of a compiled function. Use it outside of
+HOST_ONLY = """A {table} is stored on the host: it cannot look up values of a compiled function. Use it outside
 tf.function, or in the map function of a dataset."""
 
 

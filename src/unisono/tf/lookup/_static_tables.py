@@ -101,11 +101,11 @@ class StaticHashTable:
 
 
 class StaticVocabularyTable:
-    """Maps words to ids; words outside of the vocabulary to one of ``num_oov_buckets`` further ids, by their hash.
+    """Maps words to ids; words outside the vocabulary to one of ``num_oov_buckets`` further ids, by their hash.
 
     Args:
         initializer: the words and their ids, of dtype tf.int64; None for an empty vocabulary.
-        num_oov_buckets: the number of ids for words outside of the vocabulary.
+        num_oov_buckets: the number of ids for words outside the vocabulary.
         lookup_key_dtype: the dtype of words. If None, the initializer's.
         name: the name of the table.
         experimental_is_anonymous: accepted without effect.

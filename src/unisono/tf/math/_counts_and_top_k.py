@@ -94,7 +94,7 @@ def invert_permutation(x: Any) -> Any:
 
 @op
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = "int32") -> Any:
-    """The bin of each value; values outside of the range are in the first or last bin."""
+    """The bin of each value; values outside the range are in the first or last bin."""
     array, (low, high) = as_array(values), value_range
     scaled = (array - low) / (high - low) * static_int(nbins)
     return jnp.clip(jnp.floor(scaled), 0, static_int(nbins) - 1).astype(jax_dtype_or(dtype, "int32"))

@@ -18,7 +18,7 @@ from unisono.tf.ragged import _structure_ops as structure
 from unisono.tf.ragged._base import is_ragged, with_flat_values_of
 from unisono.tf.ragged._ragged_tensor import RaggedTensor
 
-# Functions of one tensor: of each value, or of the dims inside of the flat values.
+# Functions of one tensor: of each value, or of the dims inside the flat values.
 UNARY_ELEMENTWISE: Final = [
     "bitcast",
     "bitwise.invert",

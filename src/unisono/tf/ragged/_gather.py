@@ -100,7 +100,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
         splits = np.asarray(value.row_splits)
         wanted = flat[:, number]
         if ((wanted < 0) | (wanted >= np.diff(splits)[position])).any():
-            raise ValueError("tf.gather_nd: an index is outside of its row.")
+            raise ValueError("tf.gather_nd: an index is outside its row.")
         position = splits[:-1][position] + wanted
         value = value.values
     else:

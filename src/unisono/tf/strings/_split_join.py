@@ -90,6 +90,6 @@ def unicode_encode(input: Any, output_encoding: str = "UTF-8") -> Any:
 def _substring(string: bytes, start: int, count: int, unit: str) -> bytes:
     units: Any = string if unit == "BYTE" else string.decode()
     if not -len(units) <= start <= len(units):
-        raise InvalidArgumentError(None, None, f"tf.strings.substr: pos {start} is outside of {string!r}.")
+        raise InvalidArgumentError(None, None, f"tf.strings.substr: pos {start} is outside {string!r}.")
     start += len(units) if start < 0 else 0
     return as_bytes(units[start : start + count])

@@ -77,7 +77,7 @@ def count(array):
 
 @contextlib.contextmanager
 def counting(owner, name, note):
-    """The sizes of what a function returns inside of the block, as ``note`` finds them."""
+    """The sizes of what a function returns inside the block, as ``note`` finds them."""
     original = getattr(owner, name)
     counted.clear()
     setattr(owner, name, lambda *args, **kwargs: note(original(*args, **kwargs)))

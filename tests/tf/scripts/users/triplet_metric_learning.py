@@ -97,7 +97,7 @@ print("Negative similarity", negative_similarity.numpy())
 assert positive_similarity > negative_similarity
 
 
-# Triplets inside of a batch, as tensorflow_addons had it.
+# Triplets inside a batch, as tensorflow_addons had it.
 def pairwise_distances(x):
     dot = tf.matmul(x, tf.transpose(x))
     square_norm = tf.linalg.diag_part(dot)

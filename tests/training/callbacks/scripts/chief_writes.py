@@ -31,7 +31,7 @@ def made(seed: int) -> keras.Model:
 
 model = made(0)
 x = np.ones((4, 2), "float32")
-# The chief alone makes the objects that Keras compares a model with when it is saved, inside of fit.
+# The chief alone makes the objects that Keras compares a model with when it is saved, inside fit.
 model.fit(x, x[:, :1], verbose=0, callbacks=[ModelCheckpoint(folder / "fit" / "{epoch}.keras")])
 model.set_weights([np.full((2, 1), 3.0), np.full(1, 4.0)])
 checkpoint = ModelCheckpoint(folder / "ckpt" / "{epoch}", save_weights_only=True, save_best_only=True)

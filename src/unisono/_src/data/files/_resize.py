@@ -161,7 +161,7 @@ def _windowed(
 
 
 def _renormalize(indices: NDArray[Any], weights: NDArray[Any], length: int) -> NDArray[Any]:
-    """Weights of pixels outside of the image are redistributed to those inside."""
+    """Weights of pixels outside the image are redistributed to those inside."""
     inside = np.where((indices >= 0) & (indices < length), weights, 0)
     normalised: NDArray[Any] = inside / inside.sum(axis=0)
     return normalised

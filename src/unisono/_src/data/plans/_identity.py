@@ -110,7 +110,7 @@ class RandomDraws:
 
 
 def next_draw(generator: object = None) -> Draw | None:
-    """The next draw of the map that runs in this thread; None outside of maps.
+    """The next draw of the map that runs in this thread; None outside maps.
 
     A ``generator`` with its own seed counts its own draws: two of them with one seed draw the same numbers.
     """

@@ -1,7 +1,7 @@
 """Hooks: `build(input_shape)` alone builds a subclassed model; weights are loaded into variables that exist.
 
 Checked against Keras 3.15.1: a `build` with the attribute `_is_default` is not taken for a user-defined one; a layer
-that is called notes it in `_called`, builds what is inside of it by a symbolic call, and then calls `build`.
+that is called notes it in `_called`, builds what is inside it by a symbolic call, and then calls `build`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def accept_named_sample_weights() -> None:
 
 def cast_without_warnings() -> None:
     """Installs the hook by which Keras casts to 64 bits, as its MeanIoU does, without JAX's warning."""
-    why = "no warning of JAX for casts to 64 bits inside of Keras"
+    why = "no warning of JAX for casts to 64 bits inside Keras"
     hooks.wrap(
         backend.core,
         "cast",

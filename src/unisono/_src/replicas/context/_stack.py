@@ -53,7 +53,7 @@ def current_replica() -> Replica | None:
 
 
 def merging_replica() -> Replica | None:
-    """The replica that called the `merge_call` in which code runs; None outside of one."""
+    """The replica that called the `merge_call` in which code runs; None outside one."""
     top = _stack.entries[-1] if _stack.entries else None
     return top.replica if isinstance(top, MergeCall) else None
 
@@ -103,7 +103,7 @@ def outside_of_strategies() -> Iterator[None]:
 
 
 def set_global_strategy(strategy: HasPlacement | None) -> None:
-    """Makes ``strategy`` current everywhere outside of scopes; None undoes it."""
+    """Makes ``strategy`` current everywhere outside scopes; None undoes it."""
     global _global
     if _stack.entries:
         raise RuntimeError(

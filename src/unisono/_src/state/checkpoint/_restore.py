@@ -126,7 +126,7 @@ def _make_plan(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | 
 
 def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
     named = named_variables(objects)
-    # An object that was not stored under its name may be inside of one that was: it is then found by attributes.
+    # An object that was not stored under its name may be inside one that was: it is then found by attributes.
     inside_unknown = {name for name in named for path in plan.unknown if name == path or _is_inside(name, path)}
     names = {name: name for name in named if name in plan.arrays and name not in inside_unknown}
     values = set(array_names({"dict": plan.nodes}))
@@ -201,7 +201,7 @@ def _drop_expected_differences(plan: _Plan, objects: Mapping[str, Any], strict: 
 
 
 def _restore_values(value: Any, node: JSON, arrays: Mapping[str, Any], restored: frozenset[str], path: str) -> Any:
-    """Restores states inside of ``value`` and replaces values; returns what should replace it."""
+    """Restores states inside ``value`` and replaces values; returns what should replace it."""
     if path in restored:
         if not is_stateful(value):
             return _replace_value(value, from_node(node, arrays))

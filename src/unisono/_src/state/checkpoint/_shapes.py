@@ -24,7 +24,7 @@ _OWN, _INSIDE = "own", "inside"
 def collect_build_shapes(objects: Mapping[str, Any]) -> dict[str, JSON]:
     """Keras's build configs of the models and layers in ``objects``, by path, as far as they are JSON.
 
-    Of each its own, and those of the layers inside of it: a model that is called with more than one tensor has no
+    Of each its own, and those of the layers inside it: a model that is called with more than one tensor has no
     build config, but its layers do.
     """
     return {path: _configs(value) for path, value in leaves(objects) if isinstance(value, keras.Layer)}

@@ -24,7 +24,7 @@ NOT_BUILT = """{path!r} has no variables yet, so there is nothing to store or re
 Build it first: model.build(input_shape), begin it with keras.Input(shape), or call it on a batch."""
 
 ON_A_REPLICA = """A checkpoint cannot be saved or restored inside a function that `strategy.run` calls on each replica.
-Do it outside of `run`, once for all of them."""
+Do it outside `run`, once for all of them."""
 
 NO_JSON = """The state of {path!r}, which its get_state() returned, is not JSON: at {where} there is {value}.
 Expected: dicts with strings as keys, lists, strings, numbers, bools, None. For a NumPy number write int(x) or float(x),

@@ -1,4 +1,4 @@
-"""Nested objects by name: what is inside of them, and which of it can be stored."""
+"""Nested objects by name: what is inside them, and which of it can be stored."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def join_path(path: str, name: str) -> str:
-    """The path of the item ``name`` inside of ``path``."""
+    """The path of the item ``name`` inside ``path``."""
     return f"{path}/{name}" if path and name else path or name
 
 

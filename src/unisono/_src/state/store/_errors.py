@@ -39,7 +39,7 @@ class BadCheckpoint(CheckpointError):  # noqa: N818 (`except BadCheckpoint` read
 
 @contextlib.contextmanager
 def explain_os_errors(what: str, path: Location, num_bytes: int | None = None) -> Iterator[None]:
-    """An OSError inside of the block becomes a CheckpointError. `what` was to happen, such as "written"."""
+    """An OSError inside the block becomes a CheckpointError. `what` was to happen, such as "written"."""
     try:
         yield
     except OSError as error:

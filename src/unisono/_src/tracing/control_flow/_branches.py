@@ -44,7 +44,7 @@ Which is known only when the program runs. {advice}"""
 
 ADVICE_LOOP = f"""Remember the result and leave the loop with `break`:
 {RESULT_AFTER_LOOP}"""
-ADVICE_BLOCK = """Inside of a `with`, `try` or `match` block it cannot
+ADVICE_BLOCK = """Inside a `with`, `try` or `match` block it cannot
 be compiled: bind a name there, and return after the block."""
 
 

@@ -32,7 +32,7 @@ Compute all results with tf.map_fn(function, rows), or let Python run the loop, 
 ADVICE_NONE = "Start with an array, as {name} = tf.zeros(shape)."
 ADVICE = "Start with the structure that it has in the end, with arrays or numbers in it."
 
-NO_FIRST_VALUE = """`{name}` gets its value inside of the loop and is used after it. The trip count is known only
+NO_FIRST_VALUE = """`{name}` gets its value inside the loop and is used after it. The trip count is known only
 when the program runs; if it is 0, there is no value. Give it one before:
     {name} = {first}"""
 
@@ -80,7 +80,7 @@ class Carry:
         self._carried: list[_CarriedSlot] = []
         self._late: list[Slot] = []  # slots without a value before the loop
         self._late_nests: list[Nest] = []
-        self._before_retrace: list[Callable[[], None]] = []  # to be called outside of the trace, before the next one
+        self._before_retrace: list[Callable[[], None]] = []  # to be called outside the trace, before the next one
         for index, slot in enumerate(state.slots):
             if not slot.is_bound or (slot.name.isidentifier() and slot.name not in names):
                 continue

@@ -28,7 +28,7 @@ _SYMBOLS: Final[dict[type[ast.cmpop], str]] = {
 def rewrite_node(node: _Node, first_parameter: str | None) -> _Node:
     """A copy of an expression, or of a statement without blocks, whose control flow is decided at run time.
 
-    ``first_parameter`` is that of the method around it, for `super()`; None outside of methods.
+    ``first_parameter`` is that of the method around it, for `super()`; None outside methods.
     """
     changed: _Node = _Rewriter(first_parameter).visit(copy.deepcopy(node))
     return changed

@@ -119,7 +119,7 @@ class FunctionScope:
         return Region("CONTINUE", self.liveness.at_iteration(node) | self.liveness.after(node), in_loop=True)
 
     def block_region(self, block: Block, region: Region) -> Region:
-        """A block inside of ``region`` that a continuation cannot leave."""
+        """A block inside ``region`` that a continuation cannot leave."""
         return replace(region, end="END", live=self.liveness.after_block(block))
 
     def _mangle(self, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Loops inside of the program: their body is traced for one iteration, and what it changes is carried to the next."""
+"""Loops inside the program: their body is traced for one iteration, and what it changes is carried to the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unisono._src.tracing.control_flow._state import Changes, FunctionState
 from unisono._src.tracing.control_flow._traced_values import as_condition
 from unisono._src.tracing.functions import LoopBody, current_outer_scope, run_scan, run_while
 
-RETURN_INSIDE = f"""`return` inside of this loop ends it in an iteration that is known only when the program runs.
+RETURN_INSIDE = f"""`return` inside this loop ends it in an iteration that is known only when the program runs.
 Remember the result, and leave the loop with `break`:
 {RESULT_AFTER_LOOP}"""
 

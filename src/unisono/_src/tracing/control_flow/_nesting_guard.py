@@ -17,7 +17,7 @@ _MANY_LEVELS: Final = 20
 
 
 class NestingGuard:
-    """A conditional or a loop that is being traced, with everything inside of it.
+    """A conditional or a loop that is being traced, with everything inside it.
 
     Args:
         location: where it is.

@@ -30,7 +30,7 @@ class Array:
     Attributes:
         value: the array or the variable.
         array: the array.
-        index: its index among the arrays of the trace in which it was found; None if it is from outside of it.
+        index: its index among the arrays of the trace in which it was found; None if it is from outside it.
     """
 
     value: Any

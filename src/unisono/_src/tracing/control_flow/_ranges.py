@@ -49,7 +49,7 @@ class TracedRange:
         return (as_array(self.start) + index * as_array(self.delta)).astype(self.dtype)
 
     def __iter__(self) -> NoReturn:
-        raise self._make_error(" outside of a converted function")
+        raise self._make_error(" outside a converted function")
 
     def __len__(self) -> int:
         raise self._make_error("")

@@ -14,7 +14,7 @@ block functions and makes a part of the program of them:
     else:
         ...
 
-Inside of a block function there are only traced forms: it runs once, while the program is traced. A jump out of a block
+Inside a block function there are only traced forms: it runs once, while the program is traced. A jump out of a block
 function is what the function returns (:mod:`unisono._src.tracing.control_flow._signals`), and what would follow is a
 block function too, the *continuation*.
 """

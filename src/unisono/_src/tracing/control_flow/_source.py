@@ -18,7 +18,7 @@ class Definition:
 
     Attributes:
         node: its syntax.
-        class_name: the innermost class around it, whose private names are mangled; None outside of classes.
+        class_name: the innermost class around it, whose private names are mangled; None outside classes.
     """
 
     node: Node

@@ -107,7 +107,7 @@ def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def jumps(block: Sequence[ast.stmt]) -> set[type[ast.stmt]]:
-    """The kinds of jumps out of ``block``: a `break` inside of a loop in it is none."""
+    """The kinds of jumps out of ``block``: a `break` inside a loop in it is none."""
     return {kind for statement in block for kind in _jumps_of(statement)}
 
 

@@ -89,7 +89,7 @@ class CaptureScope(keras_hooks.StateScope):
         self.created.append(variable)
 
     def evaluate(self, value: Any, seeds: Sequence[tuple[Any, Any]] = ()) -> Any:
-        """As in :class:`StateScope`. ``seeds`` are the states of generators in a scope inside of this one."""
+        """As in :class:`StateScope`. ``seeds`` are the states of generators in a scope inside this one."""
         own = [(variable, self._state[id(variable)]) for variable in self.written.values()]
         with keras_hooks.outside_traces():
             for variable, state in [*own, *seeds]:

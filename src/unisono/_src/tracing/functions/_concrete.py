@@ -48,7 +48,7 @@ class ConcreteFunction:
         self._written = list(scope.written.values())
         self._read = [variable for key, variable in scope.used.items() if key not in scope.written]
         self._placement = _find_placement(self._written + self._read, arguments.placement or scope.placement)
-        # Variables that were made outside of every scope may be on the devices of another program.
+        # Variables that were created outside every scope may be on the devices of another program.
         self._unowned_written, self._unowned_read = _unowned(self._written), _unowned(self._read)
         # Over several processes, the aggregated value of an on-read variable is computed with every step: code that
         # reads it later, on the chief alone for example, could not compute it without the other processes.

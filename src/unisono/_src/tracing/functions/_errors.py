@@ -20,7 +20,7 @@ for a loop
 and return what you want to print or to convert to a Python number. To inspect every value while debugging, call
 unisono.run_functions_eagerly(True)."""
 
-LEAKED = """{function} uses a value outside of the part in which it was computed: a branch, the body of a loop,
+LEAKED = """{function} uses a value outside the part in which it was computed: a branch, the body of a loop,
 or another function that is compiled. Such a part is traced separately, and its values leave it only as its results.
 This one was stored in an attribute, a list or a global name.
 {reason}

@@ -43,7 +43,7 @@ def running_on_host(cache: dict[Any, Any]) -> Iterator[None]:
 
 
 def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
-    """What ``make`` made for ``function`` in this host loop, made now if there is nothing yet; None outside of them.
+    """What ``make`` made for ``function`` in this host loop, made now if there is nothing yet; None outside them.
 
     A function that is defined again in every iteration counts as the same if its code and what it refers to are.
     """

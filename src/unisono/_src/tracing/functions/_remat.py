@@ -82,7 +82,7 @@ def remat(target: Any = None, /, *, policy: Policy = "nothing") -> Any:
     Without a policy only the inputs of a block are kept. The result of training is that without `remat`, bit for bit
     or up to the order of sums: dropout draws the same numbers again, and batch normalization is updated once.
 
-    In a `with` block, every layer that is made or called there is one block; layers inside of it are a part of it. A
+    In a `with` block, every layer that is made or called there is one block; layers inside it are a part of it. A
     model that is made there is not one block, but each of its layers is:
 
     >>> import keras, unisono

@@ -20,7 +20,7 @@ import keras
 
 from unisono._src.tracing.functions._errors import TracedValueError
 
-STORED = """{path} was assigned inside of a compiled function, {function}. What was stored there is no number, but a
+STORED = """{path} was assigned inside a compiled function, {function}. What was stored there is no number, but a
 value of the program while it was traced: it cannot be used outside, or in another call.
 Return it from the function, or keep it in a variable:
     {path} = tf.Variable(tf.zeros({shape}), trainable=False)   # before

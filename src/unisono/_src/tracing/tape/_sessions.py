@@ -34,7 +34,7 @@ class RecordingSession:
     """One `with` block in which a tape records. Created as the innermost of its thread.
 
     The order matters: what is computed for the gradients of a tape is recorded by the tapes around it, not by itself or
-    by the tapes inside of it.
+    by the tapes inside it.
     """
 
     def __init__(self, record: SessionRecord, watches_reads: bool) -> None:

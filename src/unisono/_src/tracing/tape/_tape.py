@@ -22,10 +22,10 @@ A non-persistent GradientTape can only be used to compute one set of gradients (
     tape.gradient(loss, [weights, inputs])
 or create the tape with unisono.GradientTape(persistent=True)."""
 
-STILL_RECORDING = """This tape is in use: its `with` block has not ended, and cannot be entered again inside of itself.
+STILL_RECORDING = """This tape is in use: its `with` block has not ended, and cannot be entered again inside itself.
 Create a second GradientTape."""
 
-NOT_RECORDING = "This tape is not recording. Call {method}() inside of its `with` block."
+NOT_RECORDING = "This tape is not recording. Call {method}() inside its `with` block."
 
 NOT_FLOATING = """The tape was asked to watch a value of dtype {dtype}, which has no gradients. Cast it to a floating
 dtype before, such as float32."""
@@ -38,7 +38,7 @@ class GradientTape:
 
     Trainable variables are watched when they are read; arrays are watched by :meth:`watch`. Values stay plain arrays,
     so Python can branch on them, print them and use them after the block. It works the same while operations are
-    carried out one by one and inside of compiled functions, where it gives the program of `jax.grad`.
+    carried out one by one and inside compiled functions, where it gives the program of `jax.grad`.
 
     A tape is used once, unless it is ``persistent``. Tapes can be nested for derivatives of higher order.
 

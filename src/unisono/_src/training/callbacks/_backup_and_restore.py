@@ -61,11 +61,11 @@ class BackupAndRestore(keras.callbacks.Callback):
         return 2 if self.double_checkpoint else 1
 
     def set_model(self, model: Any) -> None:
-        """Refuses models outside of a strategy, whose `fit` is Keras's and does not read this."""
+        """Refuses models outside a strategy, whose `fit` is Keras's and does not read this."""
         super().set_model(model)
         if get_owner(model) is None:
             raise ValueError(
-                f"BackupAndRestore: {model.name!r} was made outside of every strategy's scope, and Keras's own fit "
+                f"BackupAndRestore: {model.name!r} was created outside every strategy's scope, and Keras's own fit "
                 "does not support unisono.callbacks.BackupAndRestore. Make the model in a scope, or write "
                 "keras.callbacks.BackupAndRestore."
             )

@@ -179,7 +179,7 @@ def ctc_decode(
 ) -> tuple[list[Any], Any]:
     """The likeliest labels of each row, padded with -1, for each of the best paths; and their scores.
 
-    Outside of compiled functions the labels are as wide as the longest row, else as wide as ``y_pred`` has steps.
+    Outside compiled functions the labels are as wide as the longest row, else as wide as ``y_pred`` has steps.
     """
     scores = ops.log(ops.convert_to_tensor(y_pred) + keras.config.epsilon())
     strategy = "greedy" if greedy else "beam_search"
