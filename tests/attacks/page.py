@@ -30,16 +30,16 @@ with up to 100 connections open:
 4. to the workers' port, where JAX's coordinator listens by then, while the workers train;
 5. and 6. to the ports of gloo, which sums the gradients, of worker 0 and worker 1, while they train.
 
-Attacks on a port continue until the job ends; the numbers are those that were made before the next phase began. The
-attackers do not know the secret, except that *replayed hello* and *proof of another role* send proofs that were
-recorded. Weights, optimizer and losses are compared with those of a job that nobody attacks. *Bit-equal* means that no
-bit differs, and that no worker was restarted. *Seconds added* is the time that the job took more than the undisturbed
-one, without the time in which the test let it wait. The attackers use the same cores as the job, and so may other
-programs: it is no more exact than the times of the undisturbed job are equal.
+Attacks on a port continue until the job ends; the table counts the connections made before the next phase began. The
+attackers do not know the secret, but *replayed hello* and *proof of another role* send proofs that were recorded.
+Weights, optimizer and losses are compared with an undisturbed job. *Bit-equal* means that no bit differs and that no
+worker was restarted. *Seconds added* is how much longer the job took than the undisturbed job, without the time in
+which the test made it wait. The attackers, and possibly other programs, use the same cores as the job, so this figure
+is only as accurate as the times of the undisturbed job are reproducible.
 
-The ports of 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks here, none of which
-speaks their protocols; one that does can end the job. See [Security](launch.md#security) for the network that is
-needed.
+The ports of 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks listed here, none
+of which speaks their protocols. An attack that does can end the job. See [Security](launch.md#security) for the network
+that you need.
 """
 
 PHASES: Final = (

@@ -20,9 +20,9 @@ INTRODUCTION: Final = """# Engines: what was tried
 
 `make test-engines` generates this page. It runs jobs on a real Ray (several nodes simulated by Ray's own
 `ray.cluster_utils.Cluster`), on a real SLURM of two nodes, under a real `mpirun`, and under a real control plane of
-Kubernetes whose pods are processes, all on one machine, and disturbs them. *Bit-equal* means that the weights at the
-end are those of an undisturbed job, to the last bit. How to use an engine is in
-[ray.md](ray.md), [slurm.md](slurm.md) and [kubernetes.md](kubernetes.md).
+Kubernetes whose pods are processes, all on one machine, and disturbs them. *Bit-equal* means that the final weights are
+the same as in an undisturbed job, to the last bit. For how to use an engine, see [ray.md](ray.md), [slurm.md](slurm.md)
+and [kubernetes.md](kubernetes.md).
 """
 
 ENGINES: Final = ("Ray", "SLURM", "Open MPI", "Kubernetes", "SkyPilot", "bucket mounts")
