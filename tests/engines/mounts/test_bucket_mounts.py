@@ -163,6 +163,6 @@ def test_a_training_that_is_killed_resumes_to_the_bit(
             assert whole[each].tobytes() == resumed[each].tobytes(), each
     record_scenario(
         engine="bucket mounts",
-        scenario=f"a training killed with SIGKILL, its checkpoints on {KINDS[kind]}",
+        scenario=f"a training run killed with SIGKILL, its checkpoints on {KINDS[kind]}",
         result="resumed, bit-equal",
     )

@@ -95,8 +95,8 @@ class Execution:
         if self.complete and self.untraceable is None:
             return "In fit: rows are gathered and mapped inside the compiled step; Python does not run for a batch."
         if self.untraceable is not None:
-            return f"In fit: batches are made on the host, ahead of the step. {self.untraceable}."
-        return "In fit: batches are made on the host, ahead of the step: not every operation can be done by row number."
+            return f"In fit: the host prepares batches ahead of the step. {self.untraceable}."
+        return "In fit: the host prepares batches ahead of the step: not every operation can be done by row number."
 
 
 def plan_execution(plan: Plan, stages: list[Stage], num_by_row: int | None = None) -> Execution:
