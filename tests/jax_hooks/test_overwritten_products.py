@@ -53,7 +53,7 @@ def _run(program: Any, arguments: Any) -> list[Any]:
 def test_a_gradient_replaces_its_logits_of_the_same_value(shape: tuple[int, ...], dtype: str, bias: bool) -> None:
     arguments = _arguments(*shape, dtype=dtype, bias=bias)
     program = jax.make_jaxpr(_step)(*arguments)
-    changed = overwrite_products(program, min_bytes=0)
+    changed = overwrite_products(program, 1, min_bytes=0)
     assert str(changed).count("name=overwrite") == 1
     # The loop is compiled as a whole, so XLA may leave out a rounding to bfloat16 between two operations.
     tolerance = 1e-2 if dtype == "bfloat16" else 1e-6
@@ -66,7 +66,7 @@ def test_a_gradient_replaces_its_logits_of_the_same_value(shape: tuple[int, ...]
 
 def test_small_products_stay() -> None:
     program = jax.make_jaxpr(_step)(*_arguments(3, 16))
-    assert overwrite_products(program) is program
+    assert overwrite_products(program, 1) is program
 
 
 def test_logits_that_are_a_result_stay() -> None:
@@ -74,7 +74,7 @@ def test_logits_that_are_a_result_stay() -> None:
         return jax.value_and_grad(_loss, has_aux=True)(*arguments)
 
     program = jax.make_jaxpr(step)(*_arguments(3, 16))
-    assert overwrite_products(program, min_bytes=0) is program
+    assert overwrite_products(program, 1, min_bytes=0) is program
 
 
 def test_logits_that_are_read_with_their_gradient_stay() -> None:
@@ -83,9 +83,32 @@ def test_logits_that_are_read_with_their_gradient_stay() -> None:
         return jnp.sum(logits * jnp.sum(gradient))
 
     program = jax.make_jaxpr(step)(*_arguments(3, 16))
-    assert "name=overwrite" not in str(overwrite_products(program, min_bytes=0))
+    assert "name=overwrite" not in str(overwrite_products(program, 1, min_bytes=0))
 
 
 def test_rows_that_cannot_be_divided_stay() -> None:
     program = jax.make_jaxpr(_step)(*_arguments(3, 11))
-    assert overwrite_products(program, min_bytes=0) is program
+    assert overwrite_products(program, 1, min_bytes=0) is program
+
+
+def test_over_several_replicas_only_other_dimensions_than_the_rows_are_divided() -> None:
+    program = jax.make_jaxpr(_step)(*_arguments(16))
+    assert overwrite_products(program, 2, min_bytes=0) is program
+    program = jax.make_jaxpr(_step)(*_arguments(2, 8))
+    assert "name=overwrite" in str(overwrite_products(program, 2, min_bytes=0))
+
+
+def test_replicas_have_the_gradients_of_one_device() -> None:
+    arguments = _arguments(8, 16, dtype="float32")
+    program = jax.make_jaxpr(_step)(*arguments)
+    changed = overwrite_products(program, 4, min_bytes=0)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("rows",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
+    kernel, _, x, labels = arguments
+    whole = jax.device_put(kernel, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+    function = jax.jit(lambda *leaves: jax.core.eval_jaxpr(changed.jaxpr, changed.consts, *leaves))
+    lowered = function.lower(whole, *jax.device_put((x, labels), rows))
+    assert "all-gather" not in lowered.compile().as_text()
+    ours = function(whole, *jax.device_put((x, labels), rows))
+    for one, expected in zip(ours, _run(program, arguments), strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-5, atol=1e-6)

@@ -304,8 +304,10 @@ def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -
 
 def _adapt(jaxpr: Any, placement: Placement, *, is_large: bool = False) -> Any:
     """The traced program in the form that XLA partitions correctly and well."""
+    if is_large:
+        jaxpr = overwrite_products(jaxpr, placement.num_replicas)
     if placement.mesh.size == 1:
-        return keep_rows_major(overwrite_products(jaxpr)) if is_large else jaxpr
+        return keep_rows_major(jaxpr) if is_large else jaxpr
     if placement.shards_variables:
         jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
     jaxpr = make_partitionable(jaxpr, placement.mesh, placement.num_replicas)
