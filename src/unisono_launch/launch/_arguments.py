@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         "--nnodes",
         type=_nnodes,
         metavar="N",
-        help="number of machines (default: from the cluster, else 1). MIN:MAX: the number may change",
+        help="number of machines (default: from the cluster, otherwise 1). MIN:MAX: the number may change",
     )
     add("--node-rank", "--node_rank", type=int, metavar="R", help="rank of this machine, starting at 0")
     add("--master-addr", "--master_addr", metavar="A", help="address of the first machine")
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         "--master_port",
         type=int,
         metavar="P",
-        help="port on the first machine (default: from the cluster, else 29500)",
+        help="port on the first machine (default: from the cluster, otherwise 29500)",
     )
     add(
         "--max-restarts",
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         "--run-dir",
         "--run_dir",
         metavar="DIR",
-        help="folder for logs and for what the script saves (default: runs/NAME)",
+        help="folder for logs, records and checkpoints (default: runs/NAME)",
     )
     add("--name", metavar="NAME", help="name of the run (default: script name and time)")
     add(
@@ -131,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         "--sharded",
         action="store_true",
         help="MirroredStrategy and MultiWorkerMirroredStrategy divide weights and optimizer state among the devices, "
-        "as FullyShardedStrategy does (sets UNISONO_STRATEGY=sharded)",
+        "like FullyShardedStrategy (sets UNISONO_STRATEGY=sharded)",
     )
     return parser
 

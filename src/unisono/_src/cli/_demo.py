@@ -27,12 +27,12 @@ def demo(arguments: Sequence[str]) -> int:
     """Runs an example, or lists them, or compares all devices with one; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="unisono demo",
-        description="Without a name: trains a small network on MNIST on all GPUs, or else on two CPU replicas, and "
-        "compares the weights with those of one device.",
+        description="Without a name: trains a small network on MNIST on all GPUs, or on two CPU replicas, and "
+        "compares the weights with the result of training on one device.",
     )
     parser.add_argument("--list", action="store_true", help="list the examples")
     parser.add_argument("name", nargs="?", metavar="NAME", help="run this example")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="are passed to the example")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments for the example")
     options = parser.parse_args(arguments)
     if options.list:
         print(describe_examples())

@@ -58,7 +58,9 @@ def _make_parser() -> argparse.ArgumentParser:
         description="Train Keras models on all your devices.",
         epilog="`unisono COMMAND --help` shows the options of a command.",
     )
-    parser.add_argument("--version", action="store_true", help="show the versions of what is used, and the devices")
+    parser.add_argument(
+        "--version", action="store_true", help="show the versions of Unisono and its dependencies, and the devices"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, description in _COMMANDS.items():
         commands.add_parser(name, help=description, add_help=False)

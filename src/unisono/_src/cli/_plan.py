@@ -29,20 +29,24 @@ def plan(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="unisono plan",
         description="Runs a script up to its first model.fit, compiles the training step instead of training, and "
-        "prints its memory, the largest batch, and predicted step times on 2 to 1024 devices. Code after that fit does "
-        "not run.",
+        "prints its memory, the largest batch, and predicted step times on 2 to 1024 devices. Code after "
+        "this call to fit does not run.",
         epilog="All other arguments, and those after --, are the script's.",
         allow_abbrev=False,
     )
     parser.add_argument("script", type=Path, help="a Python script that calls model.fit")
-    parser.add_argument("--devices", type=int, metavar="N", help="among how many devices the batch is divided")
+    parser.add_argument("--devices", type=int, metavar="N", help="number of devices over which the batch is split")
     parser.add_argument(
         "--bandwidth",
         metavar="NAME",
         help="nvlink4, infiniband-ndr, 100gbe, ...; a rate such as 25GB/s; measure; or measure-processes",
     )
     parser.add_argument("--latency", type=float, metavar="US", help="microseconds per message between devices")
-    parser.add_argument("--memory", metavar="SIZE", help="what a device may use, as in 16GB; else what it reports")
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="memory that a device may use, such as 16GB (default: 95 %% of what it reports)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON; the script's output goes to stderr")
     options, rest = parser.parse_known_args(arguments)
     if not options.script.is_file():

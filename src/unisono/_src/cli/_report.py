@@ -20,9 +20,9 @@ def report(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="unisono report",
         description="Writes one self-contained HTML page about a run, or several side by side: losses and metrics, "
-        "learning rate, speed, where the time went, restarts, and what limits the run.",
+        "learning rate, speed, where the time went, restarts, and the bottleneck of the run.",
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="the folder of a run: of resume=, or of `unisono run`")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder, of resume= or `unisono run`")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the page (default: RUN/report.html)")
     options = parser.parse_args(arguments)
     try:
@@ -41,11 +41,14 @@ def report(arguments: Sequence[str]) -> int:
 def watch(arguments: Sequence[str]) -> int:
     """Shows a run until Ctrl-C, or once; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="unisono watch", description="Shows a run in the terminal, while it trains and after it. Ctrl-C ends it."
+        prog="unisono watch",
+        description="Shows a run in the terminal, during training and afterwards. Ctrl-C stops it.",
     )
-    parser.add_argument("run", metavar="RUN", help="the folder of a run: of resume=, or of `unisono run`")
+    parser.add_argument("run", metavar="RUN", help="a run folder, of resume= or `unisono run`")
     parser.add_argument("--once", action="store_true", help="print the current state and exit")
-    parser.add_argument("--interval", type=float, default=1.0, metavar="SECONDS", help="between updates (default: 1)")
+    parser.add_argument(
+        "--interval", type=float, default=1.0, metavar="SECONDS", help="time between updates (default: 1)"
+    )
     options = parser.parse_args(arguments)
     console = Console()
     if options.once:

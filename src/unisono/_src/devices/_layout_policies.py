@@ -130,8 +130,8 @@ class ShardByMap:
         if variable.of_optimizer:
             reference = variable.slot_of
             if reference is None or reference.shape != variable.shape:
-                return LayoutDecision(PartitionSpec(), "the optimizer's, and like no weight")
-            return LayoutDecision(self.decide(reference).spec, f"as {reference.path}")
+                return LayoutDecision(PartitionSpec(), "a variable of the optimizer that matches no weight")
+            return LayoutDecision(self.decide(reference).spec, f"like {reference.path}")
         if self.patterns is None:
             return self._from_shape(variable)
         self._paths[variable.path] = None

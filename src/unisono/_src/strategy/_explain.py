@@ -15,10 +15,10 @@ from unisono._src import keras_hooks
 from unisono._src.core import format_bytes
 from unisono._src.devices import Placement, ShardedPlacement
 
-NOT_BUILT = """strategy.explain: {name!r} has no variables yet. Build it first: begin it with keras.Input(shape), call
+NOT_BUILT = """strategy.explain: {name!r} has no variables yet. Build it first: start it with keras.Input(shape), call
 model.build(input_shape), or call it on a batch."""
 
-OTHER_STRATEGY = """strategy.explain: the variable {path!r} was made in the scope of {owner!r}, not of this strategy.
+OTHER_STRATEGY = """strategy.explain: the variable {path!r} was created in the scope of {owner!r}, not of this strategy.
 Call explain of that one."""
 
 
