@@ -30,7 +30,7 @@ from unisono_launch.cluster import ClusterResolver, detect
 WHAT: Final = ("all", "optimizer")
 
 UNKNOWN_WHAT = """FullyShardedStrategy: shard={found!r}. Write "all", for weights, gradients and optimizer state, or
-"optimizer", for optimizer state alone."""
+"optimizer", for only the optimizer state."""
 
 UNKNOWN_GROUP = """FullyShardedStrategy: shard_group={found!r}. Write "machine", to shard within each machine and
 replicate between machines, or a number of devices that divides {devices}, or None, to shard over all devices."""
@@ -46,11 +46,11 @@ NO_LAYOUT_MAP = """ModelParallelStrategy: layout_map is a {kind}. Write a dict, 
 
 
 class FullyShardedStrategy(Strategy):
-    """One replica on each device; each device stores a part of the weights and of the optimizer's state.
+    """One replica on each device; each device stores a part of the weights and of the optimizer state.
 
-    What is also called FSDP, or ZeRO: a weight is gathered when a layer needs it, its gradient goes in parts to the
-    devices that store the parts, and these compute the update. Results are those of one device. If the environment has
-    a cluster (`unisono run`, TF_CONFIG, SLURM, ...), the devices of all workers take part.
+    This is also called FSDP or ZeRO: a weight is gathered when a layer needs it, and each part of its gradient goes to
+    the device that stores this part of the weight and updates it. The result is the same as on one device. If the
+    environment defines a cluster (`unisono run`, TF_CONFIG, SLURM, ...), the devices of all workers take part.
 
     ```python
     strategy = unisono.FullyShardedStrategy()
@@ -63,10 +63,10 @@ class FullyShardedStrategy(Strategy):
 
     Args:
         devices: names ("gpu:0") or JAX devices; None means all.
-        shard: "all" shards weights, gradients and optimizer state (ZeRO-3), "optimizer" the optimizer's state alone
-            (ZeRO-1): weights are then whole on every device, and are not gathered in a step.
-        shard_group: "machine" shards within each machine and replicates between machines; a number shards within
-            groups of so many devices.
+        shard: "all" shards weights, gradients and optimizer state (ZeRO-3). "optimizer" shards only the optimizer state
+            (ZeRO-1): weights are whole on every device and do not have to be gathered.
+        shard_group: "machine" shards within each machine and replicates across machines; a number shards within
+            groups of that many devices.
         min_shard_size: variables with fewer elements are replicated.
     """
 
@@ -85,10 +85,10 @@ class FullyShardedStrategy(Strategy):
 
 
 class ModelParallelStrategy(Strategy):
-    """The devices form a mesh: rows of a batch are divided along its axis "batch", weights along the other.
+    """The devices form a mesh: the rows of a batch are split along its "batch" axis, weights along the other axes.
 
-    A weight that is sharded along "model" stays so while it is used: the devices of one replica divide the work of a
-    layer, and XLA inserts what they exchange. Results are those of one device.
+    A weight that is sharded along "model" stays sharded while it is used: the devices of one replica share the work of
+    a layer, and XLA inserts the communication. The result is the same as on one device.
 
     ```python
     strategy = unisono.ModelParallelStrategy({"batch": 2, "model": 4})      # layouts from shapes
@@ -97,9 +97,9 @@ class ModelParallelStrategy(Strategy):
 
     Args:
         mesh: the names and sizes of the axes; "batch" is one of them.
-        layout_map: for patterns of variables' paths, a name of an axis or None for each dimension. A
-            `keras.distribution.LayoutMap` does too. None derives layouts from shapes. Dimensions that do not divide are
-            left whole, and the next best one is sharded.
+        layout_map: for patterns of variable paths, the name of an axis or None for each dimension; a
+            `keras.distribution.LayoutMap` works, too. None derives layouts from shapes. If a dimension is not divisible
+            by the size of its axis, the next best dimension is sharded.
         devices: names or JAX devices; None means all.
     """
 

@@ -32,7 +32,7 @@ class MirroredStrategy(Strategy):
     """One replica on each device of this machine; weights are kept equal on all of them.
 
     ```python
-    unisono.MirroredStrategy()                      # all GPUs, else all TPUs, else all CPU devices
+    unisono.MirroredStrategy()                      # all GPUs, otherwise all TPUs, otherwise all CPU devices
     unisono.MirroredStrategy(["gpu:0", "gpu:1"])
     unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for trying things out
     ```
@@ -46,12 +46,12 @@ class MirroredStrategy(Strategy):
     >>> strategy.num_replicas_in_sync, int(model.optimizer.iterations)
     (2, 3)
 
-    With `unisono run --sharded` or `UNISONO_STRATEGY=sharded` it divides weights and optimizer state among the devices,
-    as `FullyShardedStrategy` does: a script need not be changed for a model that is larger than a device.
+    With `unisono run --sharded` or `UNISONO_STRATEGY=sharded`, it divides weights and optimizer state among the devices
+    like `FullyShardedStrategy`, so you do not have to change a script for a model that is larger than a device.
 
     Args:
         devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None means all.
-        cross_device_ops: one of tf.distribute's, which change nothing: XLA chooses how gradients are summed.
+        cross_device_ops: accepted for compatibility with tf.distribute, without effect: XLA chooses how to sum.
     """
 
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
@@ -68,16 +68,16 @@ def _warn_if_one_of_several_workers() -> None:
     if found.num_processes > 1 and not ignore_cluster.current:
         warn_user(
             f"MirroredStrategy uses the devices of one process, and `unisono run` has started {found.num_processes}: "
-            "each of them trains a model of its own. Use MultiWorkerMirroredStrategy() to train one model on all of "
+            "each of them trains its own model. Use MultiWorkerMirroredStrategy() to train one model on all of "
             "them, or start one process (without -n)."
         )
 
 
 class CentralStorageStrategy(Strategy):
-    """One replica on each compute device; tf.distribute keeps the variables of this strategy on one device.
+    """One replica on each compute device. In tf.distribute, this strategy keeps its variables on one device.
 
-    Here every device has a copy of them, as in MirroredStrategy: fetching them for every step would take longer than
-    storing them, and results are the same.
+    Here every device has a copy of the variables, as with MirroredStrategy: fetching them in every step would take
+    longer than storing them, and the results are the same.
 
     Args:
         compute_devices: names or JAX devices; None means all.
@@ -93,7 +93,8 @@ class CentralStorageStrategy(Strategy):
 class MultiWorkerMirroredStrategy(Strategy):
     """One replica on each device of every worker; weights are kept equal on all of them.
 
-    Every worker runs the same script, and joins its peers when it makes the strategy: before any other use of JAX.
+    Every worker runs the same script, and joins its peers when it creates the strategy. Do this before anything else
+    uses JAX.
 
     ```python
     strategy = unisono.MultiWorkerMirroredStrategy()   # the cluster from TF_CONFIG, SLURM, `unisono run`, ...
@@ -104,8 +105,8 @@ class MultiWorkerMirroredStrategy(Strategy):
     ```
 
     Args:
-        cluster_resolver: the cluster; None finds it in the environment, and without a cluster there is one worker.
-        communication_options: `timeout_seconds` says how long to wait for workers that have not started yet.
+        cluster_resolver: the cluster; None detects it from the environment. Without a cluster, there is one worker.
+        communication_options: `timeout_seconds` sets how long to wait for workers that have not started yet.
     """
 
     def __init__(

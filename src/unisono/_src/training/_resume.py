@@ -31,11 +31,12 @@ class Resume:
     """How a `fit` is checkpointed: `model.fit(..., resume=Resume("runs/mnist", policy=EverySteps(500)))`.
 
     Attributes:
-        directory: the folder of the run, or a URL, such as "gs://bucket/runs/mnist". A new `fit` in it, after a crash
-            say, resumes from the last checkpoint. None: the folder of `unisono run`, as with `resume=True`.
+        directory: the run folder, or a URL such as "gs://bucket/runs/mnist". A new `fit` with the same folder, for
+            example after a crash, resumes from the last checkpoint. None: the folder of `unisono run`, as with
+            `resume=True`.
         policy: when to save; every 30 seconds by default.
-        keep: how many of the newest checkpoints are kept.
-        delete_at_end: whether they are deleted when training has finished.
+        keep: how many of the newest checkpoints to keep.
+        delete_at_end: whether to delete them when training has finished.
 
     >>> from unisono.checkpoint import AnyOf, Best, EverySteps
     >>> Resume("runs/mnist", policy=AnyOf(EverySteps(500), Best("val_loss")), keep=3).policy.every

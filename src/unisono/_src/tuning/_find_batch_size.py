@@ -16,22 +16,23 @@ one device may use: unisono.find_batch_size(model, data, memory="8GB")."""
 def find_batch_size(model: Any, data: Any, *, memory: int | str | None = None) -> int:
     """The largest global batch with which a training step of ``model`` fits into the memory of its devices.
 
-    Steps are compiled, and XLA says how much memory each of them needs; none is run. The model is built if it is not
-    yet; its weights, its optimizer, its metrics and all random states stay as they are.
+    Steps are compiled but not run: XLA reports how much memory each one needs. If the model is not built yet, it is
+    built. Its weights, optimizer and metrics, and all random states do not change.
 
     ```python
     model.fit(x, y, batch_size=unisono.find_batch_size(model, (x, y)))
     ```
 
-    Each replica gets equally many rows, 1 to 16, 18, 20, … 32, 36, …: a larger batch than the result by an eighth may
-    not fit. It is never larger than the data, if that is arrays.
+    All replicas get the same number of rows. To compile only a few programs, the search considers every number of rows
+    up to 16, every second one up to 32, every fourth one up to 64, and so on. For arrays, the result is never larger
+    than the data.
 
     Args:
         model: a compiled model of a strategy.
-        data: what its rows look like: a tuple ``(x, y)`` or ``(x, y, sample_weight)`` of arrays, a batched
+        data: an example of its input: a tuple ``(x, y)`` or ``(x, y, sample_weight)`` of arrays, a batched
             `unisono.data.Dataset`, or a `keras.utils.PyDataset`. One batch of it is read.
-        memory: how many bytes one device may use, as a number or a text such as "8GB". Without it, 95 % of what the
-            device reports. CPU devices report nothing, so there it has to be given.
+        memory: how many bytes one device may use, as a number or a string such as "8GB" (default: 95 % of the memory
+            that the device reports). CPU devices do not report any, so it is required there.
     """
     with examine_model(model, data, None, _NAME) as examined:
         devices = examined.call.placement.local_devices

@@ -36,23 +36,23 @@ def find_learning_rate(
 ) -> LearningRateCurve:
     """Trains a few steps with a learning rate that grows at every step, and undoes them.
 
-    The loss of each step over its learning rate shows which rates learn, and from which on training diverges. The test
-    ends there. Weights, optimizer, metrics, random states, `model.history` and ``data`` are as before, to the last bit.
+    The loss of each step over its learning rate shows which rates work, and at which rate training diverges. The test
+    stops there. Weights, optimizer, metrics, random states, `model.history` and ``data`` are restored to the last bit.
 
     ```python
     found = unisono.find_learning_rate(model, (x, y), batch_size=256)
     model.optimizer.learning_rate = found.suggestion
-    found.save("lr.svg")  # notebooks show the curve by themselves
+    found.save("lr.svg")  # notebooks display the curve
     ```
 
     Args:
         model: a compiled model of a strategy.
         data: a tuple ``(x, y)`` or ``(x, y, sample_weight)`` of arrays, a batched `unisono.data.Dataset`, or a
-            `keras.utils.PyDataset`. With fewer batches than ``steps``, they are used several times.
-        batch_size: the global batch, for arrays; 32 if it is not given. Use the one that you will train with.
+            `keras.utils.PyDataset`. If there are fewer batches than ``steps``, they are repeated.
+        batch_size: the global batch size, for arrays (default: 32). Use the batch size that you will train with.
         low: the first learning rate.
-        high: the last one.
-        steps: how many steps to train, at most. Rates grow by the same factor from step to step.
+        high: the last learning rate.
+        steps: the largest number of steps to train. The rate grows by the same factor at every step.
     """
     if not (0 < low < high and steps >= 10):
         raise ValueError(WRONG_RANGE.format(low=low, high=high, steps=steps))

@@ -16,7 +16,7 @@ _RULES: Final = ("linear", "sqrt")
 UNKNOWN_RULE = """scale_learning_rate: rule={rule!r}. Write "linear", which multiplies the learning rate by the number
 of replicas, or "sqrt", which multiplies it by the square root of that."""
 
-NOT_A_STRATEGY = """scale_learning_rate: strategy is a {kind}. Pass the strategy in whose scope the model is made:
+NOT_A_STRATEGY = """scale_learning_rate: strategy is a {kind}. Pass the strategy in whose scope the model is created:
     unisono.scale_learning_rate(0.001, strategy)"""
 
 NOT_A_RATE = """scale_learning_rate: base={base!r}. It is the learning rate for one replica: a number above 0, or a
@@ -61,10 +61,10 @@ class ScaledLearningRate(keras.optimizers.schedules.LearningRateSchedule):
 def scale_learning_rate(
     base: Any, strategy: context.HasPlacement, rule: Rule = "linear", warmup_steps: int = 0
 ) -> ScaledLearningRate:
-    """A schedule with the learning rate for as many replicas as ``strategy`` has.
+    """Returns a schedule with the learning rate for the number of replicas of ``strategy``.
 
-    It is for a global batch that grows with the number of replicas. A global batch that stays the same needs the same
-    learning rate: results do not depend on the number of replicas.
+    Use it if the global batch grows with the number of replicas. If the global batch stays the same, so does the
+    learning rate, because results do not depend on the number of replicas.
 
     >>> import unisono
     >>> strategy = unisono.MirroredStrategy([f"cpu:{index}" for index in range(4)])
@@ -78,8 +78,8 @@ def scale_learning_rate(
         base: the learning rate for one replica: a number, or a schedule, whose values are multiplied.
         strategy: the strategy of the model.
         rule: "linear" multiplies by the number of replicas, "sqrt" by its square root.
-        warmup_steps: in how many steps the factor rises from 1 to its value, in equal parts. 0 begins with the full
-            rate. A run that is resumed continues where it was, since steps are counted by the optimizer.
+        warmup_steps: the number of steps in which the factor rises linearly from 1 to its value. With 0, training
+            starts at the full rate. A resumed run continues where it stopped, because the optimizer counts the steps.
     """
     if rule not in _RULES:
         raise ValueError(UNKNOWN_RULE.format(rule=rule))

@@ -77,13 +77,13 @@ def remat(target: _T, /, *, policy: Policy = "nothing") -> _T: ...
 
 
 def remat(target: Any = None, /, *, policy: Policy = "nothing") -> Any:
-    """Computes blocks of a model again for the gradient, so that their intermediate values need no memory.
+    """Recomputes blocks of a model for the gradient, so that their intermediate values do not need memory.
 
-    Without a policy only the inputs of a block are kept. The result of training is that without `remat`, bit for bit
-    or up to the order of sums: dropout draws the same numbers again, and batch normalization is updated once.
+    Without a policy, only the inputs of a block are kept. The result of training is the same as without `remat`, bit
+    for bit or up to the order of sums: dropout draws the same numbers again, and batch normalization is updated once.
 
-    In a `with` block, every layer that is made or called there is one block; layers inside it are a part of it. A
-    model that is made there is not one block, but each of its layers is:
+    In a `with` statement, every layer that is created or called there is one block, including the layers inside it. A
+    model that is created there is not one block, but each of its layers is:
 
     >>> import keras, unisono
     >>> inputs = keras.Input((8,))
@@ -91,7 +91,7 @@ def remat(target: Any = None, /, *, policy: Policy = "nothing") -> Any:
     ...     x = keras.layers.Dense(32, activation="gelu")(inputs)
     >>> model = keras.Model(inputs, keras.layers.Dense(1)(x))
 
-    A layer, a model or a function can be given too; `remat` is then a wrapper or a decorator:
+    You can also pass a layer, a model or a function; `remat` is then a wrapper or a decorator:
 
     >>> block = unisono.remat(keras.Sequential([keras.layers.Dense(32), keras.layers.Dense(8)]))
     >>> @unisono.remat(policy="dots_no_batch")
@@ -99,10 +99,10 @@ def remat(target: Any = None, /, *, policy: Policy = "nothing") -> Any:
     ...     return keras.ops.gelu(x) ** 2
 
     Args:
-        target: a layer, a model or a function. It is returned: a layer itself, a function as another one.
-        policy: which intermediate values are kept nevertheless: "nothing", "dots" (results of matrix products),
-            "dots_no_batch" (those without batch dimensions: of dense layers, not of attention), a list of names that
-            `jax.ad_checkpoint.checkpoint_name` gave to values, or a function of `jax.checkpoint_policies`.
+        target: a layer, a model or a function. A layer or model is changed and returned; a function is wrapped.
+        policy: which intermediate values are kept in addition to the inputs: "nothing", "dots" (results of matrix
+            products), "dots_no_batch" (results of dense layers, but not of attention), a list of names given with
+            `jax.ad_checkpoint.checkpoint_name`, or a function such as those in `jax.checkpoint_policies`.
     """
     blocks = RematBlocks(policy)
     return blocks if target is None else blocks(target)
