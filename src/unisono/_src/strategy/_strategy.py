@@ -21,7 +21,7 @@ from unisono._src.strategy._run import run
 
 
 class Strategy:
-    """A set of devices that train in lockstep. Made by the subclasses, which only choose the devices.
+    """A set of devices that train in lockstep. Create one of the subclasses, which choose the devices.
 
     ```python
     strategy = unisono.MirroredStrategy()
@@ -46,8 +46,8 @@ class Strategy:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas share a global batch. Where one replica processes all of a batch it is 1: in the step of
-        `fit`, and in `run` on a batch that does not divide."""
+        """How many replicas share a global batch. It is 1 where one replica processes the whole batch: in the step of
+        `fit`, and in `run` on a batch that does not split evenly."""
         replica = context.current_replica()
         if replica is not None and replica.strategy is self:
             return replica.num_replicas
@@ -65,9 +65,10 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Self]:
-        """Models, variables, optimizers and metrics created inside belong to this strategy, and stay so.
+        """Models, variables, optimizers and metrics created inside belong to this strategy.
 
-        Re-entrant, per thread. Entering the scope of another strategy inside is an error.
+        The scope is re-entrant, and applies to the current thread. Entering the scope of another strategy inside it
+        raises an error.
 
         >>> import keras, numpy as np, unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
@@ -85,8 +86,8 @@ class Strategy:
     ) -> DistributedDataset:
         """Splits every batch of `dataset`, a global batch, over the replicas.
 
-        Of b rows, replica i gets the rows [i·c, (i+1)·c) with c = ceil(b / replicas). Nothing is padded or dropped:
-        the last batch is split by the rows it has, and a replica for which none are left gets an array of 0 rows.
+        For a batch of b rows, replica i gets the rows [i·c, (i+1)·c) with c = ceil(b / replicas). Nothing is padded or
+        dropped: the last batch is split according to the rows it has, and a replica may get an array with 0 rows.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0"])
@@ -123,10 +124,11 @@ class Strategy:
         return distribute_values(self._placement, value_fn)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: RunOptions | None = None) -> Any:
-        """Calls `fn(*args, **kwargs)` on every replica. Of PerReplica arguments each replica gets its own value, all
-        other arguments are the same for all. Returns a nest of PerReplica, or with one replica what `fn` returned.
+        """Calls `fn(*args, **kwargs)` on every replica. Each replica gets its own value of PerReplica arguments; all
+        other arguments are the same everywhere. Returns a nest of PerReplica values, or with one replica the result of
+        `fn` itself.
 
-        Call it in a `unisono.function`: outside one it is traced again every time.
+        Call it in a `unisono.function`: otherwise `fn` is traced again at every call.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0"])
@@ -143,7 +145,7 @@ class Strategy:
         return run(self, fn, args, kwargs or {})
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
-        """The sum or mean of PerReplica values over the replicas: one array, the same everywhere.
+        """Returns the sum or mean of PerReplica values over the replicas: one array, the same everywhere.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
@@ -153,14 +155,14 @@ class Strategy:
 
         Args:
             reduce_op: `ReduceOp.SUM`, `ReduceOp.MEAN` or their names.
-            value: what `run` returned, or a nest of such.
-            axis: None adds the values of the replicas as they are. A number also reduces each value along that
-                dimension; a mean is then that of all elements, however many each replica has.
+            value: a result of `run`, or a nest of results.
+            axis: None combines the values of the replicas as they are. A number also reduces each value along that
+                dimension; a mean is then taken over all elements, however many each replica has.
         """
         return reduce(self._placement, reduce_op, value, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """The values of all replicas concatenated along ``axis``, along which their sizes may differ.
+        """Concatenates the values of all replicas along ``axis``; their sizes may differ along this axis.
 
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
@@ -171,7 +173,7 @@ class Strategy:
         return gather(self._placement, value, axis)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
-        """The value of each replica of this process, as a tuple; for a value that is not PerReplica, a tuple of one.
+        """Returns the value of each replica of this process as a tuple. Other values become a tuple with one element.
 
         >>> import unisono
         >>> unisono.MirroredStrategy(["cpu:0"]).experimental_local_results(3)
@@ -180,11 +182,11 @@ class Strategy:
         return local_results(value, len(self._placement.local_replicas))
 
     def explain(self, model: Any, print_fn: Callable[[str], Any] = print) -> StateReport:
-        """Prints where each variable of `model` and of its optimizer is stored and why, how many bytes that is for a
-        device, and what a training step moves between devices. Returns the same as an object.
+        """Prints where each variable of `model` and of its optimizer is stored and why, how many bytes each device
+        stores, and how many bytes a training step moves between devices. Returns the same as an object.
 
         Args:
-            model: a built model of this strategy. Its optimizer's variables are listed once it is built:
+            model: a built model of this strategy. The optimizer's variables are listed if they exist: after
                 `model.optimizer.build(model.trainable_variables)`, or after the first step.
             print_fn: called with the text.
         """

@@ -19,15 +19,15 @@ NOT_LOGGED = """Best: the logs have no {monitor!r}, so nothing is saved for it. 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What a policy decides by.
+    """The progress of training, from which a policy decides.
 
     Attributes:
-        step: how many steps are done in all.
-        saved_step: how many were done at the last checkpoint, or at the start.
-        seconds: since the last checkpoint was begun, or since the start.
-        epochs: how many epochs are done, where one has just ended; None within an epoch.
-        logs: those of the epoch that has just ended; empty within one.
-        earlier: those of the epochs before it.
+        step: the total number of finished steps.
+        saved_step: the number of steps at the last checkpoint, or at the start.
+        seconds: the time since the last checkpoint was started, or since the start.
+        epochs: the number of finished epochs if one has just ended; None within an epoch.
+        logs: the logs of the epoch that has just ended; empty within an epoch.
+        earlier: the logs of all earlier epochs.
     """
 
     step: int
@@ -39,7 +39,7 @@ class Progress:
 
 
 class SavePolicy(abc.ABC):
-    """When to save. It has no state: it decides by the `Progress` that it is given.
+    """Decides when to save. A policy has no state: it decides only from the `Progress` that it gets.
 
     >>> class WhenLossIsLow(SavePolicy):
     ...     def due(self, progress):
@@ -53,20 +53,20 @@ class SavePolicy(abc.ABC):
         """Whether to save now."""
 
     def worth_keeping(self, progress: Progress) -> str | None:
-        """A mark such as "best val_loss": the newest checkpoint that has it is never deleted. None for most."""
+        """A mark such as "best val_loss", or None. The newest checkpoint with a mark is never deleted."""
         del progress
         return None
 
     @property
     def every(self) -> int | None:
-        """A call of several steps has to end at multiples of this; None if it does not matter."""
+        """A call that runs several steps has to end at multiples of this number; None if it does not matter."""
         return None
 
 
 @final
 @dataclass(frozen=True)
 class EverySteps(SavePolicy):
-    """At every multiple of ``steps``.
+    """Saves at every multiple of ``steps``.
 
     >>> EverySteps(100).due(Progress(step=200, saved_step=150, seconds=1.0))
     True
@@ -88,7 +88,7 @@ class EverySteps(SavePolicy):
 @final
 @dataclass(frozen=True)
 class EverySeconds(SavePolicy):
-    """When ``seconds`` have passed since the last checkpoint was begun, so that no more than that can be lost.
+    """Saves when ``seconds`` have passed since the last checkpoint was started, so that no more than that can be lost.
 
     >>> EverySeconds(30).due(Progress(step=7, saved_step=2, seconds=30.5))
     True
@@ -108,7 +108,7 @@ class EverySeconds(SavePolicy):
 @final
 @dataclass(frozen=True)
 class EveryEpoch(SavePolicy):
-    """At the end of every epoch, or of every ``epochs`` of them.
+    """Saves at the end of every epoch, or of every ``epochs``-th epoch.
 
     >>> EveryEpoch(2).due(Progress(step=40, saved_step=0, seconds=9.0, epochs=4))
     True
@@ -126,11 +126,11 @@ class EveryEpoch(SavePolicy):
 @final
 @dataclass(frozen=True)
 class Best(SavePolicy):
-    """At the end of an epoch whose ``monitor`` is better than that of all epochs before it. The best one is kept.
+    """Saves at the end of an epoch whose ``monitor`` is better than in all earlier epochs, and keeps the best one.
 
     Args:
         monitor: a name in the logs, such as "val_loss".
-        mode: "min" or "max"; "auto" takes "max" for accuracy, AUC, precision, recall and similar names.
+        mode: "min" or "max"; "auto" means "max" for accuracy, AUC, precision, recall and similar names.
 
     >>> policy = Best("val_accuracy")
     >>> progress = Progress(
@@ -177,7 +177,7 @@ class Best(SavePolicy):
 @final
 @dataclass(frozen=True, init=False)
 class AnyOf(SavePolicy):
-    """When one of them is due.
+    """Saves when at least one of the policies would save.
 
     >>> AnyOf(EverySteps(200), EverySteps(300), EverySeconds(60)).every
     100
