@@ -3,8 +3,8 @@
 ```python
 import unisono
 
-unisono.config.set_cpu_devices(4)         # four CPU replicas, for trying things out
-unisono.config.deterministic()            # the same bits in every run, on GPUs too
+unisono.config.set_cpu_devices(4)         # four CPU replicas, for testing
+unisono.config.deterministic()            # the same bits in every run, even on GPUs
 unisono.config.set_residency("host")      # keep training data off the devices
 ```
 """

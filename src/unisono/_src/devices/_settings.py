@@ -16,7 +16,7 @@ SequencePadding = Literal["auto", "off"] | tuple[int, ...]
 _DETERMINISTIC_FLAG: Final = "--xla_gpu_deterministic_ops=true"
 
 TOO_LATE = """deterministic() has to be called before JAX starts: directly after the imports, before arrays, datasets,
-strategies and models are made."""
+strategies and models are created."""
 
 # Training data may take this fraction of a device's memory; the rest is for the model. Of the total memory, not of
 # what is free at the moment: two runs of one job must decide alike.
@@ -29,11 +29,12 @@ _sequence_padding: SequencePadding = "auto"
 
 
 def deterministic() -> None:
-    """From here on, two runs of one program give the same bits, on GPUs too.
+    """Makes two runs of one program give the same bits on GPUs, too.
 
-    XLA then avoids GPU operations whose sums depend on the order of threads. It is not the default, since some of
-    those are faster. A training with `resume=` also caches its compiled programs in the folder of the run: XLA chooses
-    between kernels by measuring time, and a new process must not choose differently. On CPUs and TPUs nothing changes.
+    XLA then avoids GPU operations whose sums depend on the order of threads. This is not the default, because some of
+    these operations are faster. `fit` with `resume=` also caches its compiled programs in the run folder: XLA chooses
+    between kernels by measuring their time, and a new process must not choose differently. On CPUs and TPUs, nothing
+    changes.
 
     ```python
     import unisono
@@ -56,7 +57,7 @@ def is_deterministic() -> bool:
 def set_residency(where: Residency) -> None:
     """Sets where training data that can be addressed by row is kept during ``fit``.
 
-    - ``"auto"``: on the devices if all copies take at most a quarter of their memory, else on the host.
+    - ``"auto"``: on the devices if all copies take at most a quarter of their memory, otherwise on the host.
     - ``"device"``: always on the devices.
     - ``"host"``: never; batches are gathered on the host and sent a few at a time.
 
@@ -71,7 +72,7 @@ def set_residency(where: Residency) -> None:
 
 
 def residency() -> Residency:
-    """What :func:`set_residency` set last; "auto" by default.
+    """Returns the current setting of :func:`set_residency`; "auto" by default.
 
     >>> import unisono
     >>> unisono.config.residency()
@@ -94,7 +95,7 @@ def set_sync_check(on: bool) -> None:
 
 
 def sync_check() -> bool:
-    """What :func:`set_sync_check` set last; False by default."""
+    """Returns the current setting of :func:`set_sync_check`; False by default."""
     return _sync_check
 
 
@@ -116,12 +117,12 @@ def _host_memory() -> int:
 def set_sequence_padding(lengths: Literal["auto", "off"] | Sequence[int]) -> None:
     """Sets how `fit`, `evaluate` and `predict` pad batches whose sequences differ in length from batch to batch.
 
-    Every shape of a batch compiles a program. Batches are padded only if the layers of the model show that the results
-    stay the same: they make a mask of the padding, and all layers up to the end of the time axis respect it.
+    Every new batch shape compiles a new program. Batches are padded only if the layers of the model guarantee that the
+    results stay the same: a layer masks the padding, and all layers up to the end of the time axis respect the mask.
 
     - ``"auto"``: from the third length on, to multiples of 8 up to 32, then to 48, 64, 96, 128, 192, ...
     - ``"off"``: never.
-    - lengths such as ``[32, 64, 128]``: to the next of these, and above the largest to multiples of it.
+    - lengths such as ``[32, 64, 128]``: to the next of these lengths; above the largest, to multiples of it.
 
     ```python
     unisono.config.set_sequence_padding([64, 256])

@@ -201,11 +201,11 @@ def function(
     experimental_compile: Any = None,
     experimental_follow_type_hints: Any = None,
 ) -> Any:
-    """Compiles a function: its Python code runs once for every signature of arguments, then a compiled program runs.
+    """Compiles a function: its Python code runs once per signature of its arguments, then a compiled program runs.
 
-    Keras variables may be read, written, and on the first call made inside. Python values among the arguments are part
-    of the program, arrays are not. A function that takes elements from a dataset runs as a Python loop on the host; the
-    `run` and the functions that it calls are compiled.
+    The function may read and write Keras variables, and may create them in its first call. Arrays among the arguments
+    are inputs of the program; Python values are part of it. A function that takes elements from a dataset runs as a
+    Python loop on the host, but each `run` and each function that it calls is compiled.
 
     >>> import keras, numpy as np, unisono
     >>> total = keras.Variable(0.0)

@@ -34,13 +34,13 @@ ONE_TARGET = "{method} takes one array or variable as its {role}, got {kind}. Ca
 
 
 class GradientTape:
-    """Records the operations in a `with` block, to differentiate what they computed.
+    """Records the operations in a `with` block, so that their results can be differentiated.
 
     Trainable variables are watched when they are read; arrays are watched by :meth:`watch`. Values stay plain arrays,
-    so Python can branch on them, print them and use them after the block. It works the same while operations are
-    carried out one by one and inside compiled functions, where it gives the program of `jax.grad`.
+    so Python can branch on them, print them and use them after the block. A tape works in the same way when operations
+    run one by one and inside compiled functions, where it results in the same program as `jax.grad`.
 
-    A tape is used once, unless it is ``persistent``. Tapes can be nested for derivatives of higher order.
+    A tape can be used once, unless it is ``persistent``. Tapes can be nested to compute higher-order derivatives.
 
     >>> import jax.numpy as jnp
     >>> import unisono
@@ -55,7 +55,7 @@ class GradientTape:
     27.0 18.0
 
     Args:
-        persistent: whether gradients can be computed more than once. The tape then keeps all that it recorded.
+        persistent: whether gradients can be computed more than once. The tape then keeps everything it recorded.
         watch_accessed_variables: whether a trainable variable is watched as soon as it is read.
     """
 
