@@ -28,11 +28,11 @@ import jax
 
 import unisono  # noqa: F401
 from tests.default_cells import mark_rare_cells
-from tests.stored_programs import link_stored_programs, store_programs
+from tests.stored_programs import exchange_programs, remove_oldest_programs
 
 # Many tests build the same small model, so the tests of this process share a cache of compiled programs.
 _PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
-link_stored_programs(_PROGRAMS.name)
+exchange_programs(_PROGRAMS.name)
 jax.config.update("jax_compilation_cache_dir", _PROGRAMS.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
@@ -43,7 +43,7 @@ jax.config.update("jax_persistent_cache_enable_xla_caches", "none")  # else its 
 _PROGRAMS_OF_CHILDREN = None
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # set by the process that started this one, with pytest-xdist
     _PROGRAMS_OF_CHILDREN = tempfile.TemporaryDirectory(prefix="unisono-programs-", ignore_cleanup_errors=True)
-    link_stored_programs(_PROGRAMS_OF_CHILDREN.name)
+    exchange_programs(_PROGRAMS_OF_CHILDREN.name)
     os.environ["JAX_COMPILATION_CACHE_DIR"] = _PROGRAMS_OF_CHILDREN.name
     os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
     os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
@@ -79,9 +79,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    store_programs(_PROGRAMS.name)
+    exchange_programs(_PROGRAMS.name)
     if _PROGRAMS_OF_CHILDREN is not None:
-        store_programs(_PROGRAMS_OF_CHILDREN.name)
+        exchange_programs(_PROGRAMS_OF_CHILDREN.name)
+    remove_oldest_programs()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def exchanged_programs() -> None:
+    """Tests in other processes have compiled some of those that the tests of this file need."""
+    exchange_programs(_PROGRAMS.name)
 
 
 @pytest.fixture(autouse=True)
