@@ -9,7 +9,7 @@ Output:
 
     unisono: 2 workers, coordinator at 127.0.0.1:24466 (one machine). Logs: runs/worker-killed-example/killed/…
     [worker 0] Epoch 1/2
-    unisono: worker 1 on … was killed by SIGKILL. All start again: attempt 1, 0 more restarts left.
+    unisono: worker 1 on … was killed by SIGKILL. All workers restart: attempt 1, 0 restarts left.
     [worker 0] Training resumes with epoch 1; restored …/runs/worker-killed-example/killed/checkpoints/fit-1/save-1.
     [worker 0] Epoch 1/2
     [worker 0] 235/235 - 29s - 125ms/step - accuracy: 0.8833 - loss: 0.4142

@@ -136,8 +136,8 @@ def test_when_a_launcher_is_killed_the_job_continues_with_fewer(cluster, tmp_pat
     assert job.finish() == {0: 0, 2: 0}
     assert job.seen(1) == {0: "0 of 2", 2: "1 of 2"}
     assert not Path(f"/proc/{job.process_of(0, 1)}").exists(), "its worker died with it"
-    lost = f"unisono: worker 1 on {HOST} was lost with its machine (the connection was closed). All start again"
-    assert f"{lost}: attempt 1, 2 more restarts left." in job.errors[0]
+    lost = f"unisono: worker 1 on {HOST} was lost with its machine (the connection was closed). All workers restart"
+    assert f"{lost}: attempt 1, 2 restarts left." in job.errors[0]
     assert lost in job.errors[2]
     assert f"machine 1 ({HOST}) did not connect within 2.5 s" in job.errors[0]
 
@@ -257,7 +257,7 @@ def test_preempted_workers_start_again_on_all_machines_without_using_up_a_restar
     job.add(1, 0)
     assert job.finish() == {0: 0, 1: 0}
     assert len(job.seen(1)) == 2
-    assert "(exit code 75). All start again in 1 s: attempt 1, 1 more restart left." in job.errors[0]
+    assert "(exit code 75). All workers restart in 1 s: attempt 1, 1 restart left." in job.errors[0]
 
 
 # Saves when it gets SIGTERM, and then its peers do too; takes its time for it.
@@ -284,7 +284,7 @@ def test_a_machine_that_is_preempted_leaves_and_the_job_continues(cluster):
     assert job.finish() == {0: 0, 1: 75, 2: 0}
     job.wait_for("saved-0", "saved-1", "saved-2")
     assert job.seen(1) == {0: "0 of 2", 2: "1 of 2"}
-    assert "1 more restart left" in job.errors[0]
+    assert "1 restart left" in job.errors[0]
     assert "did not connect" not in job.errors[0], "a machine that says that it leaves is not waited for"
 
 

@@ -44,14 +44,14 @@ def test_a_worker_that_is_lost_twice_at_the_same_place_is_left_out(run, tmp_path
     )
     assert code == 0
     assert [len(seen(tmp_path, attempt)) for attempt in range(4)] == [3, 3, 2, 0]
-    killed = f"unisono: worker 1 on {HOST} was killed by SIGKILL at step 5 (fit). All start again: attempt"
+    killed = f"unisono: worker 1 on {HOST} was killed by SIGKILL at step 5 (fit). All workers restart: attempt"
     left_out = (
         "unisono: worker 1 is left out from now on: it was lost in two successive attempts, and the job got no "
         "further in the second."
     )
     assert [line for line in err.splitlines() if "worker 1 " in line and "[" not in line] == [
-        f"{killed} 1, 2 more restarts left.",
-        f"{killed} 2, 1 more restart left.",
+        f"{killed} 1, 2 restarts left.",
+        f"{killed} 2, 1 restart left.",
         left_out,
     ]
     assert re.search(r"^unisono: 2 workers, coordinator at 127\.0\.0\.1:\d+", err, re.MULTILINE)

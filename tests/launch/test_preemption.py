@@ -21,7 +21,7 @@ def test_peers_have_the_grace_period_to_leave_by_themselves(run, tmp_path):
     code, _, err = run(SAVES, "-n", "3", "--max-restarts", "1")
     assert code == 0
     assert "worker 0 on" in err
-    assert "asked to be started again (exit code 75). All start again in 1 s: attempt 1, 1 more restart left." in err
+    assert "asked to be restarted (exit code 75). All workers restart in 1 s: attempt 1, 1 restart left." in err
     assert all((tmp_path / f"{what}-{rank}").exists() for what in ("saved", "again") for rank in range(3))
     assert not (tmp_path / "hurried").exists()
 

@@ -68,7 +68,7 @@ def test_the_worker_that_its_peers_followed_is_the_cause(screen: RecordingScreen
     record = new_record(screen, tmp_path, restarts=2)
     record.add([*began(), ended(0, 69), ended(1, -9)])
     assert screen.messages[-1] == (
-        "unisono: worker 1 on hostb was killed by SIGKILL. Ray starts all again: attempt 1, 1 more restart left."
+        "unisono: worker 1 on hostb was killed by SIGKILL. Ray restarts all workers: attempt 1, 1 restart left."
     )
     record.add([*began(1), ended(0, 1, attempt=1), ended(1, 69, attempt=1)])
     assert record.is_placing
@@ -82,7 +82,7 @@ def test_workers_of_a_dead_node_are_lost(screen: RecordingScreen, tmp_path: Path
     record = new_record(screen, tmp_path, restarts=1, living={"a"})
     record.add(began())
     record.add(began(1))  # Ray has started all again, and neither has reported its end
-    assert "unisono: worker 1 on hostb was lost with its node. Ray starts all again" in screen.messages[-2]
+    assert "unisono: worker 1 on hostb was lost with its node. Ray restarts all workers" in screen.messages[-2]
     assert "2 workers on hosta, hostb" in screen.messages[-1]
 
 
@@ -97,20 +97,20 @@ def test_a_ray_worker_that_is_lost_alone_is_the_cause(screen: RecordingScreen, t
 def test_a_planned_restart_is_not_counted(planned: PlannedRestart, screen: RecordingScreen, tmp_path: Path) -> None:
     record = new_record(screen, tmp_path, restarts=1)
     record.add([*began(), *(ended(rank, 75, planned=planned, stop_requested=True) for rank in (0, 1))])
-    assert screen.messages[-1] == "unisono: Ray starts all again: attempt 1."
+    assert screen.messages[-1] == "unisono: Ray restarts all workers: attempt 1."
     assert record.is_running  # as far as the user is concerned
     record.add([*began(1), ended(0, 69, attempt=1), ended(1, -9, attempt=1)])
-    assert "attempt 2, 0 more restarts left" in screen.messages[-1]
+    assert "attempt 2, 0 restarts left" in screen.messages[-1]
 
 
 def test_a_worker_that_has_saved_uses_up_no_restart(screen: RecordingScreen, tmp_path: Path) -> None:
     record = new_record(screen, tmp_path, restarts=1)
     record.add([*began(), ended(0, 75), ended(1, 75)])
     assert screen.messages[-1] == (
-        "unisono: worker 0 on hosta asked to be started again (exit code 75). Ray starts all again: attempt 1."
+        "unisono: worker 0 on hosta asked to be restarted (exit code 75). Ray restarts all workers: attempt 1."
     )
     record.add([*began(1), ended(0, -9, attempt=1), ended(1, 69, attempt=1)])
-    assert screen.messages[-1].endswith("attempt 2, 0 more restarts left.")
+    assert screen.messages[-1].endswith("attempt 2, 0 restarts left.")
 
 
 def test_without_restarts_a_worker_that_has_saved_ends_the_job(screen: RecordingScreen, tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ def test_the_whole_group_starts_again_on_a_new_port(run, tmp_path):
     )
     assert code == 0
     assert re.findall(r"^unisono: worker 1 on \S+ (.*)$", err, re.MULTILINE) == [
-        "failed with exit code 4. All start again: attempt 1, 1 more restart left.",
-        "failed with exit code 4. All start again: attempt 2, 0 more restarts left.",
+        "failed with exit code 4. All workers restart: attempt 1, 1 restart left.",
+        "failed with exit code 4. All workers restart: attempt 2, 0 restarts left.",
     ]
     for rank in (0, 1):
         notes = [line.split() for line in (tmp_path / f"attempts-{rank}").read_text().splitlines()]
@@ -78,8 +78,8 @@ def test_a_preempted_worker_uses_up_no_restart(run, tmp_path):
         "1",
     )
     assert code == 0
-    assert "asked to be started again (exit code 75). All start again in 1 s: attempt 1, 1 more restart left." in err
-    assert "attempt 2, 0 more restarts left" in err
+    assert "asked to be restarted (exit code 75). All workers restart in 1 s: attempt 1, 1 restart left." in err
+    assert "attempt 2, 0 restarts left" in err
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_statuses_of_the_last_attempt_are_not_those_of_the_next(run, tmp_path):
         "again",
     )
     assert code == 3
-    assert "failed with exit code 3 at step 7 (fit). All start again" in err
+    assert "failed with exit code 3 at step 7 (fit). All workers restart" in err
     assert re.search(r"failed with exit code 3\.\n", err)
     record = (tmp_path / "runs/again/logs/attempt-0/worker-0.status").read_bytes()
     assert json.loads(record) == {"step": 7, "phase": "fit"}

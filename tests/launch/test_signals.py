@@ -121,7 +121,7 @@ def test_the_exit_code_asks_for_a_restart_when_workers_have_saved(start):
     launcher.send(signal.SIGTERM)
     code, _, err = launcher.finish()
     assert code == 75
-    assert "start again" not in err
+    assert "workers restart" not in err
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def find_cause(outcomes: Sequence[WorkerOutcome]) -> FailureCause | None:
         what = f"{'crashed with' if -first.code in _CRASHES else 'was killed by'} {first.ended_by}"
         return FailureCause(code=ExitCode.LOST, rank=first.rank, what=what, witness=first)
     if first.code == ExitCode.PREEMPTED:
-        what = f"asked to be started again (exit code {first.code})"
+        what = f"asked to be restarted (exit code {first.code})"
         return FailureCause(code=first.code, rank=first.rank, what=what, witness=None)
     return FailureCause(code=first.code, rank=first.rank, what=f"failed with {first.ended_by}", witness=first)
 

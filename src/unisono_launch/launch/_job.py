@@ -121,8 +121,8 @@ class Job:
         left = self._budget.left
         later = f" in {pause:g} s" if pause else ""
         self._context.screen.print_message(
-            f"unisono: {headline(cause, plan)}. All start again{later}: attempt {plan.attempt + 1}, "
-            f"{left} more restart{'' if left == 1 else 's'} left."
+            f"unisono: {headline(cause, plan)}. All workers restart{later}: attempt {plan.attempt + 1}, "
+            f"{left} restart{'' if left == 1 else 's'} left."
         )
 
     def _end(self, cause: FailureCause | None, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:

@@ -76,7 +76,9 @@ class JoiningLauncher:
                 return self._end_job(order)
             plan = self._plan(order)
             if order["why"]:
-                self._context.screen.print_message(f"unisono: {order['why']}. All start again: attempt {plan.attempt}.")
+                self._context.screen.print_message(
+                    f"unisono: {order['why']}. All workers restart: attempt {plan.attempt}."
+                )
             self._context.announce(plan)
             result = run_attempt(self._context, plan, functools.partial(coordinator.report_ending, plan.attempt))
             coordinator.report_ended(plan.attempt, result)

@@ -43,7 +43,7 @@ class RestartBudget:
         """Records an attempt that ended badly; the seconds to wait before the next, None if there is none.
 
         Args:
-            preempted: a worker asked to be started again. That uses up nothing, where there are restarts at all.
+            preempted: a worker asked to be restarted. That uses up nothing, where there are restarts at all.
             seconds: how long the attempt ran.
             progressed: whether it passed the furthest step of those before.
         """

@@ -29,7 +29,7 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
     """Ctrl-C: 128 + SIGINT, as shells do."""
     TERMINATED = 143
-    """The launcher got SIGTERM or SIGHUP, and no worker asked to be started again: 128 + SIGTERM."""
+    """The launcher got SIGTERM or SIGHUP, and no worker asked to be restarted: 128 + SIGTERM."""
 
 
 PREEMPTED: Final = int(ExitCode.PREEMPTED)

@@ -111,12 +111,12 @@ def test_a_killed_worker_is_restarted(start_job: StartJob, digest: str, record_s
     assert driver.finish() == 0, driver.output()
     assert re.search(
         r"unisono: worker 1 on \S+ was killed by SIGKILL at step \d+ \(fit\)\. "
-        r"Ray starts all again: attempt 1, 1 more restart left\.",
+        r"Ray restarts all workers: attempt 1, 1 restart left\.",
         driver.output(),
     )
     assert re.search(
         r"unisono: worker 0 on \S+ was lost with its Ray worker at step \d+ \(fit\)\. "
-        r"Ray starts all again: attempt 2, 0 more restarts left\.",
+        r"Ray restarts all workers: attempt 2, 0 restarts left\.",
         driver.output(),
     )
     assert start_job.digest == digest
@@ -155,7 +155,7 @@ def test_a_drained_node_costs_no_restart(
     ray_cluster.drain_node(drained, deadline_seconds=60)
     assert driver.finish() == 0, driver.output()
     assert re.search(r"unisono: Ray takes away the node of worker [01] on ", driver.output())
-    assert "Ray starts all again: attempt 1." in driver.output()
+    assert "Ray restarts all workers: attempt 1." in driver.output()
     assert start_job.digest == digest
     record_scenario(
         engine="Ray", scenario="a node is drained (`ray drain-node`), no restarts allowed", result="saved, bit-equal"

@@ -102,20 +102,20 @@ class JobRecord:
         return self._attempt
 
     def _report_restart(self, attempt: AttemptRecord) -> None:
-        """Says why Ray starts all again, unless it does not: then the report comes at the end."""
+        """Says why Ray restarts all workers, unless it does not: then the report comes at the end."""
         cause = attempt.cause
         has_saved = cause is None or cause.code == ExitCode.PREEMPTED
         how = "" if cause is None else f"{attempt.headline(cause)}. "
         if attempt.planned is not None or (cause is not None and has_saved and self._max_restarts):
             self._is_reported = True
-            self._screen.print_message(f"unisono: {how}Ray starts all again: attempt {attempt.attempt + 1}.")
+            self._screen.print_message(f"unisono: {how}Ray restarts all workers: attempt {attempt.attempt + 1}.")
         elif cause is not None and self._restarts_left:
             self._is_reported = True
             self._restarts_left -= 1
             left = self._restarts_left
             self._screen.print_message(
-                f"unisono: {how}Ray starts all again: attempt {attempt.attempt + 1}, "
-                f"{left} more restart{'' if left == 1 else 's'} left."
+                f"unisono: {how}Ray restarts all workers: attempt {attempt.attempt + 1}, "
+                f"{left} restart{'' if left == 1 else 's'} left."
             )
 
     def _show(self, method: str, arguments: tuple[object, ...]) -> None:

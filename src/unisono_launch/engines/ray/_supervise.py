@@ -108,7 +108,7 @@ def _make_context(job: SupervisedJob, plan: AttemptPlan, events: Events, screen:
 
 
 def _leave_after_failure(client: ChannelClient, job: SupervisedJob, plan: AttemptPlan, result: AttemptResult) -> None:
-    """Raises, so that Ray starts all again; returns if the driver was asked to stop."""
+    """Raises, so that Ray restarts all workers; returns if the driver was asked to stop."""
     # Ray ends all workers at the first exception, and the reports of those that are not done would be lost.
     client.wait_for_peers(plan.num_workers, 2 * job.options.grace + _END_SECONDS)
     if client.planned == "resized":
