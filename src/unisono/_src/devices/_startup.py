@@ -67,8 +67,8 @@ def check_not_forked() -> None:
 def set_cpu_devices(count: int) -> None:
     """Gives this process ``count`` CPU devices, each of which can be a replica.
 
-    Must run before JAX starts, that is before the first array is made. The devices share the cores of
-    the machine: they are for trying out and testing what several GPUs would do.
+    Call it before JAX starts, that is, before the first array is created. The devices share the cores of the
+    machine: use them to try out and test what several GPUs would do.
 
     ```python
     unisono.config.set_cpu_devices(4)

@@ -48,7 +48,7 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
-    """The sum of regularisation losses divided by the number of replicas, each of which adds the same.
+    """Divides the sum of regularization losses by the number of replicas, because each replica adds the same sum.
 
     >>> import unisono
     >>> float(unisono.nn.scale_regularization_loss(np.array([1.0, 2.0])))

@@ -36,7 +36,7 @@ class CommunicationOptions:
     """tf.distribute's options for collectives.
 
     Args:
-        bytes_per_pack: accepted, without effect: XLA combines what belongs together.
+        bytes_per_pack: accepted, without effect: XLA decides which sums to combine.
         timeout_seconds: how long workers wait for each other when they join; None for five minutes.
         implementation: accepted, without effect.
     """

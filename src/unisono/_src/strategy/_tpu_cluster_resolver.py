@@ -39,7 +39,7 @@ class TPUSystemMetadata(NamedTuple):
 
 
 class TPUClusterResolver(ClusterResolver):
-    """Finds TPUs, or raises `ValueError` ("no TPU: …") when it is made.
+    """Finds TPUs, or raises `ValueError` ("no TPU: …") when it is created.
 
     Notebooks catch that error to fall back on other devices; JAX is not started to find out. The script runs on the
     machine that has the TPUs (in a pod: on each), so the arguments by which TensorFlow finds TPUs elsewhere (`zone`,
@@ -139,7 +139,7 @@ class TPUClusterResolver(ClusterResolver):
         return {"TPU": self.get_tpu_system_metadata().num_of_cores_per_host}
 
     def get_tpu_system_metadata(self) -> TPUSystemMetadata:
-        """How many TPU cores and machines there are. Starts JAX, so in a pod call it after the strategy was made."""
+        """How many TPU cores and machines there are. Starts JAX, so in a pod, call it after creating the strategy."""
         devices = self.devices()
         hosts = sorted({device.process_index for device in devices})
         of_host = {host: [device for device in devices if device.process_index == host] for host in hosts}

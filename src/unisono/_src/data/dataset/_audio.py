@@ -37,8 +37,8 @@ def audio_dataset_from_directory(
 ) -> Any:
     """Batches `(audio, labels)` of the `.wav` files in a folder, whose sub-folders are the classes.
 
-    Audio has the shape (files, samples, channels), with samples between -1 and 1. The other arguments are those of
-    `image_dataset_from_directory`: labels, splits, and the attributes `class_names` and `file_paths` of the result.
+    Audio has the shape (files, samples, channels), with samples between -1 and 1. Labels, splits, and the attributes
+    `class_names` and `file_paths` of the result are the same as for `image_dataset_from_directory`.
 
     Args:
         directory: the folder.
@@ -46,13 +46,13 @@ def audio_dataset_from_directory(
         label_mode: "int", "categorical", "binary" or None.
         class_names: the sub-folders, in the order of their labels; sorted by name if None.
         batch_size: the number of files in a batch; None for no batches.
-        sampling_rate: the samples per second that files are converted to; None for those of the files.
+        sampling_rate: the samples per second that files are converted to; None keeps the rate of each file.
         output_sequence_length: the number of samples that files are cut or padded to. If None, a batch is padded to its
             longest file.
         ragged: not supported.
         shuffle: whether files are in random order.
         seed: the seed of that order, and of the split.
-        validation_split: the part of the files that is for validation.
+        validation_split: the fraction of the files that is used for validation.
         subset: "training", "validation", or "both" for a pair.
         follow_links: whether links to folders are followed.
         verbose: whether the number of files is printed.

@@ -37,7 +37,7 @@ from unisono._src.data.plans import (
 
 
 class Dataset(Transformations):
-    """Elements, and what is to be done to them: each method returns a new dataset and computes nothing.
+    """A source of elements and the operations on them. Each method returns a new dataset and does not compute anything.
 
     >>> import numpy as np
     >>> from unisono.data import Dataset
@@ -46,8 +46,8 @@ class Dataset(Transformations):
     >>> [len(y) for x, y in dataset]
     [4, 4, 2]
 
-    Arguments named `name` and `deterministic` are tf.data's; they are accepted and change nothing: the order is
-    always deterministic.
+    Arguments named `name` and `deterministic` are accepted for compatibility with tf.data, without effect: the order
+    is always deterministic.
     """
 
     @staticmethod
@@ -79,9 +79,9 @@ class Dataset(Transformations):
         output_signature: Nest = None,
         name: str | None = None,
     ) -> Dataset:
-        """What a Python function yields; it is called again for each pass.
+        """The elements that a Python function yields. It is called again for each pass.
 
-        `output_signature` is a nest of TensorSpec; without one the first element decides what all look like.
+        `output_signature` is a nest of TensorSpec. Without one, the first element determines the structure of all.
 
         >>> from unisono.data import TensorSpec
         >>> dataset = Dataset.from_generator(lambda: iter([[1], [2, 3]]), output_signature=TensorSpec((None,), "int64"))

@@ -30,8 +30,8 @@ def text_dataset_from_directory(
 ) -> Any:
     """Batches `(texts, labels)` of the `.txt` files in a folder, whose sub-folders are the classes.
 
-    A text is the bytes of its file, at most the first `max_length` of them. The other arguments are those of
-    `image_dataset_from_directory`: labels, splits, and the attributes `class_names` and `file_paths` of the result.
+    A text is the bytes of its file, at most the first `max_length` of them. Labels, splits, and the attributes
+    `class_names` and `file_paths` of the result are the same as for `image_dataset_from_directory`.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())

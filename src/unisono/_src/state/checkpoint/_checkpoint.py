@@ -34,9 +34,9 @@ class RestoreHistory:
 class Checkpoint(Group):
     """Models, optimizers, metrics, iterators and values that are saved and restored together.
 
-    Each object has a name, and is an attribute of that name. Numbers and other values are replaced when they are
-    restored; everything else is changed in place. A model includes its seeds, its metrics, and the optimizer it was
-    compiled with.
+    Each object has a name and is available as an attribute with that name. Numbers and other values are replaced when
+    they are restored; everything else is changed in place. A model includes its seeds, its metrics, and the optimizer
+    it was compiled with.
 
     >>> import tempfile, keras
     >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
@@ -50,8 +50,8 @@ class Checkpoint(Group):
     >>> again.epoch, int(again.save_counter)
     (7, 1)
 
-    With several processes all have to call `save`, `write`, `restore` and `read`. The chief writes and reads; the other
-    workers need no access to the disk, unless the state is sharded over processes.
+    With several processes, all have to call `save`, `write`, `restore` and `read`. The chief writes and reads; the
+    other workers do not need access to the disk, unless the state is sharded over processes.
 
     Args:
         root: an object without a name, such as a model; it is stored as "root".
@@ -105,7 +105,7 @@ class Checkpoint(Group):
         return self._restore(save_path, strict, with_counter=True)
 
     def read(self, save_path: str | os.PathLike[str], options: Any = None, *, strict: bool | None = None) -> LoadStatus:
-        """The same for what `write` wrote: `save_counter` stays what it is."""
+        """Like `restore`, for files written by `write`: `save_counter` does not change."""
         del options
         return self._restore(save_path, strict, with_counter=False)
 

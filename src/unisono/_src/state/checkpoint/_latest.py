@@ -37,15 +37,15 @@ def checkpoints_iterator(
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Iterator[str]:
-    """The newest checkpoint in a folder, and each newer one as it comes: for a process that evaluates.
+    """Yields the newest checkpoint in a folder, and then each newer one when it appears: for a process that evaluates.
 
-    Those that were written and replaced by newer ones while one was evaluated are skipped.
+    Checkpoints that were written and replaced by newer ones during an evaluation are skipped.
 
     Args:
-        checkpoint_dir: the folder; it need not exist yet.
-        min_interval_secs: at least so long from one to the next.
-        timeout: how many seconds to wait for the next; None to wait forever.
-        timeout_fn: called after a timeout: true ends the iteration, false waits again. Without it a timeout ends it.
+        checkpoint_dir: the folder, which may not exist yet.
+        min_interval_secs: the shortest time between two checkpoints.
+        timeout: how many seconds to wait for the next checkpoint; None waits forever.
+        timeout_fn: called after a timeout: True ends the iteration, False waits again. Without it, a timeout ends it.
 
     >>> import tempfile, unisono
     >>> folder = tempfile.mkdtemp()

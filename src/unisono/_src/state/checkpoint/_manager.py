@@ -29,7 +29,7 @@ _RECORD = "manager"  # the key of the RetentionRecord in the state of a checkpoi
 
 
 class CheckpointManager:
-    """Saves a `Checkpoint` again and again, keeps the newest ones, and restores the newest good one after a restart.
+    """Saves a `Checkpoint` repeatedly, keeps the newest ones, and restores the newest intact one after a restart.
 
     >>> import tempfile, keras
     >>> from unisono.checkpoint import EverySteps
@@ -42,19 +42,19 @@ class CheckpointManager:
     >>> [os.path.basename(path) for path in manager.checkpoints]
     ['ckpt-3', 'ckpt-4']
 
-    With several processes all have to call `save`, `restore_or_initialize`, `wait` and `close`.
+    With several processes, all have to call `save`, `restore_or_initialize`, `wait` and `close`.
 
     Args:
-        checkpoint: what is saved.
-        directory: the folder; it is made if it does not exist. Or a URL, such as "gs://bucket/runs".
-        max_to_keep: how many of the newest are kept; None for all. Older ones are deleted when a new one is
-            complete, never the one that was restored from.
-        keep_checkpoint_every_n_hours: of those that would be deleted, one for every n hours is kept permanently.
+        checkpoint: the checkpoint to save.
+        directory: the folder, which is created if it does not exist, or a URL such as "gs://bucket/runs".
+        max_to_keep: how many of the newest checkpoints to keep; None keeps all. Older ones are deleted when a new one
+            is complete, except the one that was restored.
+        keep_checkpoint_every_n_hours: keeps one of the checkpoints that would be deleted for every n hours.
         checkpoint_name: folders are called ``{checkpoint_name}-{number}``.
-        step_counter: anything of which `int()` is the number of steps done. Without it a policy counts calls of `save`.
+        step_counter: anything that `int()` converts to the number of steps. Without it, calls to `save` are counted.
         checkpoint_interval: `save` saves only when that many steps have passed since the last checkpoint.
         init_fn: called by `restore_or_initialize` if there is nothing to restore.
-        policy: `save` saves only when it is due.
+        policy: `save` saves only when the policy says so.
         background: whether to write in a thread, once the values are copied, while training continues.
     """
 
@@ -161,7 +161,7 @@ class CheckpointManager:
         return self._path(loaded.number)
 
     def wait(self) -> None:
-        """Waits until the checkpoint that is being written is on the disk. Raises what went wrong with it."""
+        """Waits until the checkpoint that is being written is on disk. Raises the error if writing failed."""
         self._writer.wait()
 
     def close(self) -> None:

@@ -30,8 +30,8 @@ class TerminationConfig:
     """How a platform announces a preemption, and how the process exits.
 
     Attributes:
-        termination_watcher_fn: called about once a second, in a thread; True announces a preemption. SIGTERM and
-            `request_preemption` do so in any case.
+        termination_watcher_fn: called about once a second in a thread; True announces a preemption. SIGTERM and
+            `request_preemption` always do.
         exit_fn: called when the checkpoint is written; by default the process exits with code 75, which asks
             `unisono run` for a restart.
         grace_period: how many seconds training continues after the notice, before it saves and exits.
@@ -48,7 +48,7 @@ class TerminationConfig:
 class PreemptionCheckpointHandler:
     """Runs the steps of a custom loop, and saves and exits after one of them if any worker is preempted.
 
-    The constructor restores the newest good checkpoint, so that a restarted process resumes.
+    The constructor restores the newest intact checkpoint, so a restarted process resumes.
 
     ```python
     with unisono.checkpoint.PreemptionCheckpointHandler(resolver, manager) as handler:
@@ -58,12 +58,12 @@ class PreemptionCheckpointHandler:
 
     After the block, or after `close()`, SIGTERM ends the process as usual.
 
-    With several processes all have to create one, and call it for the same steps.
+    With several processes, all have to create a handler and call it for the same steps.
 
     Args:
         cluster_resolver: accepted for scripts written for TensorFlow; the processes know each other already.
-        checkpoint_or_checkpoint_manager: what is saved.
-        checkpoint_dir: where, for a Checkpoint.
+        checkpoint_or_checkpoint_manager: the checkpoint or the manager that saves.
+        checkpoint_dir: the folder, for a Checkpoint.
         termination_config: how the platform announces a preemption, and how to exit.
     """
 

@@ -222,7 +222,7 @@ def function(
         func: the function; without it, a decorator is returned.
         input_signature: `TensorSpec`s, one for each argument: other arguments are refused, Python numbers become
             arrays.
-        autograph: accepted; Python's `if` and `while` on traced values are errors that say what to write.
+        autograph: accepted; Python's `if` and `while` on traced values raise an error that says what to write.
         jit_compile: accepted; everything is compiled.
         reduce_retracing: accepted; a program is compiled for each shape.
         experimental_implements: accepted, without effect, like all following ones.

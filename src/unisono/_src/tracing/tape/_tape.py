@@ -109,7 +109,7 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """Does not record what runs in this block.
+        """Pauses recording: operations in this block are not recorded.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -131,7 +131,7 @@ class GradientTape:
             session.recording = True
 
     def reset(self) -> None:
-        """Forgets what was recorded and watched, and continues to record.
+        """Discards everything that was recorded and watched, and continues recording.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -156,7 +156,7 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Any:
-        """The derivative of the sum of all elements of ``target`` by each of ``sources``, in the structure of these.
+        """Returns the derivative of the sum of all elements of ``target`` with respect to each of ``sources``.
 
         >>> import keras
         >>> import unisono
@@ -192,7 +192,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The derivative of every element of ``target`` by every element of each of ``sources``.
+        """Returns the derivative of every element of ``target`` with respect to every element of each source.
 
         >>> import jax.numpy as jnp
         >>> import unisono
@@ -231,7 +231,7 @@ class GradientTape:
     ) -> Any:
         """The Jacobian of every row: of ``target[i]`` by ``source[i]``, which must not depend on other rows.
 
-        As TensorFlow does, it gives zeros for a source on which the target does not depend, whatever
+        As in TensorFlow, the result is zero for a source on which the target does not depend, whatever
         `unconnected_gradients` is.
 
         >>> import jax.numpy as jnp

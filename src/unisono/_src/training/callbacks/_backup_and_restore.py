@@ -16,17 +16,17 @@ from unisono._src.state.store import is_url
 class BackupAndRestore(keras.callbacks.Callback):
     """Makes `fit` checkpoint its state while it runs, and resume from the last checkpoint when it is called again.
 
-    The complete state is saved, the position within the epoch too: the weights at the end are bit for bit those of a
-    training that was never interrupted.
+    The complete state is saved, including the position within the epoch: the final weights are bit-identical to an
+    uninterrupted run.
 
     >>> BackupAndRestore("runs/mnist", save_freq=500).policy
     EverySteps(steps=500)
 
     Args:
-        backup_dir: a folder for this training alone, or a URL, such as "gs://bucket/backup".
-        save_freq: "epoch"; or every how many steps; or one of the policies of `unisono.checkpoint`.
-        double_checkpoint: whether the last two are kept. The one that training began from is always kept.
-        delete_checkpoint: whether they are deleted when training has finished.
+        backup_dir: a folder that only this run uses, or a URL such as "gs://bucket/backup".
+        save_freq: "epoch", a number of steps, or a policy from `unisono.checkpoint`.
+        double_checkpoint: whether to keep the last two checkpoints. The one that training resumed from is always kept.
+        delete_checkpoint: whether to delete the checkpoints when training has finished.
     """
 
     def __init__(

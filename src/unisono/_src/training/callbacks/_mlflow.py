@@ -25,16 +25,16 @@ KEPT = "the points are kept, and are sent when the server answers again."
 class MLflow(Tracker):
     """Logs metrics, parameters and files of a `fit` to MLflow.
 
-    Metrics are named as in Keras's logs and have a point for each epoch, counted from 0; with ``update_freq`` those of
-    batches are `batch_loss` and so on, over steps. Of several workers the chief logs, and a run that resumes continues
-    the same run of MLflow, in which no step is there twice. If a run is active, it is used and not ended.
+    Metrics have the names of Keras's logs and one point per epoch, counted from 0. With ``update_freq``, there are also
+    `batch_loss` and so on, over steps. With several workers, only the chief logs. A resumed run continues the same run
+    in MLflow, without duplicate steps. If a run is active, the callback uses it and does not end it.
 
     Args:
-        experiment: name of the experiment; by default that of `mlflow.set_experiment` or MLFLOW_EXPERIMENT_NAME.
-        run_name: name of the run; MLflow invents one by default.
+        experiment: name of the experiment (default: the one set by `mlflow.set_experiment` or MLFLOW_EXPERIMENT_NAME).
+        run_name: name of the run (default: MLflow generates one).
         params: parameters of the run, such as `{"batch_size": 256}`.
         update_freq: "epoch"; or a number n, for points every n steps as well; or "batch" for n = 1.
-        artifacts: files and folders to upload when training has finished, such as that of a `ModelCheckpoint`.
+        artifacts: files and folders to upload when training has finished, such as the file of a `ModelCheckpoint`.
 
     ```python
     mlflow.set_tracking_uri("http://127.0.0.1:5000")

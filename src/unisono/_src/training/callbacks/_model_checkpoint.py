@@ -19,22 +19,22 @@ NOT_FOR_WEIGHTS = """ModelCheckpoint: filepath={path!r} with save_weights_only=T
 
 
 class ModelCheckpoint(ScheduledCheckpoint):
-    """Saves the model, or its weights, during training. A file is there completely or not at all.
+    """Saves the model or its weights during training. Files are replaced atomically.
 
-    Of several workers the chief writes; the other workers decide the same and write nothing, except for their pieces of
-    a folder of weights that are sharded over workers.
+    With several workers, only the chief writes. The other workers make the same decisions, but write only their pieces
+    of weights that are sharded over workers.
 
     Args:
-        filepath: where to; may hold `{epoch}`, `{batch}` and the names of logs, as in `"{epoch:02d}-{val_loss:.2f}"`.
+        filepath: the path; may contain `{epoch}`, `{batch}` and names of logs, as in `"{epoch:02d}-{val_loss:.2f}"`.
             The whole model needs the extension `.keras` or `.h5`. Weights go into a `.weights.h5` file, or, for a path
             without an extension such as `"ckpt_{epoch}"`, into a folder that `model.load_weights` reads.
-        monitor: the log that decides what is best.
+        monitor: the log that determines the best model.
         verbose: 1 to print what is saved.
-        save_best_only: whether to save only what is better than all before.
-        save_weights_only: weights, with the optimizer's state, or the whole model.
+        save_best_only: whether to save only if the monitored value is better than ever before.
+        save_weights_only: whether to save only the weights, with the optimizer state, instead of the whole model.
         mode: "min", "max", or "auto" to infer it from the name.
-        save_freq: "epoch", or every how many steps.
-        initial_value_threshold: what the first one has to be better than.
+        save_freq: "epoch", or a number of steps.
+        initial_value_threshold: the value that the first saved model has to improve on.
 
     ```python
     checkpoint = unisono.callbacks.ModelCheckpoint("ckpt/ckpt_{epoch}", save_weights_only=True)

@@ -28,14 +28,14 @@ _open_runs: Final[set[str]] = set()
 class Wandb(Tracker):
     """Logs metrics and files of a `fit` to Weights & Biases, with the names of `WandbMetricsLogger`.
 
-    `epoch/loss` and so on have a point for each epoch, over `epoch/epoch`, counted from 0; with ``update_freq``
-    `batch/loss` and so on have points over `batch/batch_step`, the number of steps. Of several workers the chief logs,
-    and a run that resumes continues the same run of wandb, in which no step is there twice. If a run is active
-    (`wandb.init`), it is used and not ended.
+    `epoch/loss` and so on have one point per epoch over `epoch/epoch`, counted from 0. With ``update_freq``,
+    `batch/loss` and so on have points over `batch/batch_step`, the number of steps. With several workers, only the
+    chief logs. A resumed run continues the same run in wandb, without duplicate steps. If a run is active
+    (`wandb.init`), the callback uses it and does not end it.
 
     Args:
         update_freq: "epoch"; or a number n, for points every n steps as well; or "batch" for n = 1.
-        artifacts: files and folders to upload when training has finished, such as that of a `ModelCheckpoint`.
+        artifacts: files and folders to upload when training has finished, such as the file of a `ModelCheckpoint`.
         init: arguments of `wandb.init`: `project`, `name`, `config`, `mode`, `dir` and so on.
 
     ```python
