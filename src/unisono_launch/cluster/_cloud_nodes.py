@@ -65,7 +65,7 @@ class _NodesResolver(ClusterResolver):
         return ClusterSpec({"worker": [join_address(host, port) for host in hosts]})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this node."""
+        """The address of the given task, otherwise of this node."""
         return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:

@@ -95,7 +95,7 @@ class KubernetesClusterResolver(ClusterResolver):
         return ClusterSpec({"worker": self._addresses})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this pod."""
+        """The address of the given task, otherwise of this pod."""
         return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:

@@ -27,7 +27,7 @@ class RankedResolver(ClusterResolver):
         return ClusterSpec({"worker": [found.coordinator or unknown[0], *unknown[1:]]})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process."""
+        """The address of the given task, otherwise of this process."""
         return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:

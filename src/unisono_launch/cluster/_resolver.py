@@ -99,7 +99,7 @@ def membership(resolver: ClusterResolver) -> Membership:
 
 
 def find_master(resolver: ClusterResolver, task_type: str | None, task_id: int | None, rpc_layer: str | None) -> str:
-    """The address of the given task, else of this process."""
+    """The address of the given task, otherwise of this process."""
     task_type = resolver.task_type if task_type is None else task_type
     task_id = resolver.task_id if task_id is None else task_id
     if task_type is None or task_id is None:

@@ -42,7 +42,7 @@ class SimpleClusterResolver(ClusterResolver):
         return self._cluster_spec
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else the master that was passed."""
+        """The address of the given task, otherwise the master that was passed."""
         address = self._master
         if task_type is not None and task_id is not None:
             address = self._cluster_spec.task_address(task_type, task_id)

@@ -143,7 +143,7 @@ class SlurmClusterResolver(ClusterResolver):
         return self.task_type, self.task_id
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process."""
+        """The address of the given task, otherwise of this process."""
         return find_master(self, task_type, task_id, rpc_layer)
 
     def num_accelerators(

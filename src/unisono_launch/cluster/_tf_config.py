@@ -57,7 +57,7 @@ class TFConfigClusterResolver(ClusterResolver):
             raise ValueError(f"The cluster of TF_CONFIG is {cluster!r}. {error} Expected: {_EXAMPLE}") from None
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this process; empty if it is alone."""
+        """The address of the given task, otherwise of this process; empty if it is alone."""
         session_master = _read(self._environ).get("session_master")
         if session_master is not None:
             return str(session_master)

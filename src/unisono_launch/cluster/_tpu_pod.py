@@ -69,7 +69,7 @@ class TPUPodClusterResolver(ClusterResolver):
         return ClusterSpec({"worker": workers})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this machine."""
+        """The address of the given task, otherwise of this machine."""
         return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:

@@ -53,7 +53,7 @@ class TPUVMClusterResolver(ClusterResolver):
         return self._pod.cluster_spec()
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this machine."""
+        """The address of the given task, otherwise of this machine."""
         return self._pod.master(task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:

@@ -56,7 +56,7 @@ class UnionResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str | None:
-        """The address of the given task, else the first resolver's master."""
+        """The address of the given task, otherwise the first resolver's master."""
         if task_type is not None and task_id is not None:
             return master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self._rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)

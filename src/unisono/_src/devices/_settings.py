@@ -141,5 +141,5 @@ def set_sequence_padding(lengths: Literal["auto", "off"] | Sequence[int]) -> Non
 
 
 def sequence_padding() -> SequencePadding:
-    """What :func:`set_sequence_padding` set last; "auto" by default."""
+    """Returns the current setting of :func:`set_sequence_padding`; "auto" by default."""
     return _sequence_padding

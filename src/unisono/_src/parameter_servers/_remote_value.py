@@ -8,7 +8,7 @@ from typing import Any, final
 
 @final
 class RemoteValue:
-    """What a scheduled function returns, as soon as it has run."""
+    """The result of a scheduled function, available as soon as the function has run."""
 
     def __init__(self) -> None:
         self._done = threading.Event()
@@ -38,7 +38,7 @@ class RemoteValue:
 
 
 class PerWorkerValues:
-    """A value for each worker. As an argument of a scheduled function it is that of the worker that runs it.
+    """A value for each worker. A scheduled function that takes it as an argument gets the value of its own worker.
 
     Args:
         values: one for each worker.

@@ -42,7 +42,7 @@ class StrategyExtended:
         return True
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """Whether the variable was made in the scope of this strategy."""
+        """Whether the variable was created in the scope of this strategy."""
         return keras_hooks.get_owner(v) is self._strategy
 
     @contextlib.contextmanager

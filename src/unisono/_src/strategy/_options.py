@@ -22,7 +22,7 @@ class InputReplicationMode(enum.Enum):
 
 
 class InputOptions(NamedTuple):
-    """What `experimental_distribute_dataset` and `distribute_datasets_from_function` take besides the data.
+    """Options of `experimental_distribute_dataset` and `distribute_datasets_from_function`.
 
     >>> InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
     1

@@ -34,7 +34,7 @@ class MirroredStrategy(Strategy):
     ```python
     unisono.MirroredStrategy()                      # all GPUs, otherwise all TPUs, otherwise all CPU devices
     unisono.MirroredStrategy(["gpu:0", "gpu:1"])
-    unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for trying things out
+    unisono.MirroredStrategy(["cpu:0", "cpu:1"])    # two replicas on one CPU, for testing
     ```
 
     >>> import keras, numpy as np, unisono

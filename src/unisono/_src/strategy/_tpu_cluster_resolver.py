@@ -112,7 +112,7 @@ class TPUClusterResolver(ClusterResolver):
         return ClusterSpec({self._job: self._pod.cluster_spec().job_tasks("worker")})
 
     def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, else of this machine, as TensorFlow prints it; empty for `tpu="local"`."""
+        """The address of the given task, otherwise of this machine, in TensorFlow's form; empty for `tpu="local"`."""
         del rpc_layer
         if self._tpu == "local":
             return ""

@@ -162,11 +162,11 @@ def _explain_decode_errors(cls: Any) -> None:
         return parse_or_explain(from_string, serialized)
 
     def parse_from_string(self: Any, serialized: bytes) -> Any:
-        """Replaces what is in this message by what `SerializeToString` wrote; returns the number of bytes."""
+        """Replaces the contents of this message by parsing serialized bytes; returns the number of bytes."""
         return parse_or_explain(parse, self, serialized)
 
     def merge_from_string(self: Any, serialized: bytes) -> Any:
-        """Adds what `SerializeToString` wrote to what is in this message; returns the number of bytes."""
+        """Merges serialized bytes into this message; returns the number of bytes."""
         return parse_or_explain(merge, self, serialized)
 
     cls.FromString = staticmethod(new_from_string)

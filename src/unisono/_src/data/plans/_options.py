@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class AutoShardPolicy(enum.IntEnum):
     """How the input of training on several workers is shared among them.
 
-    OFF: every worker reads everything. AUTO: by FILE where the data comes from enough files, else by DATA.
-    FILE: each worker reads some of the files. DATA: each worker keeps its part of every global batch.
+    DATA: each worker keeps its part of every global batch. AUTO means DATA, so the order of the data does not depend on
+    the number of workers. FILE: each worker reads some of the files. OFF: every worker trains on all data that it reads.
     """
 
     OFF = -1

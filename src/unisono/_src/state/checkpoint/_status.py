@@ -26,7 +26,7 @@ def abbreviate_names(names: Sequence[str]) -> str:
 
 
 class LoadStatus(abc.ABC):
-    """What `Checkpoint.restore` returns, with TensorFlow's methods to state what was expected."""
+    """The result of `Checkpoint.restore`, with TensorFlow's methods for stricter checks."""
 
     @abc.abstractmethod
     def expect_partial(self) -> Self:

@@ -54,7 +54,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """What :func:`run_functions_eagerly` set last; False by default."""
+    """Returns the current setting of :func:`run_functions_eagerly`; False by default."""
     return _run_eagerly
 
 

@@ -28,7 +28,7 @@ from unisono._src.training.callbacks._projector import check_metadata, write_emb
 class TensorBoard(keras.callbacks.TensorBoard):
     """Writes curves, histograms, images, the graph of layers, a profile and embeddings for TensorBoard.
 
-    Of several workers the chief writes. After a resume the curves continue: no step is there twice.
+    With several workers, only the chief writes. After resuming, the curves continue without duplicate steps.
 
     Args:
         log_dir: a folder. `train` and `validation` in it are TensorBoard's runs.
