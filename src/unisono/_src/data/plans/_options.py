@@ -16,7 +16,7 @@ class AutoShardPolicy(enum.IntEnum):
     """How the input of training on several workers is shared among them.
 
     DATA: each worker keeps its part of every global batch. AUTO means DATA, so the order of the data does not depend on
-    the number of workers. FILE: each worker reads some of the files. OFF: every worker trains on all data that it reads.
+    the number of workers. FILE: each worker reads some of the files. OFF: every worker trains on all data it reads.
     """
 
     OFF = -1
