@@ -20,8 +20,8 @@ STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4", "processes")
 
 # One step from the same state: what two orders of summing a few hundred float32 numbers may differ by.
 STEP_TOLERANCE = 1e-6
-# RMSprop divides a gradient by the root of its square and 1e-7: where the gradient is a thousandth of the largest one, its
-# rounding is six times as large in the weight.
+# RMSprop divides a gradient by the root of its square and 1e-7. Where the gradient is a thousandth of the largest one,
+# its rounding is six times as large in the weight.
 RMSPROP_STEP_TOLERANCE = 1e-4
 # After at most 30 steps. Adam divides by the root of a small number, recurrent layers and batch normalisation
 # feed their rounding back, so there one more digit is lost.
