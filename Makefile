@@ -42,7 +42,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error faults attacks row-operations sharding tf-coverage errors lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error faults attacks row-operations sharding tf-coverage errors tf-guides lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -160,29 +160,8 @@ format: $(READY)
 bench: $(READY)
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
-bench-data: $(READY)
-	@$(VENV)/bin/python benchmarks/data.py $(ARGS)
-
-bench-loops: $(READY)
-	@$(VENV)/bin/python benchmarks/loops.py $(ARGS)
-
-bench-workers: $(READY)
-	@$(VENV)/bin/python benchmarks/workers.py $(ARGS)
-
-bench-saving: $(READY)
-	@$(VENV)/bin/python benchmarks/saving.py $(ARGS)
-
-bench-large: $(READY)
-	@$(VENV)/bin/python benchmarks/large.py $(ARGS)
-
-bench-sharding: $(READY)
-	@$(VENV)/bin/python benchmarks/sharding.py $(ARGS)
-
-bench-start: $(READY)
-	@$(VENV)/bin/python benchmarks/start.py $(ARGS)
-
-bench-page: $(READY)
-	@$(VENV)/bin/python benchmarks/page.py
+bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page: bench-%: $(READY)
+	@$(VENV)/bin/python benchmarks/$*.py $(ARGS)
 
 plan-error: $(READY)
 	@$(VENV)/bin/python benchmarks/plan.py --write $(ARGS)

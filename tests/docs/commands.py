@@ -140,7 +140,7 @@ def _option_name(word: str) -> str | None:
 @functools.cache
 def _make_targets() -> frozenset[str]:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return frozenset(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
+    return frozenset(" ".join(re.findall(r"^([a-z][\w -]*):", makefile, re.MULTILINE)).split())
 
 
 def _problem_of_make(arguments: list[str]) -> str | None:

@@ -108,6 +108,7 @@ def test_a_page_that_cannot_be_read_says_what_to_write(tmp_path: Path, text: str
         ("unisono doctor --jsno", "unrecognized"),
         ("unisono trian", "invalid choice"),
         ("make tset", "no target tset"),
+        ("make bench-data bench-page", None),
         ('X=1 pip install "unisono[gpu,ray]"', "no extra gpu"),
         ("unisono run -n 4 train.py --device 3 | tee log", None),
         ("make test ARGS='-k name' && ls", None),
