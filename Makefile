@@ -60,7 +60,7 @@ help:
 	@echo "make test-engines  jobs on real Ray, SLURM and Open MPI, and write the results to docs/engines.md"
 	@echo "make test-trackers  runs of a local MLflow server and of wandb's offline mode"
 	@echo "make test-versions  the default tests on JAX 0.11 and 0.12 (needs Python 3.12 or 3.13); ARGS=\"keras=PATH\": on another Keras"
-	@echo "make bench      run the benchmark of fit"
+	@echo "make bench      run the benchmarks of fit, evaluate and predict"
 	@echo "make bench-data run the benchmark of input pipelines"
 	@echo "make bench-loops  run the benchmark of custom training loops"
 	@echo "make bench-workers  run the benchmark of two worker processes"

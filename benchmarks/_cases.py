@@ -1,4 +1,4 @@
-"""Cases and targets of the benchmark of `fit`."""
+"""What the cases of benchmarks are made of: a workload, contenders, targets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """A training workload.
+    """A workload of a small network: training, evaluation or prediction.
 
     Attributes:
         network: "mlp" is 784-256-256-10; "cnn" is Conv 32 3x3, MaxPool 2x2, Flatten, Dense 64, Dense 10.
@@ -39,8 +39,9 @@ class Workload:
         replicas: the number of devices.
         global_batch_size: rows of one step, over all devices.
         steps: steps of one epoch. The data is cut to that many batches.
-        epochs: epochs of one round.
+        epochs: epochs of one round; of `evaluate` and `predict`, which have none, the calls.
         workers: processes that share the devices.
+        call: the method of the model that is measured.
     """
 
     network: Literal["mlp", "cnn"]
@@ -50,6 +51,7 @@ class Workload:
     steps: int
     epochs: int
     workers: int = 1
+    call: Literal["fit", "evaluate", "predict"] = "fit"
 
     def __post_init__(self) -> None:
         if self.global_batch_size % self.replicas:
@@ -100,65 +102,3 @@ class Case:
     workload: Work
     contenders: tuple[str, ...]
     targets: tuple[Target, ...]
-
-
-_ON_CPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TENSORFLOW)
-_ON_CPUS = (UNISONO, HAND_WRITTEN, REPLICA_VIEW, KERAS_JAX, TENSORFLOW)
-_ON_GPU = (UNISONO, HAND_WRITTEN, KERAS_JAX, TORCH)
-
-# Two runs of one program differ by up to 1.05 on a quiet machine.
-_NO_SLOWER = 1.05
-
-
-def _mlp(platform: Literal["cpu", "gpu"], replicas: int, *, steps: int, epochs: int) -> Workload:
-    return Workload(
-        network="mlp", platform=platform, replicas=replicas, global_batch_size=32, steps=steps, epochs=epochs
-    )
-
-
-def _cnn(platform: Literal["cpu", "gpu"], replicas: int, *, steps: int, epochs: int) -> Workload:
-    return Workload(
-        network="cnn", platform=platform, replicas=replicas, global_batch_size=64, steps=steps, epochs=epochs
-    )
-
-
-CASES = (
-    Case(
-        name="mlp-1",
-        workload=_mlp("cpu", 1, steps=600, epochs=3),
-        contenders=_ON_CPU,
-        targets=(Target(HAND_WRITTEN, 1.15), Target(KERAS_JAX, 1 / 1.3), Target(TENSORFLOW, 1 / 3)),
-    ),
-    Case(
-        name="cnn-1",
-        workload=_cnn("cpu", 1, steps=100, epochs=3),
-        contenders=_ON_CPU,
-        targets=(Target(TENSORFLOW, 1),),
-    ),
-    Case(
-        name="mlp-2",
-        workload=_mlp("cpu", 2, steps=600, epochs=3),
-        contenders=_ON_CPUS,
-        targets=(Target(HAND_WRITTEN, _NO_SLOWER), Target(TENSORFLOW, 1)),
-    ),
-    Case(
-        name="cnn-2",
-        workload=_cnn("cpu", 2, steps=100, epochs=3),
-        contenders=_ON_CPUS,
-        targets=(Target(HAND_WRITTEN, _NO_SLOWER), Target(TENSORFLOW, 1)),
-    ),
-    # A step takes microseconds on a GPU, so sending MNIST there costs as much as part of an epoch: several epochs,
-    # as a user would train.
-    Case(
-        name="mlp-gpu",
-        workload=_mlp("gpu", 1, steps=1875, epochs=5),
-        contenders=_ON_GPU,
-        targets=(Target(HAND_WRITTEN, 1.15),),
-    ),
-    Case(
-        name="cnn-gpu",
-        workload=_cnn("gpu", 1, steps=937, epochs=5),
-        contenders=_ON_GPU,
-        targets=(Target(HAND_WRITTEN, 1.15),),
-    ),
-)

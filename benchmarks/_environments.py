@@ -21,10 +21,22 @@ from _cases import UNISONO, Work
 HERE = Path(__file__).parent
 PROJECT = HERE.parent
 VENVS = HERE / ".venvs"
+PROGRAMS = HERE / ".cache" / "programs"
 PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
 
 # Variables of the shell that would change what a contender imports or how it computes.
 _DROPPED = ("JAX_NUM_CPU_DEVICES", "NPROC", "PYTHONHOME", "PYTHONPATH", "UNISONO_CPU_DEVICES", "XLA_FLAGS")
+
+# The first round compiles, and later processes do it again; start.py measures what a cache saves.
+_NOT_STORED = {"JAX_ENABLE_COMPILATION_CACHE": "false", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+# Programs of every size.
+_STORED = {
+    "JAX_ENABLE_COMPILATION_CACHE": "true",
+    "JAX_COMPILATION_CACHE_DIR": str(PROGRAMS / "jax"),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    "TORCHINDUCTOR_CACHE_DIR": str(PROGRAMS / "torch"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +69,13 @@ class Environments:
         programs: the program of each contender.
         shared: use the current interpreter for all of them.
         paths: folders that all of them can import from.
+        stored_programs: keep compiled programs for later processes, and use those of earlier ones.
     """
 
     programs: Mapping[str, Program]
     shared: bool = False
     paths: tuple[Path, ...] = ()
+    stored_programs: bool = False
 
     def command(self, contender: str, workload: Work) -> list[str]:
         """The command line; creates the environment if it does not exist."""
@@ -76,7 +90,7 @@ class Environments:
         variables = {name: value for name, value in os.environ.items() if name not in _DROPPED}
         variables["PYTHONPATH"] = os.pathsep.join(map(str, (*program.paths, *self.paths)))
         variables["TF_CPP_MIN_LOG_LEVEL"] = "2"
-        variables["JAX_ENABLE_COMPILATION_CACHE"] = "false"  # the first round compiles; start.py measures the cache
+        variables |= _STORED if self.stored_programs else _NOT_STORED
         if program.keras_backend:
             variables["KERAS_BACKEND"] = program.keras_backend
         if workload.platform == "gpu":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -28,7 +30,7 @@ class LargeWork:
             no dropout, on tokens.
         rows: rows of one step.
         steps: steps of one epoch.
-        epochs: epochs of one round.
+        epochs: epochs of one round, except for the first.
     """
 
     network: Literal["resnet50", "gpt2"]
@@ -49,6 +51,10 @@ class LargeWork:
     def items_per_step(self) -> int:
         """Images, or tokens."""
         return self.rows * (LENGTH if self.network == "gpt2" else 1)
+
+    def epochs_by_round(self) -> Iterator[int]:
+        """One epoch in the first round, which compiles and does not count; its time is the same for all `epochs`."""
+        return itertools.chain([1], itertools.repeat(self.epochs))
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

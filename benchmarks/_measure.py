@@ -48,6 +48,8 @@ class Result:
     machine: str
     measured: str
     series: dict[str, Series]
+    stored_programs: bool = False
+    """Whether contenders found programs that were compiled before: then the first round does not compile them."""
 
     def ratios(self, contender: str, other: str) -> list[float] | None:
         """The contender's time divided by the other's, round by round; None if one of them failed."""
@@ -88,8 +90,9 @@ def measure(
             say(f"{case.name}: starting {name}")
             variables = environments.variables(name, workload)
             records.append(_Record(stack.enter_context(start(name, command, variables, HERE))))
-            with _noted(records[-1]):
-                records[-1].contender.wait_until_ready()
+        for record in records:  # all build at the same time, which is not measured
+            with _noted(record):
+                record.contender.wait_until_ready()
         for number in range(warm_up + rounds):
             say(f"{case.name}: " + (f"warm-up {number + 1}" if number < warm_up else f"round {number - warm_up + 1}"))
             first = number % len(records)
@@ -113,6 +116,7 @@ def measure(
             )
             for record in records
         },
+        stored_programs=environments.stored_programs,
     )
 
 

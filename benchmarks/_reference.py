@@ -1,4 +1,4 @@
-"""The MLP and Adam in NumPy: the initial weights of all loops, and the expected losses of their first steps."""
+"""The networks and Adam in NumPy: initial weights, the expected losses of the first steps of the MLP, and logits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,27 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
-def initial_weights() -> list[Array]:
+def initial_weights(network: str = "mlp") -> list[Array]:
     """Kernel and bias of each layer, in the order of `model.get_weights()`."""
     random = np.random.default_rng(1)
+    shapes: list[tuple[int, ...]] = list(pairwise((784, 256, 256, 10)))
+    if network == "cnn":
+        shapes = [(3, 3, 1, 32), (13 * 13 * 32, 64), (64, 10)]
     weights: list[Array] = []
-    for rows, columns in pairwise((784, 256, 256, 10)):
-        limit = np.sqrt(6 / (rows + columns))
-        weights += [random.uniform(-limit, limit, (rows, columns)).astype("float32"), np.zeros(columns, "float32")]
+    for shape in shapes:
+        limit = np.sqrt(6 / (np.prod(shape[:-1]) + shape[-1]))
+        weights += [random.uniform(-limit, limit, shape).astype("float32"), np.zeros(shape[-1], "float32")]
     return weights
+
+
+def predict_logits(network: str, x: Array) -> Array:
+    """What the network predicts with its initial weights."""
+    weights = [weight.astype("float64") for weight in initial_weights(network)]
+    parts = [x[start : start + 500] for start in range(0, len(x), 500)]
+    if network == "cnn":
+        parts = [_convolve_and_pool(part, *weights[:2]) for part in parts]
+        weights = weights[2:]
+    return np.concatenate([_outputs(weights, part)[-1] for part in parts])
 
 
 # Variants of Adam. PyTorch adds epsilon after the bias correction of the velocity: a smaller one in the first steps.
@@ -46,19 +59,41 @@ def first_steps(
     return losses, num_correct
 
 
+def mean_loss_and_accuracy(logits: Array, y: Array) -> tuple[float, float]:
+    """Cross-entropy and accuracy of logits."""
+    loss = -_log_softmax(logits)[np.arange(len(y)), y].mean()
+    return float(loss), float((logits.argmax(1) == y).mean())
+
+
 def _value_and_gradients(weights: list[Array], x: Array, y: Array) -> tuple[float, int, list[Array]]:
-    kernels, biases = weights[::2], weights[1::2]
-    inputs = [x]
-    for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
-        inputs.append(np.maximum(inputs[-1] @ kernel + bias, 0))
-    logits = inputs[-1] @ kernels[-1] + biases[-1]
-    log_probs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    *inputs, logits = _outputs(weights, x)
+    log_probs = _log_softmax(logits)
     rows = np.arange(len(y))
     delta = np.exp(log_probs)
     delta[rows, y] -= 1
     delta /= len(y)
     gradients: list[Array] = []
-    for kernel, layer_input in zip(reversed(kernels), reversed(inputs), strict=True):
+    for kernel, layer_input in zip(reversed(weights[::2]), reversed(inputs), strict=True):
         gradients = [layer_input.T @ delta, delta.sum(0), *gradients]
         delta = delta @ kernel.T * (layer_input > 0)
     return -float(log_probs[rows, y].mean()), int((logits.argmax(1) == y).sum()), gradients
+
+
+def _outputs(weights: list[Array], x: Array) -> list[Array]:
+    """The input of the dense layers, and the output of each; of the last one without ReLU."""
+    outputs = [x]
+    for kernel, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+        outputs.append(np.maximum(outputs[-1] @ kernel + bias, 0))
+    return [*outputs, outputs[-1] @ weights[-2] + weights[-1]]
+
+
+def _convolve_and_pool(x: Array, kernel: Array, bias: Array) -> Array:
+    windows = np.lib.stride_tricks.sliding_window_view(x[..., 0], (3, 3), axis=(1, 2))
+    activations = np.maximum(np.tensordot(windows, kernel[:, :, 0], axes=2) + bias, 0)
+    rows, height, width, channels = activations.shape
+    tiles = activations.reshape(rows, height // 2, 2, width // 2, 2, channels)
+    return tiles.max((2, 4)).reshape(rows, -1)
+
+
+def _log_softmax(logits: Array) -> Array:
+    return logits - np.log(np.exp(logits).sum(1, keepdims=True))

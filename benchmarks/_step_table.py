@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from _cases import Workload
+from _cases import UNISONO, Workload
 from _measure import Result, median_and_spread
-from _table import Form, relative_to_unisono
+from _table import Form, relative_to
 
 
 def _cells(result: Result, name: str) -> tuple[str, ...]:
@@ -14,7 +14,7 @@ def _cells(result: Result, name: str) -> tuple[str, ...]:
         f"{median:,.0f}",
         f"{low:,.0f} to {high:,.0f}",
         f"{1e6 * median_and_spread(series.cpu_seconds_per_step)[0]:,.0f}",
-        *relative_to_unisono(result, name),
+        *relative_to(UNISONO, result, name),
     )
 
 

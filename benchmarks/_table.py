@@ -17,11 +17,13 @@ class Form:
         header: names of the columns; the first is the contender's.
         cells: what stands beside the name of a contender that did not fail.
         caption: what was measured, in so many rounds.
+        summary: another table, of all cases together; empty if there is none.
     """
 
     header: tuple[str, ...]
     cells: Callable[[Result, str], tuple[str, ...]]
     caption: Callable[[Result, int], str]
+    summary: Callable[[list[Result]], str] = lambda _: ""
 
 
 def report(case: Case, result: Result, form: Form) -> str:
@@ -31,7 +33,7 @@ def report(case: Case, result: Result, form: Form) -> str:
         [
             _caption(result, form),
             "",
-            _aligned([form.header, *(_row(result, name, form) for name in result.series)]),
+            aligned([form.header, *(_row(result, name, form) for name in result.series)]),
             "",
             *failures,
             *(_verdict(target, result) for target in case.targets),
@@ -40,10 +42,11 @@ def report(case: Case, result: Result, form: Form) -> str:
 
 
 def markdown(results: list[Result], form: Form) -> str:
-    """One table of all cases, for the README, and under it how each was measured."""
+    """One table of all cases, for the README, under it how each was measured, and the summary."""
     rows = [(result.case, *_row(result, name, form)) for result in results for name in result.series]
-    captions = (f"- {_caption(result, form)}" for result in results)
-    return "\n".join([_aligned([("case", *form.header), *rows]), "", *captions])
+    captions = "\n".join(f"- {_caption(result, form)}" for result in results)
+    parts = [aligned([("case", *form.header), *rows]), captions, form.summary(results)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def met(target: Target, result: Result) -> bool:
@@ -52,17 +55,29 @@ def met(target: Target, result: Result) -> bool:
     return bool(ratios) and median_and_spread(ratios)[0] <= target.limit  # type: ignore[arg-type]
 
 
-def relative_to_unisono(result: Result, name: str) -> tuple[str, str]:
-    """The cells for a contender's time divided by Unisono's: median and quartiles."""
-    median, low, high = median_and_spread(result.ratios(name, UNISONO) or [float("nan")])
+def relative_to(other: str, result: Result, name: str) -> tuple[str, str]:
+    """The cells for a contender's time divided by another's: median and quartiles."""
+    ratios = result.ratios(name, other)
+    if not ratios:
+        return "", ""
+    median, low, high = median_and_spread(ratios)
     return f"{median:.2f}", f"{low:.2f} to {high:.2f}"
+
+
+def aligned(rows: list[tuple[str, ...]]) -> str:
+    """A table whose first row is the header."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
 
 
 def _caption(result: Result, form: Form) -> str:
     rounds = max(len(series.seconds_per_step) for series in result.series.values())
     about = {f"{what} {value}": None for series in result.series.values() for what, value in series.about.items()}
+    programs = "; compiled programs stored" if result.stored_programs else ""
     return (
-        f"{result.case}: {form.caption(result, rounds)}, {result.data}; {result.machine}; "
+        f"{result.case}: {form.caption(result, rounds)}, {result.data}{programs}; {result.machine}; "
         f"{', '.join(about)}; {result.measured}"
     )
 
@@ -79,10 +94,3 @@ def _verdict(target: Target, result: Result) -> str:
         return f"NOT MET  {target}: one of the two did not finish"
     median, low, high = median_and_spread(ratios)
     return f"{'met    ' if met(target, result) else 'NOT MET'}  {target}: {median:.3f} ({low:.3f} to {high:.3f})"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |" for row in rows]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)

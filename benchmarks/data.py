@@ -13,12 +13,12 @@ import sys
 
 import _data
 from _cases import UNISONO, Case
-from _command import new_parser, parse, run
-from _environments import Environments, Program, unisono_program
+from _command import Benchmark, main
+from _environments import Program, unisono_program
 from _make_files import make_jpegs, make_records
 from _measure import Result, median_and_spread
 from _pipelines import CASES, GRAIN, TF_DATA, TF_DATA_BATCHED, TORCH, UNISONO_BATCHED, Pipeline
-from _table import Form, relative_to_unisono
+from _table import Form, relative_to
 
 PROGRAMS = {
     UNISONO: unisono_program("contenders.unisono_data"),
@@ -28,17 +28,6 @@ PROGRAMS = {
     GRAIN: Program(module="contenders.grain_data", environment="loaders"),
     TORCH: Program(module="contenders.torch_data", environment="loaders"),
 }
-
-
-def main() -> int:
-    """Returns the exit code."""
-    arguments = parse(new_parser(__doc__, CASES), CASES)
-    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
-    if not arguments.markdown:
-        for case in chosen:
-            _make_files(case)
-    environments = Environments(programs=PROGRAMS)
-    return run(chosen, arguments, environments=environments, form=FORM, data=_source, prefix="data-")
 
 
 def _make_files(case: Case) -> None:
@@ -60,7 +49,7 @@ def _cells(result: Result, name: str) -> tuple[str, ...]:
         f"{1 / seconds:,.0f}",
         f"{1 / min(series.seconds_per_step):,.0f}",
         f"{1e6 * median_and_spread(series.cpu_seconds_per_step)[0]:.3g}",
-        *relative_to_unisono(result, name),
+        *relative_to(UNISONO, result, name),
     )
 
 
@@ -75,5 +64,7 @@ FORM = Form(
     caption=_caption,
 )
 
+BENCHMARK = Benchmark(cases=CASES, programs=PROGRAMS, form=FORM, data=_source, prefix="data-", prepare=_make_files)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, BENCHMARK))

@@ -3,6 +3,7 @@
 ```
 large.py --path DIR           all cases, with this interpreter and the packages unzipped in DIR
 large.py gpt2 --rounds 3      one case, shorter
+large.py --stored-programs    keep compiled programs for the next case and the next run
 large.py --markdown           the table for the README from the last measurement
 ```
 """
@@ -10,14 +11,13 @@ large.py --markdown           the table for the README from the last measurement
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from _cases import KERAS_JAX, UNISONO
-from _command import new_parser, parse, run
-from _environments import Environments, Program, unisono_program
+from _command import Benchmark, main
+from _environments import Program, unisono_program
 from _large_models import CASES, TORCH_COMPILE, TORCH_LOADER, LargeWork
 from _measure import Result, median_and_spread
-from _table import Form, relative_to_unisono
+from _table import Form, relative_to
 
 PROGRAMS = {
     UNISONO: unisono_program("contenders.unisono_large"),
@@ -27,25 +27,13 @@ PROGRAMS = {
 }
 
 
-def main() -> int:
-    """Returns the exit code."""
-    parser = new_parser(__doc__, CASES)
-    parser.add_argument(
-        "--path", type=Path, action="append", default=[], help="a folder that all contenders can import from"
-    )
-    arguments = parse(parser, CASES)
-    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
-    environments = Environments(programs=PROGRAMS, shared=True, paths=tuple(path.resolve() for path in arguments.path))
-    return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: "random data", prefix="large-")
-
-
 def _cells(result: Result, name: str) -> tuple[str, ...]:
     series = result.series[name]
     seconds = median_and_spread(series.seconds_per_step)[0]
     return (
         f"{LargeWork(**result.workload).items_per_step / seconds:,.0f}",
         f"{1e3 * seconds:.4g}",
-        *relative_to_unisono(result, name),
+        *relative_to(UNISONO, result, name),
         f"{series.first_seconds:.1f}",
         f"{series.peak_bytes / 2**30:.1f}",
         f"{series.losses[0]:.3f} to {series.losses[-1]:.3f}",
@@ -72,5 +60,7 @@ FORM = Form(
     caption=_caption,
 )
 
+BENCHMARK = Benchmark(cases=CASES, programs=PROGRAMS, form=FORM, data=lambda _: "random data", prefix="large-")
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, BENCHMARK))

@@ -13,8 +13,8 @@ import sys
 
 import _data
 from _cases import HAND_WRITTEN, TENSORFLOW, UNISONO
-from _command import new_parser, parse, run
-from _environments import Environments, Program, unisono_program
+from _command import Benchmark, main
+from _environments import Program, unisono_program
 from _loops import CASES, EAGER
 from _step_table import FORM
 
@@ -25,14 +25,7 @@ PROGRAMS = {
     TENSORFLOW: Program(module="contenders.tf_loop", environment="tensorflow", keras_backend="tensorflow"),
 }
 
-
-def main() -> int:
-    """Returns the exit code."""
-    arguments = parse(new_parser(__doc__, CASES), CASES)
-    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
-    environments = Environments(programs=PROGRAMS)
-    return run(chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source(), prefix="loops-")
-
+BENCHMARK = Benchmark(cases=CASES, programs=PROGRAMS, form=FORM, data=lambda _: _data.source(), prefix="loops-")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, BENCHMARK))

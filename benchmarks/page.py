@@ -1,13 +1,14 @@
-"""Writes RESULTS.md and results.svg from the saved measurements: all tables, and one plot of `fit` and custom loops.
+"""Writes RESULTS.md and results.svg from the saved measurements: all tables, and one plot of small and large models.
 
 ```
-page.py       after measuring with --save
+page.py             after measuring with --save
+page.py --check     exits with 1 if that was forgotten
 ```
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import math
 import subprocess
 import sys
@@ -16,13 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from _cases import UNISONO
-from _measure import Result, median_and_spread
+from _command import load
+from _measure import median_and_spread
 
 HERE = Path(__file__).parent
 SAVED = HERE / "results" / "saved"
 
 SECTIONS = {
-    "run.py": "`fit`",
+    "run.py": "Small networks",
     "loops.py": "Custom training loops",
     "workers.py": "Two worker processes",
     "large.py": "Large models on a GPU",
@@ -36,8 +38,16 @@ SECTIONS = {
 CASES = {
     "mlp-1": "MLP, 1 CPU device",
     "mlp-2": "MLP, 2 CPU devices",
+    "mlp-4": "MLP, 4 CPU devices",
+    "mlp-8": "MLP, 8 CPU devices",
     "cnn-1": "CNN, 1 CPU device",
     "cnn-2": "CNN, 2 CPU devices",
+    "cnn-4": "CNN, 4 CPU devices",
+    "cnn-8": "CNN, 8 CPU devices",
+    "evaluate-mlp": "evaluate: MLP, 1 CPU device",
+    "evaluate-cnn": "evaluate: CNN, 1 CPU device",
+    "predict-mlp": "predict: MLP, 1 CPU device",
+    "predict-cnn": "predict: CNN, 1 CPU device",
     "mlp-gpu": "MLP, H200",
     "cnn-gpu": "CNN, H200",
     "large-resnet50": "ResNet-50, H200",
@@ -59,7 +69,7 @@ COLORS = {
     "unisono-fit": "#7aa6c2",
 }
 _LEFT, _WIDTH, _ROW, _TOP = 190, 700, 26, 60
-_LOWEST, _HIGHEST = 0.7, 32.0
+_LOWEST, _HIGHEST = 0.4, 32.0
 
 
 class Point(NamedTuple):
@@ -76,7 +86,7 @@ def read_points(case: str) -> list[Point]:
     path = SAVED / f"{case}.json"
     if not path.exists():
         return []
-    result = Result.from_dict(json.loads(path.read_text()))
+    result = load(path)
     found = {name: result.ratios(name, UNISONO) for name in result.series if name in COLORS}
     return [Point(name, *median_and_spread(ratios)) for name, ratios in found.items() if ratios]
 
@@ -85,11 +95,11 @@ def draw(points: dict[str, list[Point]]) -> str:
     """One row for each case, one dot for each contender, on a logarithmic axis; Unisono is the line at 1."""
     height = _TOP + _ROW * len(points) + 30
     parts = []
-    for tick in (1, 2, 4, 8, 16, 32):
+    for tick in (0.5, 1, 2, 4, 8, 16, 32):
         x = _x(tick)
         css = "one" if tick == 1 else "grid"
         parts.append(f'<line class="{css}" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 14}" y2="{height - 26}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{height - 10}" text-anchor="middle">{tick}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{height - 10}" text-anchor="middle">{tick:g}</text>')
     for row, (case, its) in enumerate(points.items()):
         y = _TOP + _ROW * row
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(CASES[case])}</text>')
@@ -132,9 +142,12 @@ def read_tables() -> str:
     return "\n".join(parts)
 
 
-def main() -> None:
+def main() -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the files are out of date")
+    arguments = parser.parse_args()
     points = {case: its for case in CASES if (its := read_points(case))}
-    (HERE / "results.svg").write_text(draw(points))
     introduction = (
         "# Results of the benchmarks\n\n"
         "Written by `make bench-page` from the measurements in `results/saved`. [README.md](README.md) says how they\n"
@@ -142,9 +155,17 @@ def main() -> None:
         "the quartiles of the rounds.\n\n"
         "![Time of each contender divided by that of Unisono](results.svg)\n\n"
     )
-    (HERE / "RESULTS.md").write_text(introduction + read_tables())
+    files = {HERE / "results.svg": draw(points), HERE / "RESULTS.md": introduction + read_tables()}
+    if arguments.check:
+        outdated = [path.name for path, text in files.items() if path.read_text() != text]
+        if outdated:
+            print(f"Out of date: {', '.join(outdated)}. Type: make bench-page")
+        return 1 if outdated else 0
+    for path, text in files.items():
+        path.write_text(text)
     print(f"{HERE / 'RESULTS.md'}: {len(points)} cases in the plot")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

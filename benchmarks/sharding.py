@@ -13,8 +13,8 @@ import dataclasses
 import sys
 
 from _cases import HAND_WRITTEN, UNISONO
-from _command import new_parser, parse, run
-from _environments import Environments, Program, unisono_program
+from _command import Benchmark, main
+from _environments import Program, unisono_program
 from _measure import Result
 from _sharding import CASES, MIRRORED, MODEL_PARALLEL
 from _step_table import FORM
@@ -28,24 +28,19 @@ PROGRAMS = {
 }
 
 
-def main() -> int:
-    """Returns the exit code."""
-    parser = new_parser(__doc__, CASES)
-    parser.add_argument("--same-env", action="store_true", help="all contenders use this interpreter")
-    arguments = parse(parser, CASES)
-    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
-    environments = Environments(programs=PROGRAMS, shared=arguments.same_env)
-    form = dataclasses.replace(FORM, caption=_caption)
-    return run(
-        chosen, arguments, environments=environments, form=form, data=lambda _: "random tokens", prefix="sharding-"
-    )
-
-
 def _caption(result: Result, rounds: int) -> str:
     work = ShardedWork(**result.workload)
     mesh = " x ".join(f"{size} {axis}" for axis, size in work.mesh.items())
     return f"{work.devices} {work.platform} ({mesh}), global batch {work.rows}, {rounds} rounds of {work.steps} steps"
 
 
+BENCHMARK = Benchmark(
+    cases=CASES,
+    programs=PROGRAMS,
+    form=dataclasses.replace(FORM, caption=_caption),
+    data=lambda _: "random tokens",
+    prefix="sharding-",
+)
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, BENCHMARK))

@@ -13,8 +13,8 @@ import sys
 
 import _data
 from _cases import TENSORFLOW, TORCH, UNISONO
-from _command import new_parser, parse, run
-from _environments import Environments, Program, unisono_program
+from _command import Benchmark, main
+from _environments import Program, unisono_program
 from _step_table import FORM
 from _workers import CASES, TORCH_TUNED, UNISONO_FIT
 
@@ -26,16 +26,7 @@ PROGRAMS = {
     TORCH_TUNED: Program(module="contenders.torch_workers_tuned", environment="loaders"),
 }
 
-
-def main() -> int:
-    """Returns the exit code."""
-    arguments = parse(new_parser(__doc__, CASES), CASES)
-    chosen = [case for case in CASES if not arguments.cases or case.name in arguments.cases]
-    environments = Environments(programs=PROGRAMS)
-    return run(
-        chosen, arguments, environments=environments, form=FORM, data=lambda _: _data.source(), prefix="workers-"
-    )
-
+BENCHMARK = Benchmark(cases=CASES, programs=PROGRAMS, form=FORM, data=lambda _: _data.source(), prefix="workers-")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, BENCHMARK))

@@ -23,8 +23,10 @@ def serve_fit(scope: contextlib.AbstractContextManager[Any]) -> None:
         with scope:
             model = new_model(work)
 
+        epochs = work.epochs_by_round()
+
         def train() -> dict[str, float]:
-            history = model.fit(x, y, batch_size=work.rows, epochs=work.epochs, verbose=0).history
+            history = model.fit(x, y, batch_size=work.rows, epochs=next(epochs), verbose=0).history
             return {"loss": history["loss"][-1], "peak_bytes": _peak_bytes()}
 
         return train

@@ -14,6 +14,7 @@ slower than the rest of the network. In the global view it also gets gradients o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import _data
@@ -46,7 +47,7 @@ def contender(workload: Workload, *, replica_view: bool = False) -> Train:
     mesh = Mesh(np.array(jax.devices()[: workload.replicas]), (AXIS,))
     everywhere, by_row = NamedSharding(mesh, P()), NamedSharding(mesh, P(None, AXIS))
     data = jax.device_put(_data.load(workload), everywhere)
-    epoch = _epoch_of_calls if _calls_are_better(workload) else _epoch_in_a_scan
+    epoch = _epoch_of_calls if calls_are_better(workload) else _epoch_in_a_scan
     run_epoch = epoch(workload, mesh, replica_view)
     state = jax.device_put(new_state(_new_params(workload.network)), everywhere)
     random = np.random.default_rng(1)
@@ -63,7 +64,8 @@ def contender(workload: Workload, *, replica_view: bool = False) -> Train:
     return train
 
 
-def _calls_are_better(workload: Workload) -> bool:
+def calls_are_better(workload: Workload) -> bool:
+    """Than one call with a loop."""
     return workload.network == "cnn" and workload.platform == "cpu"
 
 
@@ -98,13 +100,19 @@ def _epoch_of_calls(workload: Workload, mesh: Mesh, replica_view: bool) -> Calla
     return epoch
 
 
+def make_network(workload: Workload) -> Callable[[Params, jax.Array], jax.Array]:
+    """From rows to logits."""
+    if workload.network == "mlp":
+        return _mlp
+    return partial(_cnn, max_pool=_max_pool_by_comparison if workload.platform == "cpu" else _max_pool_by_window)
+
+
 def make_loss(workload: Workload) -> Callable[[Params, jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
     """For the rows of one device: their part of the loss, and the number of correct predictions."""
-    network = {"mlp": _mlp, "cnn": _cnn}[workload.network]
-    max_pool = _max_pool_by_comparison if workload.platform == "cpu" else _max_pool_by_window
+    network = make_network(workload)
 
     def loss_of(params: Params, x: jax.Array, y: jax.Array) -> tuple[jax.Array, jax.Array]:
-        logits = network(params, x, max_pool)
+        logits = network(params, x)
         log_probs = jax.nn.log_softmax(logits)
         loss = -jnp.take_along_axis(log_probs, y[:, None], axis=1).sum() / workload.global_batch_size
         correct = (logits.argmax(-1) == y).astype("float32").sum()
@@ -139,8 +147,7 @@ def adam(state: State, grads: Params) -> State:
     return State(params, momentum, velocity, steps, state.metrics)
 
 
-def _mlp(params: Params, x: jax.Array, max_pool: Any) -> jax.Array:
-    del max_pool
+def _mlp(params: Params, x: jax.Array) -> jax.Array:
     for kernel, bias in params[:-1]:
         x = jax.nn.relu(_product(x, kernel) + bias)
     kernel, bias = params[-1]
@@ -163,7 +170,7 @@ def _cnn(params: Params, x: jax.Array, max_pool: Callable[[jax.Array], jax.Array
     kernel, bias = params[0]
     x = lax.conv_general_dilated(x, kernel, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
     x = max_pool(jax.nn.relu(x + bias))
-    return _mlp(params[1:], x.reshape(x.shape[0], -1), max_pool)
+    return _mlp(params[1:], x.reshape(x.shape[0], -1))
 
 
 def _max_pool_by_window(x: jax.Array) -> jax.Array:
@@ -187,6 +194,11 @@ def _new_params(network: str) -> Params:
     draw = jax.nn.initializers.glorot_uniform()
     keys = jax.random.split(jax.random.key(1), len(shapes))
     return [(draw(key, shape), jnp.zeros(shape[-1])) for key, shape in zip(keys, shapes, strict=True)]
+
+
+def params_from(weights: list[np.ndarray[Any, Any]]) -> Params:
+    """Weights in the order of Keras, as pairs of kernel and bias."""
+    return [(jnp.array(kernel), jnp.array(bias)) for kernel, bias in zip(weights[::2], weights[1::2], strict=True)]
 
 
 def new_state(params: Params) -> State:

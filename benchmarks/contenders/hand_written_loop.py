@@ -20,7 +20,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from contenders.hand_written import AXIS, IN_FLIGHT, State, adam, make_loss, new_state
+from contenders.hand_written import AXIS, IN_FLIGHT, State, adam, make_loss, new_state, params_from
 
 # Weights and moments are the same everywhere; of the counters each replica has its own.
 _LAYOUT = State(P(), P(), P(), P(), P(AXIS))
@@ -66,9 +66,7 @@ def _compiled(workload: Workload, mesh: Mesh) -> Any:
 
 
 def _on_devices(workload: Workload, mesh: Mesh) -> State:
-    weights = initial_weights()
-    params = [(jnp.array(kernel), jnp.array(bias)) for kernel, bias in zip(weights[::2], weights[1::2], strict=True)]
-    state = new_state(params)._replace(metrics=jnp.zeros((workload.replicas, 2)))
+    state = new_state(params_from(initial_weights()))._replace(metrics=jnp.zeros((workload.replicas, 2)))
     return jax.device_put(state, State(*(NamedSharding(mesh, spec) for spec in _LAYOUT)))
 
 

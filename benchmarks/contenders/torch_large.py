@@ -27,10 +27,11 @@ def serve_torch(*, with_loader: bool) -> None:
         work = LargeWork.from_json(sys.argv[1])
         batches = _loaded(work) if with_loader else _resident(work)
         step = _resnet50_step() if work.network == "resnet50" else _gpt2_step()
+        epochs = work.epochs_by_round()
 
         def train() -> dict[str, float]:
             torch.cuda.reset_peak_memory_stats()
-            for _ in range(work.epochs):
+            for _ in range(next(epochs)):
                 total = torch.zeros((), device=_DEVICE)
                 for x, y in batches():
                     total += step(x, y)
