@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 from absl import app, flags, logging
 
+tf.random.set_seed(0)
+
 FLAGS = flags.FLAGS
 flags.DEFINE_string("model_dir", "model_dir", "Where checkpoints and summaries are written.")
 flags.DEFINE_integer("train_steps", 24, "Steps to train.")

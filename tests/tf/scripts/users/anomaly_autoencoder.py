@@ -5,6 +5,8 @@ import tensorflow as tf
 from tensorflow.keras import layers, losses
 from tensorflow.keras.models import Model
 
+tf.random.set_seed(0)
+
 rng = np.random.RandomState(0)
 t = np.linspace(0, 2 * np.pi, 40)
 normal = np.sin(t)[None] + 0.05 * rng.randn(300, 40)

@@ -5,6 +5,8 @@ import collections
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 rng = np.random.RandomState(0)
 CSV_COLUMNS = ["survived", "sex", "age", "fare", "deck"]
 with open("titanic.csv", "w") as f:

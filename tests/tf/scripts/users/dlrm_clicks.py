@@ -6,6 +6,8 @@ import time
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 
 def parse_args():
     parser = argparse.ArgumentParser(description="DLRM")

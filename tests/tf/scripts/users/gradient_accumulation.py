@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 
 class GradientAccumulatingModel(tf.keras.Model):
     def __init__(self, n_gradients, *args, **kwargs):

@@ -11,6 +11,8 @@ from tensorflow.keras.layers import Conv2D, Dense, Flatten, MaxPooling2D
 from tensorflow.keras.models import Sequential
 from tensorflow.keras.preprocessing.image import ImageDataGenerator
 
+tf.random.set_seed(0)
+
 AUTOTUNE = tf.data.experimental.AUTOTUNE
 IMG_HEIGHT, IMG_WIDTH, BATCH_SIZE = 16, 16, 8
 rng = np.random.RandomState(0)

@@ -5,6 +5,8 @@ import tensorflow as tf
 from tensorflow import keras
 from tensorflow.keras import layers, mixed_precision
 
+tf.random.set_seed(0)
+
 policy = mixed_precision.Policy("mixed_float16")
 mixed_precision.set_global_policy(policy)
 print("Compute dtype: %s" % policy.compute_dtype)

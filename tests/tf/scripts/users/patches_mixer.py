@@ -5,6 +5,8 @@ import tensorflow as tf
 from tensorflow import keras
 from tensorflow.keras import layers
 
+tf.random.set_seed(0)
+
 num_classes = 4
 input_shape = (16, 16, 3)
 image_size, patch_size, projection_dim, num_heads, transformer_layers = 16, 4, 16, 2, 1

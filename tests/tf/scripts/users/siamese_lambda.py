@@ -9,6 +9,8 @@ from tensorflow.keras.models import Model
 from tensorflow.keras.optimizers import RMSprop
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 num_classes = 4
 epochs = 5
 random.seed(0)

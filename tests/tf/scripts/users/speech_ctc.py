@@ -5,6 +5,8 @@ import tensorflow as tf
 from tensorflow import keras
 import tensorflow.keras.backend as K
 
+tf.random.set_seed(0)
+
 characters = [x for x in "abcdefgh "]
 char_to_num = keras.layers.StringLookup(vocabulary=characters, oov_token="")
 num_to_char = keras.layers.StringLookup(vocabulary=char_to_num.get_vocabulary(), oov_token="", invert=True)

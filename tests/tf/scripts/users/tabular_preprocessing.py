@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.keras import layers
 
+tf.random.set_seed(0)
+
 rng = np.random.RandomState(0)
 N = 400
 table = {

@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 t = np.arange(600, dtype=np.float32)
 data = np.stack([np.sin(t / 7), np.cos(t / 7), np.random.RandomState(0).randn(600) * 0.05], axis=1).astype(np.float32)
 column_indices = {"wx": 0, "wy": 1, "noise": 2}

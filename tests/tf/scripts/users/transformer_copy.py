@@ -5,6 +5,8 @@ import time
 import numpy as np
 import tensorflow as tf
 
+tf.random.set_seed(0)
+
 VOCAB, MAX_LEN = 14, 6
 
 

@@ -19,6 +19,8 @@ from tensorflow.keras.layers import (
 from tensorflow.keras.models import Model, load_model
 from tensorflow.keras.optimizers import Adam
 
+tf.random.set_seed(0)
+
 SIZE = 32
 OUTPUT_CLASSES = 3
 

@@ -5,6 +5,8 @@ import tensorflow as tf
 from tensorflow import keras
 from tensorflow.keras import layers
 
+tf.random.set_seed(0)
+
 latent_dim = 2
 
 

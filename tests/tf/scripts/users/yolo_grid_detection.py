@@ -10,6 +10,8 @@ import tensorflow as tf
 from tensorflow import keras
 from tensorflow.keras import layers
 
+tf.random.set_seed(0)
+
 IMG, GRID, NUM_CLASSES, BATCH_SIZE = 32, 4, 2, 16
 strategy = tf.distribute.MirroredStrategy()
 print("Number of devices: {}".format(strategy.num_replicas_in_sync))
