@@ -47,8 +47,16 @@ class Case:
 
     def plan(self) -> None:
         bandwidth = "measure-processes" if self.strategy == "workers" else "measure"
-        devices = str(max(self.numbers)) if self.strategy == "sharded" else "1"
-        options = ["--devices", devices, "--bandwidth", bandwidth, "--json", str(SCRIPT), self.network, self.strategy]
+        options = [
+            "--devices",
+            str(max(self.numbers)),
+            "--bandwidth",
+            bandwidth,
+            "--json",
+            str(SCRIPT),
+            self.network,
+            self.strategy,
+        ]
         found = json.loads(_run([sys.executable, "-m", "unisono_launch", "plan", *options]))
         for each in found["same_batch"]:
             if each["devices"] in self.numbers:

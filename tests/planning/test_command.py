@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from unisono._src.cli import main
 from unisono._src.planning import _compute_time, _exchange_time
+from unisono._src.planning._plan import count_cores
 
 SCRIPT = Path(__file__).with_name("train.py")
 
@@ -66,7 +68,19 @@ def test_a_mesh_has_memory_and_no_times(capsys: pytest.CaptureFixture[str], tmp_
 def test_cpu_devices_of_this_machine_are_measured(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = plan(capsys, "mirrored", tmp_path, "--devices", "2", "--bandwidth", "measure")
     assert found["cores"] >= 1
+    # No more than the cores, the devices of the strategy, or those that were asked for.
+    assert found["most_devices"] == found["same_rows"][-1]["devices"] == max(found["cores"], 2)
     assert "between cpu devices of one process" in found["exchange"]
+
+
+def test_the_text_says_up_to_how_many_cpu_devices_it_predicts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["plan", str(SCRIPT), "--devices", "3", "mirrored", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert f"times are predicted for up to {max(count_cores(), 3)} devices" in text
+    assert re.search(r"│ +3 │ +22 │", text)  # a number that is no power of two has a line, too
+    assert "--bandwidth 100gbe" in text
 
 
 def test_a_script_without_fit_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from unisono._src.planning._collectives import Collective
 from unisono._src.planning._compute_time import ComputeTimer
-from unisono._src.planning._cost_model import CostModel, last_that_pays
+from unisono._src.planning._cost_model import MOST_DEVICES, CostModel, choose_numbers, last_that_pays, least_gain
 from unisono._src.planning._interconnect import Measured, Ring, parse_bandwidth
 
 
@@ -23,11 +23,12 @@ def costs(exchange: Any, cores: int | None = None) -> CostModel:
     return CostModel(GivenTimes(None, cores), [Collective("all-reduce", 10_000_000)], exchange)  # type: ignore[arg-type]
 
 
+NUMBERS = choose_numbers(MOST_DEVICES)
 RING = Ring("test", bandwidth=1e9, latency=1e-5)
 
 
 def test_a_step_computes_its_rows_and_sums_its_gradients_in_a_ring() -> None:
-    found = {each.devices: each for each in costs(RING).same_batch(1024)}
+    found = {each.devices: each for each in costs(RING).same_batch(1024, NUMBERS)}
     assert found[1].seconds == pytest.approx(1e-3 + 0.1024)
     assert found[4].rows == 256
     assert found[4].compute == pytest.approx(1e-3 + 0.0256)
@@ -38,7 +39,7 @@ def test_a_step_computes_its_rows_and_sums_its_gradients_in_a_ring() -> None:
 
 
 def test_with_the_same_rows_of_a_device_only_the_exchange_grows() -> None:
-    first, *more = costs(RING).same_rows(256)
+    first, *more = costs(RING).same_rows(256, NUMBERS)
     assert {each.compute for each in more} == {first.compute}
     assert more[-1].devices == 1024
     assert more[-1].efficiency == pytest.approx(first.compute / more[-1].seconds)
@@ -46,18 +47,25 @@ def test_with_the_same_rows_of_a_device_only_the_exchange_grows() -> None:
 
 def test_devices_beyond_the_cores_divide_them() -> None:
     exchange = Measured("here", {2: 1e-3, 4: 2e-3, 8: 4e-3})
-    found = {each.devices: each for each in costs(exchange, cores=2).same_rows(100, most=16)}
+    found = {each.devices: each for each in costs(exchange, cores=2).same_rows(100, choose_numbers(16))}
     assert found[2].compute == found[1].compute
     assert found[8].compute == pytest.approx(4 * found[2].compute)
     assert found[16].exchange == pytest.approx(8e-3)
 
 
 def test_more_devices_pay_until_a_doubling_gains_less_than_half() -> None:
-    found = costs(RING).same_batch(1024)
+    found = costs(RING).same_batch(1024, NUMBERS)
     last = last_that_pays(found)
     rates = {each.devices: each.rows_per_second for each in found}
     assert rates[last.devices] >= 1.5 * rates[last.devices // 2]
     assert rates[last.devices * 2] < 1.5 * rates[last.devices]
+
+
+def test_a_number_between_two_powers_of_two_has_to_gain_less_than_a_doubling() -> None:
+    found = {each.devices: each for each in costs(RING).same_rows(256, choose_numbers(6))}
+    assert list(found) == [1, 2, 4, 6]
+    assert least_gain(found[2], found[4]) == 1.5
+    assert 1.0 < least_gain(found[4], found[6]) < 1.5
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ def plan(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="unisono plan",
         description="Runs a script up to its first model.fit, compiles the training step instead of training, and "
-        "prints its memory, the largest batch, and predicted step times on 2 to 1024 devices. Code after "
-        "this call to fit does not run.",
+        "prints its memory, the largest batch, and predicted step times: on up to 1024 devices, or on as many CPU "
+        "devices as this machine has cores. Code after this call to fit does not run.",
         epilog="All other arguments, and those after --, are the script's.",
         allow_abbrev=False,
     )

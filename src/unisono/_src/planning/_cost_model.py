@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +12,7 @@ from unisono._src.planning._collectives import Collective
 from unisono._src.planning._compute_time import ComputeTimer
 from unisono._src.planning._interconnect import Exchange
 
-DEVICES: Final = tuple(2**power for power in range(11))
+MOST_DEVICES: Final = 1024
 
 # Twice the devices have to make training at least this many times as fast.
 PAYS: Final = 1.5
@@ -59,17 +60,16 @@ class CostModel:
     collectives: Sequence[Collective]
     exchange: Exchange
 
-    def same_batch(self, global_batch: int, *, most: int = DEVICES[-1]) -> list[Prediction]:
+    def same_batch(self, global_batch: int, numbers: Sequence[int]) -> list[Prediction]:
         """The global batch stays, and is divided among more devices."""
-        numbers = [number for number in DEVICES if number <= min(most, global_batch)]
-        for number in numbers:
+        cases = [(number, -(-global_batch // number)) for number in numbers if number <= global_batch]
+        for number, rows in cases:
             if number <= _MEASURED_DEVICES:
-                self.timer.measure(number, -(-global_batch // number))
-        return self._predict([(number, -(-global_batch // number)) for number in numbers])
+                self.timer.measure(number, rows)
+        return self._predict(cases)
 
-    def same_rows(self, rows: int, *, most: int = DEVICES[-1]) -> list[Prediction]:
+    def same_rows(self, rows: int, numbers: Sequence[int]) -> list[Prediction]:
         """The rows of a device stay, and the global batch grows with the devices."""
-        numbers = [number for number in DEVICES if number <= most]
         for number in numbers:
             self.timer.measure(number, rows)
         return self._predict([(number, rows) for number in numbers])
@@ -85,9 +85,24 @@ class CostModel:
         return found
 
 
+def choose_numbers(most: int, *also: int) -> list[int]:
+    """The numbers of devices to predict: 1, 2, 4, … up to ``most``, that one, and those in ``also``.
+
+    >>> choose_numbers(6), choose_numbers(8, 3)
+    ([1, 2, 4, 6], [1, 2, 3, 4, 8])
+    """
+    doublings = [2**power for power in range(most.bit_length())]
+    return sorted({*doublings, most, *also})
+
+
 def last_that_pays(predictions: Sequence[Prediction]) -> Prediction:
-    """The last number of devices before a doubling that makes training less than ``PAYS`` times as fast."""
+    """The last number of devices before one that is not worth its devices (:func:`least_gain`)."""
     for fewer, more in itertools.pairwise(predictions):
-        if more.rows_per_second < PAYS * fewer.rows_per_second:
+        if more.rows_per_second < least_gain(fewer, more) * fewer.rows_per_second:
             return fewer
     return predictions[-1]
+
+
+def least_gain(fewer: Prediction, more: Prediction) -> float:
+    """How many times as fast more devices have to be: ``PAYS`` for a doubling, less for fewer."""
+    return float(PAYS ** math.log2(more.devices / fewer.devices))

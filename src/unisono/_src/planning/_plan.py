@@ -16,7 +16,7 @@ from unisono._src.devices import Placement, ShardedPlacement
 from unisono._src.keras_hooks import get_owner
 from unisono._src.planning._collectives import Collective, expect_collectives, read_collectives
 from unisono._src.planning._compute_time import ComputeTimer
-from unisono._src.planning._cost_model import CostModel, Prediction, last_that_pays
+from unisono._src.planning._cost_model import MOST_DEVICES, CostModel, Prediction, choose_numbers, last_that_pays
 from unisono._src.planning._exchange_time import measure_devices, measure_processes
 from unisono._src.planning._interconnect import Exchange, Measured, parse_bandwidth
 from unisono._src.planning._largest_batch import BatchSearch, search_largest_batch
@@ -59,6 +59,7 @@ class Plan:
         flops: floating-point operations of the products and convolutions of a step on one device.
         bytes_accessed: what a step reads and writes on one device, as XLA counts it.
         cores: which CPU devices of this machine share; None if each device has its own.
+        most_devices: up to how many devices times are predicted.
         same_batch: predictions for the script's global batch on more devices.
         same_rows: predictions for as many rows on each device as in the script.
         notes: what is not predicted, and why.
@@ -78,6 +79,7 @@ class Plan:
     flops: float
     bytes_accessed: float
     cores: int | None
+    most_devices: int
     collectives: Sequence[Collective]
     exchange: str
     same_batch: Sequence[Prediction] = ()
@@ -145,6 +147,7 @@ class _Planner:
             flops=program.product_flops / placement.mesh.size,
             bytes_accessed=program.cost.get("bytes accessed", 0.0),
             cores=self._shared_cores(exchange),
+            most_devices=self._most_devices(exchange),
             collectives=collectives,
             exchange=exchange.description,
             same_batch=same_batch,
@@ -201,12 +204,22 @@ class _Planner:
         costs = CostModel(ComputeTimer(self._examined, self._shared_cores(exchange)), collectives, exchange)
         rows = -(-batch // max(self._placement.num_replicas, self._options.devices or 1))
         try:
-            return costs.same_batch(batch), costs.same_rows(rows)
+            numbers = choose_numbers(self._most_devices(exchange), *self._own_numbers())
+            return costs.same_batch(batch, numbers), costs.same_rows(rows, numbers)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
             self._notes.append(NOT_ON_ONE.format(needed=str(error).splitlines()[0]))
             return (), ()
+
+    def _own_numbers(self) -> list[int]:
+        """The devices of the script's strategy, and those that were asked for."""
+        return [self._placement.num_replicas, self._options.devices or 1]
+
+    def _most_devices(self, exchange: Exchange) -> int:
+        """CPU devices of this machine beyond its cores gain nothing: as many as there are cores, or as are wanted."""
+        cores = self._shared_cores(exchange)
+        return MOST_DEVICES if cores is None else max(cores, *self._own_numbers())
 
     def _shared_cores(self, exchange: Exchange) -> int | None:
         """CPU devices of this machine share its cores. Those behind a network that was named have their own."""

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono._src.core import format_bytes
-from unisono._src.planning._cost_model import PAYS, Prediction, last_that_pays
+from unisono._src.planning._cost_model import MOST_DEVICES, Prediction, last_that_pays, least_gain
 from unisono._src.planning._plan import Plan
 
 
@@ -61,7 +61,14 @@ def _describe(plan: Plan) -> Iterator[str]:
     yield f"Exchange per step: {sent or 'nothing'}"
     yield f"  {plan.exchange}"
     if plan.cores is not None:
-        yield f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}."
+        yield (
+            f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}: times are predicted for up to "
+            f"{plan.most_devices} device{'s' * (plan.most_devices > 1)}."
+        )
+        yield (
+            f"  For more of them: --devices 8. For machines of their own, up to {MOST_DEVICES}: --bandwidth 100gbe, or "
+            "that of your network."
+        )
 
 
 def _table(title: str, predictions: Sequence[Prediction]) -> Table:
@@ -82,10 +89,13 @@ def _table(title: str, predictions: Sequence[Prediction]) -> Table:
 def _verdict(predictions: Sequence[Prediction]) -> str:
     last = last_that_pays(predictions)
     if last is predictions[-1]:
+        if last.devices == 1:
+            return "This machine has one core, and the table one device: there is nothing to compare."
         return f"More devices are worthwhile up to {last.devices}, the largest number in the table."
     following = next(each for each in predictions if each.devices > last.devices)
     gain = following.rows_per_second / last.rows_per_second
+    step = "a doubling" if following.devices == 2 * last.devices else "this"
     return (
         f"More devices are worthwhile up to {last.devices}: {following.devices} would be only {gain:.2f} times as fast "
-        f"(a doubling should bring at least {PAYS} times)."
+        f"({step} should bring at least {least_gain(last, following):.3g} times)."
     )
