@@ -29,7 +29,7 @@ def test_a_line_chart_has_a_line_per_series_a_legend_and_labelled_marks():
     lines = [each for each in elements(chart, "path", "line") if each.get("d").count("L") == 2]
     assert [each.get("class") for each in lines] == ["line c1", "line c2"]
     assert {"Loss", "epoch", "loss", "val_loss", "restart 1"} <= set(texts(chart))
-    assert len(elements(chart, "path", "mark")) == 1
+    assert len(elements(chart, "path", "mark")) == 2  # and the sample in the legend
 
 
 def test_text_of_the_user_is_escaped():
@@ -96,6 +96,36 @@ def test_ticks_are_round_numbers_within_the_axis():
     assert Scale("log", 0.15, 0.9, 0, 100).ticks(5) == pytest.approx([0.2, 0.5])
     constant = fit_scale("linear", [0.5, 0.5], 0, 100)
     assert constant.low < 0.5 < constant.high
+
+
+def test_the_numbers_of_an_axis_have_one_format():
+    rates = draw_lines([Series("rate", [1, 2, 3], [0.001, 0.0005, 0.0])])
+    assert {"0", "0.0002", "0.0004", "0.0006", "0.0008", "0.001"} <= set(texts(rates))
+    assert not any("e-" in text for text in texts(rates))
+    steps = draw_lines([Series("loss", [0, 20_000], [1.0, 2.0])])
+    assert {"5k", "10k", "20k"} <= set(texts(steps))
+    tiny = draw_lines([Series("loss", [1, 2], [0.0, 1e-14])])
+    assert {"0", "0.2e-14", "1e-14"} <= set(texts(tiny))
+
+
+def test_a_long_legend_is_wrapped_and_leaves_room_for_the_plot():
+    names = [
+        f"runs/a-folder-whose-name-is-longer-than-a-line-of-the-legend/and-has-an-end-{number}" for number in range(20)
+    ]
+    chart = draw_lines([Series(name, [1, 2], [1, 2]) for name in names])
+    assert all(any(f"end-{number}" in text for text in texts(chart)) for number in range(20))
+    places = [float(each.get("y")) for each in elements(chart, "text", "small")]
+    assert max(places) - min(places) > 100
+    assert max(places) <= float(ElementTree.fromstring(chart).get("height"))
+
+
+def test_marks_of_one_label_share_an_entry_of_the_legend():
+    marks = [Mark(1, "restart", "a"), Mark(2, "restart", "b"), Mark(2.5, "preemption")]
+    chart = draw_lines([Series("loss", [0, 3], [1, 2])], marks=marks)
+    assert texts(chart).count("restart") == texts(chart).count("preemption") == 1
+    lines = [each for each in elements(chart, "path", "mark") if each.find(SVG + "title") is not None]
+    assert [each.find(SVG + "title").text for each in lines] == ["a", "b", "preemption"]
+    assert lines[0].get("stroke-dasharray") != lines[2].get("stroke-dasharray")
 
 
 def test_only_a_standalone_chart_carries_its_style():

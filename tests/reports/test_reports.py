@@ -12,6 +12,8 @@ from rich.console import Console
 
 from unisono._src.cli._report import report, watch
 from unisono._src.reports import describe_in_terminal, judge, make_page, read_run
+from unisono._src.reports._curves import _marks
+from unisono._src.reports._progress import draw_progress
 from unisono._src.reports._time_line import describe_status, list_happenings, list_restarts
 
 NOW = 2_000.0
@@ -97,7 +99,7 @@ def test_text_of_the_user_is_harmless_in_a_page_and_in_a_terminal(tmp_path: Path
     [
         ("input_wait", 0.38, "input-bound", "prefetch"),
         ("copy", 0.2, "copy-bound", "uint8"),
-        ("compile", 0.5, "compile-bound", "deterministic"),
+        ("compile", 0.5, "compile-bound", "JAX_COMPILATION_CACHE_DIR"),
         ("checkpoint", 0.1, "checkpoint-bound", "EverySeconds"),
         ("callbacks", 0.3, "callback-bound", "on_epoch_end"),
         ("validation", 0.5, "validation-bound", "validation_freq"),
@@ -124,6 +126,21 @@ def test_an_input_bound_run_names_the_map_its_line_and_the_reason(tmp_path: Path
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "remedy", "other"),
+    [
+        ({"kind": "arrays"}, "batch_size that divides", "drop_remainder"),
+        ({"kind": "Dataset", "explain": "…"}, "drop_remainder=True", "divides"),
+        ({"kind": "PyDataset"}, "all batches one shape", "drop_remainder"),
+    ],
+)
+def test_the_remedy_for_compilation_fits_the_input(given: Any, remedy: str, other: str, tmp_path: Path) -> None:
+    lines = [start(), epoch(0, 1_100.0, {"compute": 50.0, "compile": 50.0})]
+    text = judge(read_run(write_run(tmp_path, lines, input=given)).main_fit)[0].text
+    assert remedy in text
+    assert other not in text
+
+
 def test_below_the_thresholds_a_run_is_compute_bound_and_says_where_the_all_reduce_is(tmp_path: Path) -> None:
     lines = [start(), epoch(0, 1_100.0, {"compute": 92.0, "input_wait": 8.0})]
     verdict = judge(read_run(write_run(tmp_path, lines)).main_fit)[0]
@@ -144,8 +161,40 @@ def test_what_a_resumed_run_did_again_replaces_what_was_lost(tmp_path: Path) -> 
     assert restart.text == f"{cause}; continues from step 10 on 2 devices, 5 s later"
     page = make_page([run], NOW)
     assert cause in page
-    assert "computed again later" in page
+    assert "lost, and computed again" in page
     assert [each.kind for each in list_happenings(run)] == ["start", "restart", "end"]
+
+
+def read_lines_of(chart: str) -> list[list[str]]:
+    """The points of each line in the plot, without those of the legend."""
+    paths = re.findall(r'<path class="line c\d" d="([^"h]*)"', chart)
+    return [re.findall(r"[ML][\d.]+ [\d.]+", path) for path in paths]
+
+
+def test_lost_steps_leave_the_line_and_the_attempts_have_a_gap_between_them(tmp_path: Path) -> None:
+    lost = {**epoch(1, 1_012.0), "kind": "steps", "step": 12, "steps": 2}
+    lines = [start(), epoch(0, 1_010.0), lost, start(1_020.0, step=11), epoch(1, 1_030.0), end(1_031.0)]
+    kept, again = read_lines_of(draw_progress(read_run(write_run(tmp_path, lines))))
+    assert [point[0] for point in kept] == ["M", "L", "M", "L"]
+    assert again[0] == "M" + kept[1][1:]  # one lost step is a line from the last one that was kept, not a dot
+    assert len(again) == 2
+
+
+def test_the_cause_of_a_restart_is_shown_in_full_and_above_the_plot(tmp_path: Path) -> None:
+    cause = "worker 1 on host-with-a-long-name-07.example.org was killed by SIGKILL at step 110 (fit)"
+    killed = {"version": 1, "time": 1_015.0, "event": "failed", "attempt": 0, "code": 69, "cause": cause}
+    lines = [start(), epoch(0, 1_010.0), start(1_020.0, step=10), epoch(1, 1_030.0), end(1_031.0)]
+    chart = draw_progress(read_run(write_run(tmp_path, lines, events=[killed])))
+    texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)', chart)
+    assert f"restart: {cause}" in " ".join(text for _, _, text in texts)
+    top = float(re.findall(r'<path class="mark" d="M[\d.]+ ([\d.]+)V', chart)[0])
+    assert all(float(y) < top for _, y, text in texts if text in cause and len(text) > 5)
+
+
+def test_a_restart_is_drawn_in_its_epoch_also_after_initial_epoch(tmp_path: Path) -> None:
+    lines = [start(), epoch(5, 1_010.0, step=10), start(1_020.0, step=10), epoch(6, 1_030.0, step=20), end(1_031.0)]
+    run = read_run(write_run(tmp_path, lines))
+    assert [mark.x for mark in _marks(run, run.main_fit)] == [6.0]
 
 
 def test_a_preemption_without_a_launcher_is_told_from_a_kill(tmp_path: Path) -> None:
@@ -172,6 +221,19 @@ def test_one_long_epoch_is_shown_by_its_steps(tmp_path: Path) -> None:
     assert ">step</text>" in make_page([run], NOW)
 
 
+def test_a_loss_of_a_step_that_is_not_finite_is_said(tmp_path: Path) -> None:
+    within = [{**epoch(0, 1_000.0 + n, metrics={"loss": "Infinity"}), "kind": "steps", "step": n} for n in (1, 2)]
+    verdicts = judge(read_run(write_run(tmp_path, [start(), *within])).main_fit)
+    assert any("loss is not finite since step 1" in verdict.text for verdict in verdicts)
+
+
+def test_values_that_are_not_finite_do_not_choose_the_scale(tmp_path: Path) -> None:
+    losses = [{"loss": value} for value in (1.0, "Infinity", 2.0)]
+    lines = [start(), *(epoch(number, 1_010.0 + number, metrics=loss) for number, loss in enumerate(losses))]
+    page = make_page([read_run(write_run(tmp_path, lines))], NOW)
+    assert ">1.5</text>" in page  # a logarithmic axis from 1 to 2 would have no such tick
+
+
 def test_a_loss_that_is_not_finite_is_said(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path, [start(), epoch(0, 1_010.0), epoch(1, 1_020.0, metrics={"loss": "NaN"})]))
     assert any(verdict.title == "not finite" and "epoch 2" in verdict.text for verdict in judge(run.main_fit))
@@ -188,6 +250,73 @@ def test_several_runs_are_compared_in_one_page(
     assert "2 runs" in page
     assert "simple: loss" in page
     assert "other: val_loss" in page
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    lines = [start(), epoch(0, 1_010.0), end(1_011.0)]
+    runs = [read_run(write_run(tmp_path / parent / "run", lines)) for parent in ("small", "large")]
+    page = make_page(runs, NOW)
+    for run in runs:
+        assert f"<th>{run.path}</th>" in page
+
+
+def test_a_run_by_steps_and_one_by_epochs_share_an_axis_of_steps(simple: Path, tmp_path: Path) -> None:
+    within = [{**epoch(0, 1_000.0 + n, metrics={"loss": 1 / n}), "kind": "steps", "step": n} for n in range(1, 5)]
+    page = make_page([read_run(simple), read_run(write_run(tmp_path / "long", [start(), *within]))], NOW)
+    side_by_side = page.partition("Side by side")[2].partition("</svg>")[0]
+    assert ">step</text>" in side_by_side
+    assert "loss: 0.33333 at 30" in side_by_side  # the third epoch of the first run
+
+
+def test_a_script_with_hundreds_of_fits_has_a_short_page(tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = []
+    for number in range(1, 301):
+        begin = 1_000.0 + 3 * number
+        lines += [start(begin), epoch(0, begin + 1), end(begin + 2)]
+        for line in lines[-3:]:
+            line["fit"] = number
+    page = make_page([read_run(write_run(tmp_path, lines))], NOW)
+    assert "560 starts and ends of fit in between are in metrics.jsonl" in page
+    assert "of the first 8 of 300 calls of fit" in page
+    assert page.count("<tr>") < 100
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_lines_make_a_small_page(tmp_path: Path) -> None:
+    lines = [start(), *(epoch(number, 1_000.0 + number) for number in range(100_000))]
+    assert len(make_page([read_run(write_run(tmp_path, lines))], NOW)) < 500_000
+
+
+def test_a_run_of_one_step_has_a_page(tmp_path: Path) -> None:
+    line = {**epoch(0, 1_000.1), "step": 1, "steps": 1}
+    page = make_page([read_run(write_run(tmp_path, [start(), line, end(1_000.2)], steps_per_epoch=1))], NOW)
+    assert "1 of 3" in page
+    assert "NaN" not in page
+
+
+def test_lines_of_other_tools_and_broken_descriptions_are_left_out(simple: Path) -> None:
+    with (simple / "metrics.jsonl").open("a") as file:
+        file.write('{"loss": 0.5, "step": 3}\n{"kind":"epoch","fit":"x","time":1,"epoch":0,"step":1}\n')
+        file.write('{"kind":"epoch","fit":1,"time":NaN,"epoch":0,"step":1}\n' + "[" * 100_000 + "\n")
+        file.write('{"kind":"epoch","fit":1,"time":1,"epoch":0,"step":1,"metrics":null}\n')
+    (simple / "run.json").write_text('{"version":1,"fits":{"1":[]},"devices":3,"mesh":"x","versions":null}')
+    run = read_run(simple)
+    assert len(run.main_fit.epochs) == 3
+    page = make_page([run], NOW)
+    assert "<th>strategy</th>" not in page
+
+
+def test_control_characters_and_half_letters_reach_neither_page_nor_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = "loss\x1b[2J\x07\ud800"
+    folder = write_run(tmp_path / "run", [start(), epoch(0, 1_010.0, metrics={evil: 1.0}), end(1_011.0, evil)])
+    assert report([str(folder)]) == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert watch([str(folder), "--once"]) == 0
+    for text in (page, capsys.readouterr().out):
+        assert "loss\N{REPLACEMENT CHARACTER}[2J" in text
+        assert "\x07" not in text
 
 
 def test_the_page_is_written_into_the_folder_of_the_run(simple: Path) -> None:
@@ -207,6 +336,8 @@ def test_the_page_is_written_into_the_folder_of_the_run(simple: Path) -> None:
             "format version 99, and this Unisono reads up to version 1",
         ),
         (lambda path: (write_run(path, [start()]), (path / "run.json").write_text('{"version":7}')), "version 7"),
+        (lambda path: (path / "metrics.jsonl").mkdir(parents=True), "metrics.jsonl cannot be read: Is a directory"),
+        (lambda path: (path.mkdir(), (path / "metrics.jsonl").write_bytes(b"\xff\x00{")), "no training is recorded"),
     ],
 )
 def test_a_folder_that_cannot_be_shown_is_one_clear_sentence(

@@ -63,7 +63,7 @@ def test_run_json_describes_model_devices_versions_and_each_fit(make_model: Make
     assert operation["operation"] == "map(_slow_in_python)"
     line = _slow_in_python.__code__.co_firstlineno
     assert operation["location"].endswith(f"test_run_records.py:{line}")
-    assert run["fits"]["2"]["input"]["kind"] == "ndarray"
+    assert run["fits"]["2"]["input"]["kind"] == "arrays"
     assert [line["fit"] for line in read_lines(tmp_path)] == [1, 1, 1, 2, 2, 2]
 
 

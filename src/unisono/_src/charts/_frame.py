@@ -2,169 +2,120 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final, Literal
+from typing import Final
 
-from unisono._src.charts._numbers import format_number
+from unisono._src.charts._legend import LINE_HEIGHT, Legend, LegendEntry, mark_dashes
+from unisono._src.charts._numbers import format_ticks
 from unisono._src.charts._scale import Scale
-from unisono._src.charts._style import chart_style, color_class
+from unisono._src.charts._style import chart_style
+from unisono._src.charts._text import draw_text
 
 LEFT: Final = 58
 RIGHT: Final = 14
-_LINE_HEIGHT: Final = 17
-_MAX_LEGEND_LETTERS: Final = 40
-_MAX_LABELLED_MARKS: Final = 8
+_LEAST_PLOT_HEIGHT: Final = 130  # a chart with a long legend becomes higher
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A vertical line at ``x``, such as a restart."""
+    """A vertical line at ``x``, such as a restart. The legend has an entry for each ``label`` that marks have.
+
+    Browsers show ``detail`` while the pointer is on the line.
+    """
 
     x: float
     label: str
+    detail: str = ""
 
 
-@dataclass(frozen=True)
-class LegendEntry:
-    """A name with the color of its series."""
-
-    name: str
-    color: int
-    kind: Literal["line", "area"] = "line"
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
 class Frame:
-    """The place of the plot inside a chart of ``width`` × ``height``, and what is drawn around it."""
+    """The place of the plot inside a chart, and what is drawn around it.
 
-    width: int
-    height: int
-    title: str
-    x_label: str
-    y_label: str
-    legend: Sequence[LegendEntry]
+    Args:
+        width: of the chart.
+        height: of the chart; it is more if the legend needs it.
+        title: above all.
+        x_label: below the x axis.
+        y_label: above the y axis.
+        legend: entries for what is in the plot. Those for ``marks`` are added.
+        marks: vertical lines in the plot.
+    """
 
-    @property
-    def top(self) -> float:
-        """The upper edge of the plot: below the title, the label of the y axis and the legend."""
-        return 12 + _LINE_HEIGHT * (bool(self.title) + bool(self.y_label) + len(self._legend_rows()))
-
-    @property
-    def bottom(self) -> float:
-        """The lower edge of the plot: above the ticks and the label of the x axis."""
-        return self.height - (22 + (_LINE_HEIGHT if self.x_label else 0))
-
-    @property
-    def right(self) -> float:
-        """The right edge of the plot."""
-        return self.width - RIGHT
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        title: str,
+        x_label: str,
+        y_label: str,
+        legend: Sequence[LegendEntry],
+        marks: Sequence[Mark],
+    ):
+        self._title, self._x_label, self._y_label, self._marks = title, x_label, y_label, marks
+        self._mark_numbers = {label: number for number, label in enumerate(dict.fromkeys(each.label for each in marks))}
+        entries = [LegendEntry(label, number, "mark") for label, number in self._mark_numbers.items()]
+        self.right = width - RIGHT
+        self._legend = Legend([*legend, *entries], self.right)
+        self.top = 12 + LINE_HEIGHT * (bool(title) + bool(y_label)) + self._legend.height
+        below = 22 + LINE_HEIGHT * bool(x_label)
+        self._width, self._height = width, max(height, int(self.top + _LEAST_PLOT_HEIGHT + below))
+        self.bottom = self._height - below
 
     def draw(self, body: Sequence[str], standalone: bool) -> str:
         """The chart with ``body`` in its plot."""
         style = f'<style>{chart_style()}</style><rect class="background" width="100%" height="100%" rx="6"/>'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="unisono-chart" role="img" '
-            f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}" '
-            f'aria-label="{escape(self.title or self.y_label)}">'
+            f'viewBox="0 0 {self._width} {self._height}" width="{self._width}" height="{self._height}" '
+            f'aria-label="{escape(self._title or self._y_label)}">'
             f"{style if standalone else ''}{''.join(self._headings())}{''.join(body)}</svg>"
         )
 
     def draw_x_axis(self, scale: Scale, whole: bool) -> list[str]:
         """Ticks below the plot."""
         parts = []
-        for value in scale.ticks(max(2, int((self.right - LEFT) // 70)), whole):
+        ticks = scale.ticks(max(2, int((self.right - LEFT) // 70)), whole)
+        for value, text in zip(ticks, format_ticks(ticks, scale.kind), strict=True):
             x = scale.place(value)
             parts.append(f'<path class="grid" d="M{x:.1f} {self.bottom:.1f}v4"/>')
-            parts.append(_text(x, self.bottom + 16, format_number(value, 4), "small", "middle"))
-        if self.x_label:
-            parts.append(_text((LEFT + self.right) / 2, self.height - 6, self.x_label, "small", "middle"))
+            parts.append(draw_text(x, self.bottom + 16, text, "small", "middle"))
+        if self._x_label:
+            parts.append(draw_text((LEFT + self.right) / 2, self._height - 6, self._x_label, "small", "middle"))
         return parts
 
     def draw_y_axis(self, scale: Scale) -> list[str]:
         """Ticks to the left of the plot, with a grid."""
         parts = []
-        for value in scale.ticks(max(2, int((self.bottom - self.top) // 34))):
+        ticks = scale.ticks(max(2, int((self.bottom - self.top) // 34)))
+        for value, text in zip(ticks, format_ticks(ticks, scale.kind), strict=True):
             y = scale.place(value)
             parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{self.right:.1f}"/>')
-            parts.append(_text(LEFT - 7, y + 4, format_number(value), "small", "end"))
+            parts.append(draw_text(LEFT - 7, y + 4, text, "small", "end"))
         return parts
 
-    def draw_marks(self, marks: Sequence[Mark], scale: Scale) -> list[str]:
-        """Vertical lines with labels; the labels of neighbours are on different lines."""
+    def draw_marks(self, scale: Scale) -> list[str]:
+        """The vertical lines of the marks that are on the scale."""
         parts = []
-        row_ends: list[float] = []
-        for mark in sorted(marks, key=lambda each: each.x):
-            if not (scale.can_place(mark.x) and scale.low <= mark.x <= scale.high):
-                continue
-            x = scale.place(mark.x)
-            line = f"M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"
-            parts.append(f'<path class="mark" d="{line}"><title>{escape(mark.label)}</title></path>')
-            if len(marks) > _MAX_LABELLED_MARKS:
-                continue
-            wide = text_width(mark.label, 11) + 8
-            # To the right of the line, else to its left, else as far to the right as it fits.
-            left = x + 4 if x + wide < self.right else x - wide + 4 if x - wide > LEFT else max(4.0, self.right - wide)
-            row = next((row for row, end in enumerate(row_ends) if end <= left), len(row_ends))
-            row_ends[row : row + 1] = [left + wide]
-            parts.append(_text(left, self.top + 11 + 13 * row, mark.label, "small label", "start"))
+        for mark in self._marks:
+            if scale.can_place(mark.x) and scale.low <= mark.x <= scale.high:
+                x, dashes = scale.place(mark.x), mark_dashes(self._mark_numbers[mark.label])
+                line = f"M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"
+                tip = f"<title>{escape(mark.detail or mark.label)}</title>"
+                parts.append(f'<path class="mark" d="{line}" stroke-dasharray="{dashes}">{tip}</path>')
         return parts
 
     def draw_message(self, text: str) -> list[str]:
         """A sentence in the place of the plot."""
-        return [_text(self.width / 2, (self.top + self.bottom) / 2, text, "", "middle")]
+        return [draw_text(self._width / 2, (self.top + self.bottom) / 2, text, "", "middle")]
 
     def _headings(self) -> list[str]:
         parts, y = [], 4.0
-        if self.title:
-            y += _LINE_HEIGHT
-            parts.append(_text(10, y - 4, self.title, "title", "start"))
-        for row in self._legend_rows():
-            y += _LINE_HEIGHT
-            for x, entry in row:
-                parts.append(_draw_legend_entry(x, y - 4, entry))
-        if self.y_label:
-            parts.append(_text(10, y + _LINE_HEIGHT - 4, self.y_label, "small", "start"))
+        if self._title:
+            y += LINE_HEIGHT
+            parts.append(draw_text(10, y - 4, self._title, "title"))
+        parts += self._legend.draw(y)
+        if self._y_label:
+            parts.append(draw_text(10, y + self._legend.height + LINE_HEIGHT - 4, self._y_label, "small"))
         return parts
-
-    def _legend_rows(self) -> list[list[tuple[float, LegendEntry]]]:
-        rows: list[list[tuple[float, LegendEntry]]] = []
-        x = float(self.width)
-        for entry in self.legend:
-            wide = text_width(shorten(entry.name), 12) + 38
-            if x + wide > self.right or not rows:
-                rows.append([])
-                x = 10.0
-            rows[-1].append((x, entry))
-            x += wide
-        return rows
-
-
-def text_width(text: str, font_size: float) -> float:
-    """About the width of ``text`` in a sans-serif font; East Asian letters are square."""
-    letters = sum(1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.56 for letter in text)
-    return letters * font_size
-
-
-def shorten(text: str, letters: int = _MAX_LEGEND_LETTERS) -> str:
-    """``text``, cut with an ellipsis if it is longer."""
-    return text if len(text) <= letters else text[: letters - 1] + "…"
-
-
-def _draw_legend_entry(x: float, y: float, entry: LegendEntry) -> str:
-    color = color_class(entry.color)
-    if entry.kind == "area":
-        sample = f'<rect class="area {color}" x="{x:.1f}" y="{y - 9:.1f}" width="12" height="10" rx="2"/>'
-    else:
-        dash = ' stroke-dasharray="5 4"' if entry.dashed else ""
-        sample = f'<path class="line {color}" d="M{x:.1f} {y - 4:.1f}h18"{dash}/>'
-    return sample + _text(x + (17 if entry.kind == "area" else 23), y, shorten(entry.name), "", "start", entry.name)
-
-
-def _text(x: float, y: float, text: str, css: str, anchor: str, full: str = "") -> str:
-    title = f"<title>{escape(full)}</title>" if full and full != text else ""
-    name = f' class="{css}"' if css else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{name} text-anchor="{anchor}">{escape(text)}{title}</text>'

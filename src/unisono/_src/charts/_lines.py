@@ -59,12 +59,12 @@ def draw_lines(
         y_label: above the y axis.
         x_scale: "linear" or "log".
         y_scale: "linear" or "log".
-        marks: vertical lines with labels.
+        marks: vertical lines, with their labels in the legend.
         whole_x: ticks at whole numbers only, as for epochs.
         from_zero: the linear y axis begins at 0.
-        legend: whether there is one; without it, if there is more than one line.
+        legend: whether lines are named in it; without it, if there is more than one.
         width: in pixels; the chart shrinks in a narrower page.
-        height: in pixels.
+        height: in pixels; more if the legend needs it.
         standalone: with its own colors and background. A page of many charts contains `chart_style()` once instead.
 
     >>> draw_lines([Series("loss", [1, 2, 3], [0.9, 0.5, 0.4])], title="Loss")[:44]
@@ -73,7 +73,7 @@ def draw_lines(
     colors = [number if each.color is None else each.color for number, each in enumerate(series)]
     entries = [LegendEntry(each.name, color, dashed=each.dashed) for each, color in zip(series, colors, strict=True)]
     show_legend = len(series) > 1 if legend is None else legend
-    frame = Frame(width, height, title, x_label, y_label, entries if show_legend else ())
+    frame = Frame(width, height, title, x_label, y_label, entries if show_legend else (), marks)
     x_values = [value for each in series for value in each.x] + [mark.x for mark in marks]
     y_values = [value for each in series for value in each.y]
     across = fit_scale(x_scale, x_values, LEFT, frame.right)
@@ -83,7 +83,7 @@ def draw_lines(
     body = [*frame.draw_y_axis(up), *frame.draw_x_axis(across, whole_x)]
     for each, color in zip(series, colors, strict=True):
         body.extend(_draw_line(each, color, across, up))
-    return frame.draw([*body, *frame.draw_marks(marks, across)], standalone)
+    return frame.draw([*body, *frame.draw_marks(across)], standalone)
 
 
 def _draw_line(series: Series, color: int, across: Scale, up: Scale) -> list[str]:

@@ -45,7 +45,7 @@ class Scale:
             step = max(1.0, math.ceil(step))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
-        return [round(number * step, 12) for number in range(first, last + 1)]
+        return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
     def _log_ticks(self, wanted: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))

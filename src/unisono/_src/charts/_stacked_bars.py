@@ -41,7 +41,7 @@ def draw_stacked_bars(
         raise ValueError("The parts of stacked bars must have the same x.")
     colors = [number if part.color is None else part.color for number, part in enumerate(parts)]
     entries = [LegendEntry(part.name, color, "area") for part, color in zip(parts, colors, strict=True)]
-    frame = Frame(width, height, title, x_label, y_label, entries)
+    frame = Frame(width, height, title, x_label, y_label, entries, marks)
     x, columns = _average_neighbours(parts)
     if not x:
         return frame.draw(frame.draw_message("no values"), standalone)
@@ -63,7 +63,7 @@ def draw_stacked_bars(
                     f'width="{min(wide, 60.0):.1f}" height="{high:.1f}"><title>{text}</title></rect>'
                 )
             base += max(amount, 0.0)
-    return frame.draw([*body, *frame.draw_marks(marks, across)], standalone)
+    return frame.draw([*body, *frame.draw_marks(across)], standalone)
 
 
 def _average_neighbours(parts: Sequence[Series]) -> tuple[list[float], list[list[float]]]:

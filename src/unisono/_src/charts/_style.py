@@ -20,10 +20,9 @@ def chart_style() -> str:
         ".unisono-chart{font:12px system-ui,sans-serif;display:block;max-width:100%;height:auto}"
         ".unisono-chart .line{fill:none;stroke-width:1.8;stroke-linejoin:round;stroke-linecap:round}"
         ".unisono-chart .grid{stroke-width:1;fill:none}"
-        ".unisono-chart .mark{stroke-width:1.2;stroke-dasharray:4 3;fill:none}"
+        ".unisono-chart .mark{stroke-width:1.2;fill:none}"
         ".unisono-chart .title{font-weight:600;font-size:13px}"
         ".unisono-chart .small{font-size:11px}"
-        ".unisono-chart .label{paint-order:stroke;stroke-width:4px;stroke-linejoin:round}"
     )
     return f"{base}{_colors(_LIGHT, '#24292f', '#d5dae0', '#ffffff')}@media (prefers-color-scheme:dark){{{_dark()}}}"
 
@@ -43,7 +42,6 @@ def _colors(palette: tuple[str, ...], text: str, grid: str, background: str) -> 
         f".unisono-chart .grid{{stroke:var(--chart-grid,{grid})}}",
         f".unisono-chart .mark{{stroke:var(--chart-text,{text})}}",
         f".unisono-chart .background{{fill:var(--chart-background,{background})}}",
-        f".unisono-chart .label{{stroke:var(--chart-background,{background})}}",
     ]
     for number, color in enumerate(palette, start=1):
         value = f"var(--chart-{number},{color})"

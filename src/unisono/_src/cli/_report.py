@@ -31,7 +31,7 @@ def report(arguments: Sequence[str]) -> int:
         return _fail("report", error)
     output: Path = options.output or runs[0].path / "report.html"
     try:
-        output.write_text(make_page(runs), encoding="utf-8")
+        output.write_text(make_page(runs), encoding="utf-8", errors="replace")
     except OSError as error:
         return _fail("report", f"{output} cannot be written: {error.strerror}. Name another file: -o FILE")
     print(output)

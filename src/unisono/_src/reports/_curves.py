@@ -1,14 +1,15 @@
-"""The charts of runs: metrics, learning rate, speed, time by part, progress."""
+"""The charts of runs by epoch or step: metrics, learning rate, speed, time by part."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from unisono._src.charts import Mark, Series, draw_lines, draw_stacked_bars
 from unisono._src.core import PARTS
-from unisono._src.reports._read_run import FitRecord, Run, get_number
-from unisono._src.reports._time_line import Happening, list_restarts
+from unisono._src.reports._run import FitRecord, Run, get_number
+from unisono._src.reports._time_line import list_restarts
 
 _STEP_PARTS: Final = ("compute", "input_wait", "copy", "callbacks", "checkpoint", "other")
 PART_COLORS: Final = {
@@ -21,7 +22,6 @@ PART_COLORS: Final = {
     "compile": 6,
     "other": 7,
 }
-_MAX_METRICS: Final = 12
 _LOG_RATIO: Final = 100.0  # a metric that spans more gets a logarithmic axis
 
 Line = Mapping[str, Any]
@@ -32,7 +32,7 @@ def draw_metrics(runs: Sequence[tuple[Run, FitRecord]]) -> list[str]:
     names = {name: None for _, fit in runs for name in fit.metric_names}
     bases = list(dict.fromkeys(_base(name, names) for name in names))
     bases.sort(key=lambda base: base != "loss")  # stable: the others stay in their order
-    return [_draw_metric(runs, base) for base in bases[:_MAX_METRICS]]
+    return [_draw_metric(runs, base) for base in bases]
 
 
 def draw_learning_rate(runs: Sequence[tuple[Run, FitRecord]]) -> str:
@@ -54,8 +54,9 @@ def draw_speed(runs: Sequence[tuple[Run, FitRecord]]) -> str:
 
 def draw_step_time(run: Run, fit: FitRecord) -> str:
     """Milliseconds per step, by parts."""
+    by_step = _is_by_step([fit])
     lines = [line for line in fit.lines if line.get("steps")]
-    x = [_position(line, fit) for line in lines]
+    x = [_position(line, by_step) for line in lines]
     parts = []
     for name in _STEP_PARTS:
         values = [1e3 * get_number(line.get("parts", {}), name) / get_number(line, "steps") for line in lines]
@@ -64,37 +65,15 @@ def draw_step_time(run: Run, fit: FitRecord) -> str:
     return draw_stacked_bars(
         parts,
         title="Time per step by part, in ms",
-        x_label=_x_label(fit),
+        x_label=_x_label(by_step),
         marks=_marks(run, fit, shift=0.5),  # the bar of an epoch is in its middle
         whole_x=True,
         standalone=False,
     )
 
 
-def draw_progress(run: Run) -> str:
-    """Steps over time, with restarts; dashed what was computed and lost."""
-    began, (unit, name) = run.began, _time_unit(run.last_time - run.began)
-    series = []
-    for number, fit in enumerate(run.fits[:8]):
-        label = "steps" if len(run.fits) == 1 else f"fit {fit.number}"
-        kept = sorted((*fit.epochs, *fit.intervals, *(each.start for each in fit.attempts)), key=_time)
-        series.append(Series(label, *_points(kept, began, unit), color=number))
-        if fit.superseded:
-            lost = sorted(fit.superseded, key=_time)
-            again = f"{label}, computed again later"
-            series.append(Series(again, *_points(lost, began, unit), color=number, dashed=True))
-    marks = [Mark((each.time - began) / unit, _short(each)) for each in list_restarts(run)]
-    return draw_lines(
-        series,
-        title="Steps over time",
-        x_label=f"{name} since the start",
-        marks=marks,
-        from_zero=True,
-        standalone=False,
-    )
-
-
 def _draw_metric(runs: Sequence[tuple[Run, FitRecord]], base: str) -> str:
+    by_step = _is_by_step([fit for _, fit in runs])
     series, values = [], []
     for number, (run, fit) in enumerate(runs):
         for name in (base, f"val_{base}"):
@@ -102,16 +81,15 @@ def _draw_metric(runs: Sequence[tuple[Run, FitRecord]], base: str) -> str:
             if not lines:
                 continue
             y = [get_number(line["metrics"], name) for line in lines]
-            values += y
+            values += [value for value in y if math.isfinite(value)]
             label = name if len(runs) == 1 else f"{run.name}: {name}"
-            x = [_position(line, fit) for line in lines]
+            x = [_position(line, by_step) for line in lines]
             series.append(Series(label, x, y, color=number, dashed=name != base))
-    positive = [value for value in values if value > 0]
-    log = bool(positive) and len(positive) == len(values) and max(positive) / min(positive) > _LOG_RATIO
+    log = bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_RATIO
     return draw_lines(
         series,
         title=base,
-        x_label=_x_label(runs[0][1]),
+        x_label=_x_label(by_step),
         y_scale="log" if log else "linear",
         marks=_marks(*runs[0]) if len(runs) == 1 else (),
         whole_x=True,
@@ -127,14 +105,15 @@ def _draw_by_epoch(
     read: Callable[[Line], float | None],
     from_zero: bool = False,
 ) -> str:
+    by_step = _is_by_step([fit for _, fit in runs])
     series = []
     for number, (run, fit) in enumerate(runs):
-        points = [(_position(line, fit), value) for line in lines(fit) if (value := read(line)) is not None]
+        points = [(_position(line, by_step), value) for line in lines(fit) if (value := read(line)) is not None]
         series.append(Series(run.name, [x for x, _ in points], [y for _, y in points], color=number))
     return draw_lines(
         series,
         title=title,
-        x_label=_x_label(runs[0][1]),
+        x_label=_x_label(by_step),
         marks=_marks(*runs[0]) if len(runs) == 1 else (),
         whole_x=True,
         from_zero=from_zero,
@@ -142,46 +121,40 @@ def _draw_by_epoch(
     )
 
 
-def _position(line: Line, fit: FitRecord) -> float:
-    """The x of a line: its epoch, from 1; its step, for lines within an epoch."""
-    return get_number(line, "step") if fit.lines is fit.intervals else get_number(line, "epoch") + 1
+def _is_by_step(fits: Sequence[FitRecord]) -> bool:
+    """Whether the x of a chart are steps: if one of its fits is shown by lines within an epoch."""
+    return any(fit.lines is fit.intervals for fit in fits)
 
 
-def _x_label(fit: FitRecord) -> str:
-    return "step" if fit.lines is fit.intervals else "epoch"
+def _position(line: Line, by_step: bool) -> float:
+    """The x of a line: its step; or its epoch, from 1, where that ends."""
+    return get_number(line, "step") if by_step else get_number(line, "epoch") + 1
+
+
+def _x_label(by_step: bool) -> str:
+    return "step" if by_step else "epoch"
 
 
 def _marks(run: Run, fit: FitRecord, *, shift: float = 0.0) -> list[Mark]:
-    """Restarts of this `fit`, where it continued; `shift` is in epochs."""
-    marks = []
-    for each in list_restarts(run):
-        if each.fit != fit.number or each.step is None:
-            continue
-        steps = fit.description.get("steps_per_epoch")
-        if fit.lines is fit.intervals:
-            marks.append(Mark(each.step, each.kind))
-        elif steps:
-            # An epoch is drawn where it ends: the first one, after `steps` steps, at 1.
-            marks.append(Mark(each.step / steps + shift, each.kind))
-    return marks
+    """Restarts of this `fit`, where it continued; ``shift`` is in epochs."""
+    restarts = [(each, each.step) for each in list_restarts(run) if each.fit == fit.number and each.step is not None]
+    if _is_by_step([fit]):
+        return [Mark(step, each.kind, each.text) for each, step in restarts]
+    places = [(_place_in_epochs(fit, step), each) for each, step in restarts]
+    return [Mark(place + shift, each.kind, each.text) for place, each in places if place is not None]
 
 
-def _short(happening: Happening) -> str:
-    cause = happening.text.partition(";")[0]
-    return f"{happening.kind}: {cause if len(cause) <= 36 else cause[:35] + '…'}"
-
-
-def _points(lines: Sequence[Line], began: float, unit: float) -> tuple[list[float], list[float]]:
-    return [(_time(line) - began) / unit for line in lines], [get_number(line, "step") for line in lines]
-
-
-def _time(line: Line) -> float:
-    return get_number(line, "time")
-
-
-def _time_unit(seconds: float) -> tuple[float, str]:
-    units = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
-    return next(unit for unit in units if seconds >= 2 * unit[0] or unit[0] == 1.0)
+def _place_in_epochs(fit: FitRecord, step: int) -> float | None:
+    """Where a step is on an axis on which the first epoch ends at 1; None if the length of its epoch is not known."""
+    size = get_number(fit.description, "steps_per_epoch")
+    for line in fit.epochs:
+        end = get_number(line, "step")
+        if step <= end:
+            return get_number(line, "epoch") + max(0.0, 1 - (end - step) / (size or get_number(line, "steps") or 1.0))
+    if not size:
+        return None
+    epochs, before = (get_number(fit.epochs[-1], "epoch") + 1, end) if fit.epochs else (0.0, 0.0)
+    return epochs + (step - before) / size
 
 
 def _base(name: str, names: Mapping[str, Any]) -> str:

@@ -5,30 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Final
 
-from unisono._src.charts import chart_style, color_class, format_number
+from unisono._src.charts import chart_style, color_class
 from unisono._src.core import PARTS
 from unisono._src.reports._curves import (
     PART_COLORS,
     draw_learning_rate,
     draw_metrics,
-    draw_progress,
     draw_speed,
     draw_step_time,
 )
+from unisono._src.reports._facts import list_facts
 from unisono._src.reports._page_style import PAGE_STYLE
-from unisono._src.reports._read_run import FitRecord, Run, get_number
+from unisono._src.reports._progress import draw_progress
+from unisono._src.reports._read_run import name_apart
+from unisono._src.reports._run import FitRecord, Run
 from unisono._src.reports._summary import summarize
-from unisono._src.reports._time_line import describe_status, format_seconds, list_happenings
+from unisono._src.reports._time_line import format_seconds, list_happenings
 from unisono._src.reports._verdict import judge
 
 _MAX_FITS: Final = 12
+_MAX_ENDS: Final = 20  # events of the time line at its beginning and its end; interruptions are all in it
 
 
 def make_page(runs: Sequence[Run], now: float | None = None) -> str:
     """The text of the page. All text of the user is escaped; there is no script, and nothing is loaded."""
     now = time.time() if now is None else now
+    runs = name_apart(runs)
     title = " · ".join(run.name for run in runs)
     body = [_compare(runs, now)] if len(runs) > 1 else []
     body += [_describe_run(run, now, is_alone=len(runs) == 1) for run in runs]
@@ -124,12 +128,20 @@ def _share_bar(fit: FitRecord) -> str:
 
 
 def _time_line(run: Run) -> str:
+    happenings = list_happenings(run)
+    shown = [
+        each
+        for index, each in enumerate(happenings)
+        if index < _MAX_ENDS or index >= len(happenings) - _MAX_ENDS or each.kind not in ("start", "end")
+    ]
     rows = "".join(
         f"<tr><td class=time>{time.strftime('%m-%d %H:%M:%S', time.localtime(each.time))}</td>"
         f"<td class=time>{each.kind}</td><td>{escape(each.text)}</td></tr>"
-        for each in list_happenings(run)
+        for each in shown
     )
-    return f'<div class="card scroll"><table>{rows}</table></div>'
+    more = len(happenings) - len(shown)
+    note = f"<p class=muted>{more} starts and ends of fit in between are in metrics.jsonl.</p>" if more else ""
+    return f'<div class="card scroll"><table>{rows}</table>{note}</div>'
 
 
 def _other_fits(run: Run, shown: FitRecord) -> str:
@@ -146,34 +158,10 @@ def _other_fits(run: Run, shown: FitRecord) -> str:
 
 
 def _facts(run: Run, fit: FitRecord, now: float) -> str:
-    description, model, given = run.description, fit.description.get("model", {}), fit.description.get("input", {})
-    devices = ", ".join(
-        f"{each.get('count')} × {each.get('kind')} ({each.get('platform')})" for each in description.get("devices", [])
+    table = "".join(
+        f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in list_facts(run, fit, now).items()
     )
-    rows = {
-        "status": describe_status(run, now),
-        "folder": str(run.path),
-        "devices": devices,
-        "workers": description.get("workers"),
-        "strategy": f"{description.get('strategy', '')}, mesh "
-        + ", ".join(f"{axis}={size}" for axis, size in description.get("mesh", {}).items()),
-        "host": f"{description.get('host', '')}, {description.get('system', '')}",
-        "versions": ", ".join(f"{name} {version}" for name, version in description.get("versions", {}).items()),
-        "model": f"{model.get('name', '')}, {format_number(get_number(model, 'parameters'), 4)} parameters, "
-        f"{format_number(get_number(model, 'state_bytes'))}B with the optimizer ({fit.description.get('optimizer')}), "
-        f"{model.get('dtype_policy', '')}",
-        "global batch": fit.description.get("batch"),
-        "steps per epoch": fit.description.get("steps_per_epoch"),
-        "input": _describe_input(given),
-    }
-    table = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items() if value)
     explain = ""
-    if "explain" in given:
-        explain = f"<h3>The dataset’s explain()</h3><pre>{escape(str(given['explain']))}</pre>"
+    if "explain" in fit.input:
+        explain = f"<h3>The dataset’s explain()</h3><pre>{escape(str(fit.input['explain']))}</pre>"
     return f'<h3>Facts</h3><div class="card scroll"><table>{table}</table></div>{explain}'
-
-
-def _describe_input(given: Mapping[str, Any]) -> str:
-    resident = get_number(given, "resident_bytes")
-    kept = f", {format_number(resident)}B kept on the devices" if resident else ""
-    return f"{given.get('kind', '')}{kept}"

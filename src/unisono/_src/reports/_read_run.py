@@ -1,133 +1,33 @@
-"""The folder of a run as objects: its description, the lines of each `fit`, and the events of its launcher."""
+"""Reads the folder of a run: its description, the lines of each `fit`, and the events of its launcher."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from unisono._src.core import METRICS_FILE, PARTS, RUN_FILE, RUN_VERSION
+from unisono._src.core import METRICS_FILE, RUN_FILE, RUN_VERSION
+from unisono._src.reports._run import FitRecord, Run, get_number, get_object
 from unisono_launch.worker import EVENTS_FILE, EVENTS_VERSION
 
 NOT_THERE = "{path}: no such folder. Pass the folder of a run: the one of resume=, or of `unisono run`."
 NOT_A_RUN = """{path} is not the folder of a run: it has no {file}. `fit` writes it with resume="{path}", and in scripts
 that are started by `unisono run`."""
 EMPTY = """{path}: no training is recorded there yet. A `fit` writes its first line when its first epoch begins."""
+UNREADABLE = """{path} cannot be read: {error}."""
 NEWER = """{path}: {file} has format version {found}, and this Unisono reads up to version {known}. Upgrade Unisono:
 pip install --upgrade unisono"""
 
-_SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class RunError(Exception):
     """A folder that cannot be shown, with a sentence for the user."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One start of a `fit`, and its end; None if nobody wrote that, as after a kill."""
-
-    start: Mapping[str, Any]
-    end: Mapping[str, Any] | None = None
-
-    @property
-    def reason(self) -> str | None:
-        """Why it ended: "finished", "preempted", …; None if that is not known."""
-        return None if self.end is None else str(self.end.get("reason", ""))
-
-
-@dataclass
-class FitRecord:
-    """The lines of one `fit` over all attempts.
-
-    Attributes:
-        number: its number in the run.
-        description: its entry in run.json; empty if there is none.
-        attempts: each start.
-        epochs: the lines of epochs. What an attempt did again replaces what the attempts before had done.
-        intervals: the lines within epochs, likewise.
-        superseded: lines that were replaced.
-    """
-
-    number: int
-    description: Mapping[str, Any]
-    attempts: list[Attempt] = field(default_factory=list)
-    epochs: list[Mapping[str, Any]] = field(default_factory=list)
-    intervals: list[Mapping[str, Any]] = field(default_factory=list)
-    superseded: list[Mapping[str, Any]] = field(default_factory=list)
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        """The next line of the file."""
-        kind = line.get("kind")
-        if kind == "start":
-            self._drop_after(int(line.get("step", 0)))
-            self.attempts.append(Attempt(line))
-        elif kind == "end" and self.attempts:
-            self.attempts[-1] = Attempt(self.attempts[-1].start, line)
-        elif kind == "epoch":
-            self.epochs.append(line)
-        elif kind == "steps":
-            self.intervals.append(line)
-
-    @property
-    def lines(self) -> list[Mapping[str, Any]]:
-        """Those of epochs, or those within an epoch if there is no more than one epoch to show."""
-        return self.epochs if len(self.epochs) > 1 or not self.intervals else self.intervals
-
-    @property
-    def seconds_by_part(self) -> dict[str, float]:
-        """The time of all its epochs, by parts; what was computed again is not counted."""
-        lines = self.epochs or self.intervals
-        return {name: sum(get_number(line.get("parts", {}), name) for line in lines) for name in PARTS}
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether its last attempt has finished."""
-        return bool(self.attempts) and self.attempts[-1].reason == "finished"
-
-    @property
-    def metric_names(self) -> list[str]:
-        """The metrics of all lines, in the order in which they appear."""
-        names: dict[str, None] = {}
-        for line in (*self.epochs, *self.intervals):
-            names.update(dict.fromkeys(line.get("metrics", {})))
-        return list(names)
-
-    def _drop_after(self, step: int) -> None:
-        for lines in (self.epochs, self.intervals):
-            self.superseded += [line for line in lines if int(line.get("step", 0)) > step]
-            lines[:] = [line for line in lines if int(line.get("step", 0)) <= step]
-
-
-@dataclass
-class Run:
-    """A run: a folder."""
-
-    path: Path
-    name: str
-    description: Mapping[str, Any]
-    fits: list[FitRecord]
-    events: list[Mapping[str, Any]]
-
-    @property
-    def main_fit(self) -> FitRecord:
-        """The one that trained longest."""
-        return max(self.fits, key=lambda fit: sum(fit.seconds_by_part.values()))
-
-    @property
-    def began(self) -> float:
-        """When it began, in seconds since 1970."""
-        return min(get_number(attempt.start, "time") for fit in self.fits for attempt in fit.attempts)
-
-    @property
-    def last_time(self) -> float:
-        """The time of its last line."""
-        times = [get_number(line, "time") for fit in self.fits for line in (*fit.epochs, *fit.intervals)]
-        ends = [get_number(each.end or each.start, "time") for fit in self.fits for each in fit.attempts]
-        return max([*times, *ends])
 
 
 def read_run(path: str | Path) -> Run:
@@ -140,52 +40,81 @@ def read_run(path: str | Path) -> Run:
         raise RunError(EMPTY.format(path=path) if is_run else NOT_A_RUN.format(path=path, file=METRICS_FILE))
     description = _read_object(folder / RUN_FILE)
     _check_version(path, RUN_FILE, description, RUN_VERSION)
-    described = description.get("fits", {})
+    described = get_object(description, "fits")
     fits: dict[int, FitRecord] = {}
     for line in _read_lines(folder / METRICS_FILE):
         _check_version(path, METRICS_FILE, line, RUN_VERSION)
-        number = int(line.get("fit", 1))
-        fits.setdefault(number, FitRecord(number, described.get(str(number), {}))).add(line)
+        if _is_complete(line):
+            number = int(get_number(line, "fit"))
+            fits.setdefault(number, FitRecord(number, get_object(described, str(number)))).add(line)
     events = _read_lines(folder / EVENTS_FILE)
     for event in events:
         _check_version(path, EVENTS_FILE, event, EVENTS_VERSION)
     begun = [fit for fit in fits.values() if fit.attempts]
     if not begun:
         raise RunError(EMPTY.format(path=path))
-    return Run(folder, folder.resolve().name, description, begun, events)
+    return Run(folder, make_printable(folder.resolve().name), description, begun, events)
 
 
-def get_number(values: Mapping[str, Any], name: str, default: float = 0.0) -> float:
-    """A number of a line; NaN and infinity are written as text."""
-    value = values.get(name)
+def name_apart(runs: Sequence[Run]) -> list[Run]:
+    """The runs; those whose folders have the same name are named by their paths."""
+    counts = Counter(run.name for run in runs)
+    return [run if counts[run.name] == 1 else replace(run, name=make_printable(str(run.path))) for run in runs]
+
+
+def make_printable(text: str) -> str:
+    """``text`` without control characters and lone surrogates, which neither a page nor a terminal shows.
+
+    >>> make_printable("loss\\x1b[31m")
+    'loss�[31m'
+    """
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _make_all_printable(value: Any) -> Any:
     if isinstance(value, str):
-        return _SPECIAL.get(value, math.nan)
-    return default if value is None or not isinstance(value, int | float) else float(value)
+        return make_printable(value)
+    if isinstance(value, list):
+        return [_make_all_printable(each) for each in value]
+    if isinstance(value, dict):
+        return {make_printable(name): _make_all_printable(each) for name, each in value.items()}
+    return value
 
 
 def _read_lines(path: Path) -> list[Mapping[str, Any]]:
     """The lines that are JSON objects; half a line, of a process that was killed, is not."""
-    lines: list[Mapping[str, Any]] = []
-    try:
-        text = path.read_text(errors="replace")
-    except FileNotFoundError:
-        return []
-    for line in text.splitlines():
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            lines.append(found)
-    return lines
+    found = (_parse(line) for line in _read_text(path).splitlines())
+    return [line for line in found if isinstance(line, dict)]
 
 
 def _read_object(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text())
-    except (FileNotFoundError, ValueError):
-        return {}
+    found = _parse(_read_text(path))
     return found if isinstance(found, dict) else {}
+
+
+def _read_text(path: Path) -> str:
+    """What is in a file; nothing if it is not there."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise RunError(UNREADABLE.format(path=path, error=error.strerror)) from None
+
+
+def _parse(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _make_all_printable(found) if "\\" in text else found
+
+
+def _is_complete(line: Mapping[str, Any]) -> bool:
+    """Whether a line has what all of them have. Other tools write files of this name, too."""
+    numbers = [line.get(name) for name in ("fit", "time", "epoch", "step")]
+    has_numbers = all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+    return has_numbers and all(isinstance(line.get(name, {}), dict) for name in ("metrics", "parts"))
 
 
 def _check_version(path: str | Path, file: str, found: Mapping[str, Any], known: int) -> None:

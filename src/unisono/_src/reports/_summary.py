@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from unisono._src.charts import format_number
-from unisono._src.reports._read_run import FitRecord, Run, get_number
+from unisono._src.reports._run import FitRecord, Run, get_number
 from unisono._src.reports._time_line import describe_status, format_seconds, list_restarts
 from unisono._src.reports._verdict import judge
 
@@ -15,7 +15,7 @@ def summarize(run: Run, now: float) -> dict[str, str]:
     fit = run.main_fit
     lines = fit.epochs or fit.intervals
     summary = {
-        "status": describe_status(run, now),
+        "status": describe_status(run, now).partition(": ")[0],  # an error without its message
         "duration": format_seconds(run.last_time - run.began),
         "epochs": _count_epochs(fit),
     }

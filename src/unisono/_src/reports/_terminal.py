@@ -14,9 +14,10 @@ from rich.text import Text
 
 from unisono._src.charts import format_number
 from unisono._src.core import PARTS
-from unisono._src.reports._read_run import FitRecord, Run, get_number
+from unisono._src.reports._read_run import make_printable
+from unisono._src.reports._run import FitRecord, Run, get_number
 from unisono._src.reports._summary import summarize
-from unisono._src.reports._time_line import format_seconds, list_happenings
+from unisono._src.reports._time_line import describe_status, format_seconds, list_happenings
 from unisono._src.reports._verdict import judge
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -34,7 +35,7 @@ def describe_in_terminal(run: Run, now: float) -> RenderableType:
         text.stylize("yellow" if verdict.part not in ("compute", "none") else "green", 0, len(verdict.title))
         parts.append(text)
     parts.append(_happenings(run))
-    return Panel(Group(*parts), title=Text(run.name, style="bold"), subtitle=Text(str(run.path)))
+    return Panel(Group(*parts), title=Text(run.name, style="bold"), subtitle=Text(make_printable(str(run.path))))
 
 
 def draw_sparkline(values: Sequence[float], width: int = _SPARK_WIDTH) -> str:
@@ -56,7 +57,7 @@ def draw_sparkline(values: Sequence[float], width: int = _SPARK_WIDTH) -> str:
 
 
 def _figures(run: Run, now: float) -> RenderableType:
-    summary = summarize(run, now)
+    summary = summarize(run, now) | {"status": describe_status(run, now)}
     shown = ("status", "duration", "epochs", "step", "rows/s (median)", "devices", "restarts")
     return Text("   ").join(Text.assemble((f"{name} ", "dim"), summary[name]) for name in shown if name in summary)
 

@@ -6,20 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unisono._src.reports._read_run import FitRecord, Run, get_number
+from unisono._src.reports._run import FitRecord, Run, get_number
 
 HappeningKind = Literal["start", "restart", "preemption", "excluded", "end"]
 
 
 @dataclass(frozen=True)
 class Happening:
-    """One event: when (seconds since 1970), what, and at which step training continues, if that is known."""
+    """One event: when (seconds since 1970), what, and at which step training continues, if that is known.
+
+    ``cause``: why training was interrupted, for a restart or a preemption; it is part of ``text``.
+    """
 
     time: float
     kind: HappeningKind
     text: str
     fit: int | None = None
     step: int | None = None
+    cause: str = ""
 
 
 def list_happenings(run: Run) -> list[Happening]:
@@ -96,9 +100,9 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
     kind: HappeningKind = "preemption" if preempted else "restart"
     text = f"{why}; {name}continues {where} on {_count(start, 'device')}"
     if cause is None:
-        return Happening(time, kind, text, fit.number, step)
+        return Happening(time, kind, text, fit.number, step, why)
     failed = get_number(cause, "time")
-    return Happening(failed, kind, f"{text}, {format_seconds(time - failed)} later", fit.number, step)
+    return Happening(failed, kind, f"{text}, {format_seconds(time - failed)} later", fit.number, step, why)
 
 
 def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> Happening:

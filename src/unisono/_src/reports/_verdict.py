@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono._src.core import PARTS
-from unisono._src.reports._read_run import FitRecord
+from unisono._src.reports._run import FitRecord
 
 # A part is worth a remedy from this share of the time on.
 THRESHOLDS: Final = {
@@ -79,10 +79,8 @@ def _explain(part: str, share: float, fit: FitRecord) -> Verdict:
 
 
 def _explain_input(fit: FitRecord) -> str:
-    given = fit.description.get("input", {})
-    in_python = given.get("in_python") or []
-    if in_python:
-        first = in_python[0]
+    given = fit.input
+    for first in given.get("in_python") or []:
         where = f" in {first['location']}" if first.get("location") else ""
         reason = str(first.get("reason", "")).removesuffix(".")
         return (
@@ -95,12 +93,14 @@ def _explain_input(fit: FitRecord) -> str:
             "waits for the dataset, though no map of it runs in Python. Its explain() below says where each operation "
             "runs; .prefetch(2) at the end computes batches ahead, and .cache() keeps what was read."
         )
-    kind = given.get("kind", "the input")
-    if kind == "ndarray":
-        return "waits for rows of arrays, which are gathered on the host because they do not fit on the devices."
+    if given.get("kind") == "arrays":
+        return (
+            "waits for rows of the arrays, which are gathered on the host. Arrays that fit are kept on the devices: "
+            "pass smaller types (uint8 images, and convert them in the model)."
+        )
     return (
-        f"waits for batches of the {kind}. A unisono.data.Dataset with .prefetch(2) computes them in threads, ahead of "
-        "the steps."
+        f"waits for batches of the {given.get('kind', 'input')}. A unisono.data.Dataset with .prefetch(2) computes "
+        "them in threads, ahead of the steps."
     )
 
 
@@ -114,10 +114,17 @@ def _explain_copy(fit: FitRecord) -> str:
 def _explain_compile(fit: FitRecord) -> str:
     number = len(fit.attempts)
     again = f", in {number} attempts" if number > 1 else ""
+    given = fit.input
+    if given.get("kind") == "arrays":
+        shapes = "a batch_size that divides the number of rows saves the program of the last batch"
+    elif "explain" in given:
+        shapes = "batch(..., drop_remainder=True) and padded_batch give batches of one shape"
+    else:
+        shapes = "give all batches one shape"
     return (
-        f"is compilation{again}. It is done once for each shape of a batch: train longer, or keep shapes equal "
-        "(drop_remainder=True, padded sequences). unisono.config.deterministic() keeps compiled programs for a "
-        "resumed run."
+        f"is compilation{again}. It is done once for each shape of a batch, so that its share falls the longer you "
+        f"train; {shapes}. The next start loads what it finds in the folder that JAX_COMPILATION_CACHE_DIR names; "
+        "programs of GPUs and TPUs are stored without it."
     )
 
 
@@ -154,14 +161,15 @@ def _includes_all_reduce(fit: FitRecord) -> str:
 
 
 def _find_bad_losses(fit: FitRecord) -> list[Verdict]:
-    for line in fit.epochs:
+    for line in fit.lines:
         bad = [name for name, value in line.get("metrics", {}).items() if value in ("NaN", "Infinity", "-Infinity")]
         if bad:
+            since = f"epoch {line['epoch'] + 1}" if line["kind"] == "epoch" else f"step {line['step']:,}"
             return [
                 Verdict(
                     "none",
                     "not finite",
-                    f"{', '.join(bad)} is not finite since epoch {int(line.get('epoch', 0)) + 1}. Common remedies: a "
+                    f"{', '.join(bad)} {'is' if len(bad) == 1 else 'are'} not finite since {since}. Common remedies: a "
                     "lower learning rate, clipnorm= on the optimizer; keras.callbacks.TerminateOnNaN() ends training.",
                 )
             ]
