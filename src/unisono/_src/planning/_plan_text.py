@@ -65,10 +65,7 @@ def _describe(plan: Plan) -> Iterator[str]:
             f"CPU devices share {plan.cores} core{'s' * (plan.cores > 1)}: times are predicted for up to "
             f"{plan.most_devices} device{'s' * (plan.most_devices > 1)}."
         )
-        yield (
-            f"  For more of them: --devices 8. For machines of their own, up to {MOST_DEVICES}: --bandwidth 100gbe, or "
-            "that of your network."
-        )
+        yield f"  More of them: --devices 8. Up to {MOST_DEVICES} with a machine each: --bandwidth 100gbe, say."
 
 
 def _table(title: str, predictions: Sequence[Prediction]) -> Table:
