@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -157,6 +158,27 @@ def test_numbers_that_are_not_finite_are_strict_json(tmp_path: Path) -> None:
     files.close()
     (line,) = read_lines(tmp_path / "new" / "run")
     assert line["metrics"] == {"loss": "NaN", "up": "Infinity", "down": "-Infinity"}
+
+
+def test_numbers_of_numpy_are_numbers_in_json(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path)
+    files.append({"epochs": np.int64(3), "rate": np.float32(0.5), "resumed": True, "bad": np.float32("nan")})
+    files.describe(1, {"version": 1}, {"steps_per_epoch": np.int32(7)})
+    files.close()
+    assert read_lines(tmp_path) == [{"epochs": 3, "rate": 0.5, "resumed": True, "bad": "NaN"}]
+    assert json.loads((tmp_path / "run.json").read_text())["fits"]["1"]["steps_per_epoch"] == 7
+
+
+def test_a_line_that_a_full_disk_cuts_is_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = RunFiles(tmp_path)
+    files.append({"kind": "start"})
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
+    with pytest.warns(UserWarning, match="No space left on device"):
+        files.append({"kind": "epoch"})
+    files.append({"kind": "epoch"})
+    files.close()
+    assert (tmp_path / "metrics.jsonl").read_text() == '{"kind":"start"}\n{"kin'
 
 
 def test_a_folder_that_cannot_be_written_is_a_warning_and_training_continues(

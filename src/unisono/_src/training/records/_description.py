@@ -50,7 +50,7 @@ def describe_fit(
     model: Any, x: Any, feed: Feed | None, *, epochs: int, steps_per_epoch: int | None, batch: int | None
 ) -> dict[str, Any]:
     """What this `fit` trains, and with which data."""
-    state = [variable for group in _variables(model) for variable in group]
+    state = [*model.variables, *([] if model.optimizer is None else model.optimizer.variables)]
     weights = list(model.weights)  # without the states of random generators, as count_params() has it
     return {
         "model": {
@@ -84,10 +84,6 @@ def _describe_input(x: Any, feed: Feed | None) -> dict[str, Any]:
             if each.where in ("python", "host threads") and each.location
         ]
     return described
-
-
-def _variables(model: Any) -> list[list[Any]]:
-    return [list(model.variables), [] if model.optimizer is None else list(model.optimizer.variables)]
 
 
 def _num_bytes(variables: list[Any]) -> int:

@@ -175,7 +175,7 @@ class RunRecorder:
         self._epoch, self._step = epoch, step
         self._write_waiting()
         summary = self._epoch_span.summarize(step, self._batch)
-        self._write("epoch", **summary, learning_rate=self._read_rate(), metrics=to_metrics(logs))
+        self._files.append(self._line("epoch", **summary, learning_rate=self._read_rate(), metrics=to_metrics(logs)))
 
     def end(self, error: BaseException | None) -> None:
         """The `fit` has ended, by ``error`` if it is not None."""
@@ -188,9 +188,6 @@ class RunRecorder:
             line, logs = self._waiting
             self._waiting = None
             self._files.append({**line, "metrics": to_metrics(logs)})
-
-    def _write(self, kind: str, **values: Any) -> None:
-        self._files.append(self._line(kind, **values))
 
     def _line(self, kind: str, **values: Any) -> dict[str, Any]:
         first = {"kind": kind, "fit": self._fit, "time": round(time.time(), 3)}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import numbers
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,8 +35,13 @@ class RunFiles:
 
     def append(self, record: Mapping[str, Any], *, quiet: bool = False) -> None:
         """Adds one line to `metrics.jsonl`, by one call: a process that is killed leaves at most half a line."""
-        line = json.dumps(to_json(record), separators=(",", ":"), allow_nan=False) + "\n"
-        self._try(self.folder / METRICS_FILE, lambda: os.write(self._open(), line.encode()), quiet=quiet)
+        line = (json.dumps(to_json(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
+
+        def write() -> None:
+            if os.write(self._open(), line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        self._try(self.folder / METRICS_FILE, write, quiet=quiet)
 
     def describe(self, fit: int, run: Mapping[str, Any], description: Mapping[str, Any]) -> None:
         """Replaces `run.json`: ``run`` is about all of it, ``description`` about this `fit`; others stay."""
@@ -75,14 +82,20 @@ class RunFiles:
 
 
 def to_json(value: Any) -> Any:
-    """``value`` as strict JSON has it: numbers that are not finite become "NaN", "Infinity" and "-Infinity"."""
+    """``value`` as strict JSON has it: NumPy's numbers become Python's, and those that are not finite "NaN", "Infinity"
+    and "-Infinity"."""
     if isinstance(value, Mapping):
         return {str(name): to_json(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [to_json(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    number = float(value)
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 def _read_fits(path: Path) -> dict[str, Any]:
