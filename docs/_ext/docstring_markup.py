@@ -18,7 +18,6 @@ def translate_docstring(app: Sphinx, what: str, name: str, value: Any, options: 
     """Replaces the lines of a docstring by reStructuredText."""
     result: list[str] = []
     prose: list[str] = []
-    fence = ""  # the indentation of a block, if the line is in one
     in_fence = in_example = False
 
     def end_prose() -> None:
@@ -30,8 +29,7 @@ def translate_docstring(app: Sphinx, what: str, name: str, value: Any, options: 
         if match:
             end_prose()
             in_fence = not in_fence
-            fence = match[1]
-            result += ["", f"{fence}.. code-block:: {match[2] or 'text'}", ""] if in_fence else [""]
+            result += ["", f"{match[1]}.. code-block:: {match[2] or 'text'}", ""] if in_fence else [""]
         elif in_fence:
             result.append("    " + line)
         elif line.lstrip().startswith(">>>") or (in_example and line.strip()):
