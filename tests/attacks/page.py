@@ -19,25 +19,26 @@ from tests.attacks._attacks import ATTACKS
 
 INTRODUCTION: Final = """# Attacks
 
-Strangers that do not know the secret of a job cannot end it, delay it or change its result through the ports of
-Unisono. `make attacks` generates this page. It runs a job of two launchers with one worker each (`unisono run --nnodes
-1:2`, with `UNISONO_JOB_SECRET`), and makes hostile connections of one kind to its ports, three threads at a time, each
-with up to 100 connections open:
+Strangers who do not know the secret of a job cannot end it, delay it or change its result through Unisono's ports.
+`make attacks` generates this page. It runs a job of two launchers with one worker each (`unisono run --nnodes 1:2`,
+with `UNISONO_JOB_SECRET`), and makes hostile connections of one kind to its ports, from three threads, each with up to
+100 connections open:
 
 1. to the launchers' port, while the first launcher waits for the second one;
 2. to the workers' port, while worker 0 waits for worker 1;
 3. to the launchers' port, while the workers train;
 4. to the workers' port, where JAX's coordinator listens by then, while the workers train;
-5. and 6. to the ports of gloo, which sums the gradients, of worker 0 and worker 1, while they train.
+5. and 6. to the ports of worker 0 and worker 1 on which gloo sums the gradients, while they train.
 
 Attacks on a port continue until the job ends; the table counts the connections made before the next phase began. The
-attackers do not know the secret, but *replayed hello* and *proof of another role* send proofs that were recorded.
-Weights, optimizer and losses are compared with an undisturbed job. *Bit-equal* means that no bit differs and that no
-worker was restarted. *Seconds added* is how much longer the job took than the undisturbed job, without the time in
+attackers do not know the secret, but *replayed hello* and *proof of another role* send recorded proofs. (A *hello* is
+the message with which a launcher or worker introduces itself; the proof in it shows that it knows the secret.) Weights,
+optimizer state and losses are compared with those of an undisturbed job. *Bit-equal* means that no bit differs and that
+no worker was restarted. *Seconds added* is how much longer the job took than the undisturbed job, excluding the time in
 which the test made it wait. The attackers, and possibly other programs, use the same cores as the job, so this figure
 is only as accurate as the times of the undisturbed job are reproducible.
 
-The ports of 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks listed here, none
+The ports in 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks listed here, none
 of which speaks their protocols. An attack that does can end the job. See [Security](launch.md#security) for the network
 that you need.
 """

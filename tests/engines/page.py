@@ -18,11 +18,11 @@ from typing import Any, Final
 
 INTRODUCTION: Final = """# Engines: what was tried
 
-`make test-engines` generates this page. It runs jobs on a real Ray (several nodes simulated by Ray's own
-`ray.cluster_utils.Cluster`), on a real SLURM of two nodes, under a real `mpirun`, and under a real control plane of
-Kubernetes whose pods are processes, all on one machine, and disturbs them. *Bit-equal* means that the final weights are
-the same as in an undisturbed job, to the last bit. For how to use an engine, see [ray.md](ray.md), [slurm.md](slurm.md)
-and [kubernetes.md](kubernetes.md).
+`make test-engines` generates this page. It runs jobs on a real Ray cluster (several nodes simulated by Ray's own
+`ray.cluster_utils.Cluster`), on a real SLURM cluster of two nodes, under a real `mpirun`, and under a real Kubernetes
+control plane whose pods are processes, all on one machine, and disturbs them. *Bit-equal* means that the final weights
+are the same as in an undisturbed job, to the last bit. For how to use an engine, see [ray.md](ray.md),
+[slurm.md](slurm.md) and [kubernetes.md](kubernetes.md).
 """
 
 ENGINES: Final = ("Ray", "SLURM", "Open MPI", "Kubernetes", "SkyPilot", "bucket mounts")

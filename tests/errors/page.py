@@ -26,7 +26,7 @@ your own script; if a message names a line, the line is in your script. A test t
 generates this page.
 
 In the scripts, `model` is a model with ten outputs that was created in the scope of a strategy, `x` and `y` are arrays
-with features and class numbers, and `dataset` has single rows of them.
+of features and class numbers, and `dataset` yields them row by row, without batches.
 """
 
 

@@ -22,13 +22,14 @@ INTRODUCTION: Final = """# Faults
 Training can be killed at any moment without changing the result. `make faults` generates this page. It trains a small
 network (dropout, Adam, shuffled data, three epochs of 8 steps with validation, a checkpoint every three steps), injects
 one fault at one moment into one process, restarts the job as a user would until it finishes, and compares weights,
-optimizer, history and the CSV log with those of an undisturbed job without checkpoints. *Bit-equal* means that no bit
-differs. The script (`tests/faults/scripts/train.py`) records every step it starts, and at each start the newest
-checkpoint, from which it must resume. *Repeated steps* were started after the newest checkpoint and had to be run
-again; training does not wait until a checkpoint is written, so there can be up to twice three of them. Jobs with two
-workers run under `unisono run -n 2 --max-restarts 3` (1 if the disk is full, because the disk stays full until the user
-makes room). A stopped process is killed by the user; a stopped launcher is continued after three seconds. Faults are
-tried in several runs, and the last one of each is shown.
+optimizer state, history and the CSV log with those of an undisturbed job without checkpoints. *Bit-equal* means that no
+bit differs. The script (`tests/faults/scripts/train.py`) records every step that it starts, and each time it is
+started, the newest checkpoint, from which it must resume. *Repeated steps* were started after the newest checkpoint and
+had to be run again; training does not wait until a checkpoint is written, so each restart can repeat up to twice as
+many steps as there are between two checkpoints. Jobs with two workers run under `unisono run -n 2 --max-restarts 3`
+(one restart if the disk is full, because it stays full until the user makes room). A stopped process is killed by the
+user; a stopped launcher is continued after three seconds. Some faults were tried more than once; the last result is
+shown.
 """
 
 NAMES: Final = {
@@ -58,7 +59,7 @@ def _summary(tried: dict[tuple[str, str, str], dict[str, Any]]) -> str:
         f"**{equal} of {len(CELLS)} faults: bit-equal.** Most repeated steps: {_most(rows, 'twice')}. "
         f"The longest job: {_most(rows, 'seconds')} s. {platform.system()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}; "
-        f"full disks by {' and '.join(disks) or 'nothing yet'}.\n"
+        f"full disks on {' and '.join(disks) or 'nothing yet'}.\n"
     )
 
 
