@@ -29,6 +29,7 @@ import jax
 import unisono  # noqa: F401
 from tests.default_cells import mark_rare_cells
 from tests.stored_programs import exchange_programs, remove_oldest_programs
+from unisono._src.replicas.context import _stack
 
 # Many tests build the same small model, so the tests of this process share a cache of compiled programs.
 _PROGRAMS = tempfile.TemporaryDirectory(prefix="unisono-programs-")
@@ -126,6 +127,12 @@ def no_leaked_processes() -> Iterator[None]:
         for pid in leaked:
             _kill(pid)
         pytest.fail(f"The test left processes running: {commands}. They were killed.", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_idle_strategies() -> None:
+    """Else a model of this test would be said to be outside the scope of a strategy that an earlier test made."""
+    _stack._idle.clear()
 
 
 def _environment() -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from unisono._src.cli import _examples, main
+from unisono._src.datasets import _local_files
 
 SCRIPT = '''"""Prints its arguments.
 
@@ -62,3 +63,18 @@ def test_an_unknown_name_is_an_error_with_those_that_exist(package: Path, capsys
     with pytest.raises(SystemExit):
         main(["demo", "mnits"])
     assert "there is no example 'mnits'. Choose one of: arguments, unusual." in capsys.readouterr().err
+
+
+def test_without_mnist_and_network_it_says_where_to_put_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load_data() -> None:
+        raise Exception("URL fetch failure: no route to host")  # as Keras raises it
+
+    monkeypatch.setattr(_local_files, "dataset_folders", lambda: [tmp_path])
+    monkeypatch.setattr("keras.datasets.mnist.load_data", load_data)
+    assert main(["demo"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("mnist was not found on this machine. Looked for the file mnist.npz")
+    assert f"    {tmp_path}\n" in said
+    assert "Keras could not download it: URL fetch failure: no route to host" in said

@@ -53,6 +53,19 @@ DATA = [
         do="Count classes from 0, or give the last layer more units.",
     ),
     Mistake(
+        title="Metrics as the third argument of `compile`",
+        typed=(
+            "import unisono\nimport keras\n\n"
+            "with unisono.MirroredStrategy().scope():\n"
+            "    model = keras.Sequential([keras.layers.Dense(10)])\n"
+            '    model.compile("sgd", "mse", ["accuracy"])\n'
+        ),
+        at="model.compile",
+        how="process",  # `unisono.tf` accepts it, and may have been imported in the process of the tests
+        says=("loss_weights=['accuracy']", "numbers", 'metrics=["accuracy"]'),
+        do='`model.compile("sgd", "mse", metrics=["accuracy"])`.',
+    ),
+    Mistake(
         title="Class numbers with the loss for one-hot labels",
         typed='model.compile("sgd", "categorical_crossentropy")\nmodel.fit(x, y)\n',
         at="model.fit",
@@ -117,7 +130,7 @@ DATA = [
         typed='model.compile(keras.optimizers.SGD(1e30), "mse")\nmodel.fit(x, np.ones((8, 10)), epochs=3, verbose=0)\n',
         at="model.fit",
         is_warning=True,
-        says=("The loss is", "since epoch 2, step 1", "a lower learning rate", "TerminateOnNaN()"),
+        says=("The loss has been", "since epoch 2, step 1", "a lower learning rate", "TerminateOnNaN()"),
         do="Lower the learning rate; look at the batch of that step.",
     ),
 ]

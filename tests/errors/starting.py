@@ -75,6 +75,35 @@ STARTING = [
         do="Move the line that creates the model into the `with` block.",
     ),
     Mistake(
+        title="The scope is not entered",
+        typed=(
+            'strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])\n'
+            'model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile("sgd", "mse")\n'
+            'model.fit(np.ones((8, 4), "float32"), np.ones((8, 1), "float32"), verbose=0)\n'
+        ),
+        given="",
+        at="model.fit",
+        says=(
+            "created outside the scope of MirroredStrategy('cpu:0', 'cpu:1')",
+            "one device only",
+            "with strategy.scope():",
+        ),
+        do="Create and compile the model in a `with` block.",
+        is_warning=True,
+    ),
+    Mistake(
+        title="A model without a strategy is trained in a scope",
+        typed=(
+            'model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile("sgd", "mse")\n'
+            'with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():\n'
+            '    model.fit(np.ones((8, 4), "float32"), np.ones((8, 1), "float32"), verbose=0)\n'
+        ),
+        given="",
+        at="model.fit",
+        says=("created outside the scope", "is trained inside it", "with strategy.scope():"),
+        do="Create and compile the model in the `with` block; `fit` may be outside it.",
+    ),
+    Mistake(
         title="A scope inside the scope of another strategy",
         typed=(
             'first, second = unisono.MirroredStrategy(["cpu:0"]), unisono.MirroredStrategy(["cpu:1"])\n'

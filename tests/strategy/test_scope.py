@@ -125,7 +125,8 @@ def test_an_array_given_to_a_variable_survives_training(pair: Strategy) -> None:
 def test_models_loaded_and_cloned_in_the_scope_belong_to_it(pair: Strategy, tmp_path: object) -> None:
     source = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     source.compile("adam", "mse")
-    source.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
+    with pytest.warns(UserWarning, match="(?s)outside the scope .* one device only"):
+        source.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
     source.save(f"{tmp_path}/model.keras")
     with pair.scope():
         loaded = keras.models.load_model(f"{tmp_path}/model.keras")

@@ -155,7 +155,7 @@ def test_a_bad_loss_is_reported_with_the_step_it_began_at(
 ) -> None:
     x, y = xy[0].copy(), xy[1]
     x[row] = np.inf
-    with pytest.warns(RuntimeWarning, match=f"The loss is nan since epoch 1, step {step}"):
+    with pytest.warns(RuntimeWarning, match=f"The loss has been nan since epoch 1, step {step}"):
         make_model(run_eagerly=run_eagerly).fit(x, y, batch_size=4, shuffle=False, verbose=0)
 
 

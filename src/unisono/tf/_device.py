@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from unisono._src.devices import default_devices, device_name, resolve_devices
+from unisono._src.devices import default_devices, device_kind, device_name, resolve_devices
 from unisono._src.replicas import context
 from unisono.tf.config._execution import get_soft_device_placement
 
@@ -64,5 +64,5 @@ def _parse_device(given: Any) -> jax.Device | None:
 
 
 def _fallback_device(kind: str) -> jax.Device:
-    same = [each for each in default_devices() if device_name(each).startswith(kind)]
+    same = [each for each in default_devices() if device_kind(each) == kind]
     return (same or jax.local_devices(backend="cpu"))[0]

@@ -82,8 +82,8 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
             return found
         if options.nnodes is not None:
             raise UsageError(
-                f"--nnodes {options.nnodes}, and neither SLURM nor Kubernetes nor another cluster says which this is. "
-                "Add --node-rank R --master-addr A, where A is the first machine's address."
+                f"--nnodes {options.nnodes}, and neither SLURM nor Kubernetes nor another cluster says which of "
+                "them this machine is. Add --node-rank R --master-addr A, where A is the first machine's address."
             )
     return Machines(
         rank=0,

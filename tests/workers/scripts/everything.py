@@ -20,6 +20,8 @@ folder = Path(sys.argv[1])
 alone = "TF_CONFIG" not in os.environ
 strategy = unisono.MirroredStrategy(["cpu:0"]) if alone else unisono.MultiWorkerMirroredStrategy()
 index = unisono._src.processes.processes().index
+# Every worker calls its devices by the names that it finds them by.
+assert strategy.extended.worker_devices == tuple(f"cpu:{number}" for number in range(jax.local_device_count()))
 if alone or index == 0:
     keras.utils.set_random_seed(5)  # other workers draw different values: the chief's count
 

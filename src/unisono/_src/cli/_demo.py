@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from rich.table import Table
 
 from unisono._src.cli._examples import describe_examples, find_examples, run_example
 from unisono._src.core import read_environment
-from unisono._src.datasets import mnist
+from unisono._src.datasets import DatasetFilesNotFoundError, mnist
 from unisono._src.strategy import MirroredStrategy, OneDeviceStrategy, Strategy
 from unisono.config import set_cpu_devices
 
@@ -37,11 +38,13 @@ def demo(arguments: Sequence[str]) -> int:
     if options.list:
         print(describe_examples())
         return 0
-    if options.name is None:
-        return _compare_with_one_device()
-    if options.name not in find_examples():
+    if options.name is not None and options.name not in find_examples():
         parser.error(f"there is no example {options.name!r}. Choose one of: {', '.join(find_examples())}.")
-    return run_example(options.name, options.arguments)
+    try:
+        return _compare_with_one_device() if options.name is None else run_example(options.name, options.arguments)
+    except DatasetFilesNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _compare_with_one_device() -> int:

@@ -33,5 +33,5 @@ def load_with_keras(name: str, where_to_put_it: str, **kwargs: Any) -> Arrays:
     try:
         arrays: Arrays = getattr(keras.datasets, name).load_data(**kwargs)
     except Exception as error:  # Keras raises nothing more specific
-        raise FileNotFoundError(f"{where_to_put_it}\nKeras could not download it: {error}") from error
+        raise DatasetFilesNotFoundError(f"{where_to_put_it}\nKeras could not download it: {error}") from error
     return arrays

@@ -17,10 +17,10 @@ _KIND_ALIASES = {"cuda": "gpu", "rocm": "gpu"}
 ADVICE = {
     "gpu": """
 If it has GPUs, `unisono doctor` says why JAX does not see them; NVIDIA's need: pip install 'unisono[cuda]'
-MirroredStrategy() without names takes what there is.""",
+MirroredStrategy() without names uses the devices that JAX finds.""",
     "tpu": """
 If it has TPUs, `unisono doctor` says why JAX does not see them; they need: pip install 'unisono[tpu]'
-MirroredStrategy() without names takes what there is.""",
+MirroredStrategy() without names uses the devices that JAX finds.""",
 }
 
 NO_PLATFORM = """JAX_PLATFORMS={platforms}, and JAX finds no such device on this machine.
@@ -86,9 +86,15 @@ def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
     return found
 
 
+def device_kind(device: jax.Device) -> str:
+    """ "cpu", "gpu" or "tpu"."""
+    return _KIND_ALIASES.get(device.platform, device.platform)
+
+
 def device_name(device: jax.Device) -> str:
-    """The short name of a device, as in errors: ``gpu:0``."""
-    return f"{_KIND_ALIASES.get(device.platform, device.platform)}:{device.id}"
+    """The name by which the process of a device finds it: ``gpu:0``. JAX's ids are unique among all processes."""
+    of_process = [each for each in device.client.devices() if each.process_index == device.process_index]
+    return f"{device_kind(device)}:{of_process.index(device)}"
 
 
 def _parse(device: object) -> tuple[str, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from unisono._src.core import active_fit_facts
-from unisono._src.devices._devices import device_name
+from unisono._src.devices._devices import device_kind
 from unisono._src.devices._layout_policies import VariableInfo
 from unisono._src.devices._shards import copy_to_host
 from unisono._src.devices._shared_memory import SharedArray, release_memory, share_host_memory
@@ -112,7 +112,7 @@ class Placement:
     @property
     def platform(self) -> str:
         """ "cpu", "gpu" or "tpu"."""
-        return device_name(self.devices[0]).split(":")[0]
+        return device_kind(self.devices[0])
 
     # Programs over the devices.
 

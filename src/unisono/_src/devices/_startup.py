@@ -19,7 +19,7 @@ JAX fixes their number when the first array is made. Do one of these before that
 or start the program with UNISONO_CPU_DEVICES={wanted}."""
 
 FORKED = """This process was forked from one in which JAX had started: it has JAX's state without its threads, and would
-wait for ever. Start processes that train anew, with multiprocessing.get_context("spawn") or `unisono run -n 2`."""
+wait forever. Start processes that train anew, with multiprocessing.get_context("spawn") or `unisono run -n 2`."""
 
 
 def has_jax_started() -> bool:

@@ -16,11 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from keras import tree
+from keras.metrics import Metric
 from keras.src.backend.jax.trainer import JAXTrainer
 from keras.src.trainers.trainer import Trainer
 
 from unisono._src import hooks
-from unisono._src.core import Override
+from unisono._src.core import Override, warn_user
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.replicas import context
 
@@ -44,14 +46,23 @@ class TrainerMethods:
 
 ROUTED = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
-MADE_OUTSIDE = """This model was created outside the scope of {strategy!r} and is compiled inside it.
-It would train on one device only. Make it in the scope:
+CREATED_OUTSIDE = """This model was created outside the scope of {strategy!r} and is {used} inside it.
+It would train on one device only. Create it in the scope:
     with strategy.scope():
         model = ...
         model.compile(...)"""
 
+IDLE_STRATEGY = """This model was created outside the scope of {strategy!r}.
+It trains on one device only, with Keras's own loop. Create and compile it in the scope:
+    with strategy.scope():
+        model = ...
+        model.compile(...)"""
+
+NO_NUMBER = """compile() got loss_weights={found!r}: the third argument is the weights of the losses, which are numbers.
+Name the argument that you mean, as in metrics=["accuracy"]."""
+
 NO_STRATEGY = """`{name}` of `{method}` is for models of a strategy, and this one was created outside every scope.
-Make it in one; a single device will do:
+Create it in one; a single device will do:
     with unisono.OneDeviceStrategy("cpu:0").scope():
         model = ..."""
 
@@ -128,15 +139,22 @@ def _compile_in_scope(methods: TrainerMethods, original: Any) -> Any:
     def compile(self: Any, *args: Any, **kwargs: Any) -> None:
         current, owner = context.current_strategy(), get_owner(self)
         if current is not None and owner is None:
-            raise ValueError(MADE_OUTSIDE.format(strategy=current))
+            raise ValueError(CREATED_OUTSIDE.format(strategy=current, used="compiled"))
         if owner is None:
             original(self, *args, **kwargs)
             return
+        _check_loss_weights(*args, **kwargs)
         with context.enter_strategy(owner):
             original(self, *args, **kwargs)
         methods.compiled(self)
 
     return compile
+
+
+def _check_loss_weights(optimizer: Any = None, loss: Any = None, loss_weights: Any = None, *_: Any, **__: Any) -> None:
+    """Keras's message about a name among the weights comes from JAX, in the middle of `fit`."""
+    if any(isinstance(leaf, str | Metric) for leaf in tree.flatten(loss_weights)):
+        raise ValueError(NO_NUMBER.format(found=loss_weights))
 
 
 def _dispatch(ours: Any, original: Any) -> Any:
@@ -158,6 +176,8 @@ def _dispatch(ours: Any, original: Any) -> Any:
         if get_owner(self) is None:
             if own:
                 raise TypeError(NO_STRATEGY.format(name=next(iter(own)), method=name))
+            if name in ("fit", "train_on_batch"):
+                _check_scope_not_forgotten()
             return original(self, *args, **kwargs)
         bound = _bind(name, signature, added, self, *args, **kwargs)
         bound.apply_defaults()
@@ -175,6 +195,15 @@ def _dispatch(ours: Any, original: Any) -> Any:
             return route(self, args, kwargs)
 
     return method
+
+
+def _check_scope_not_forgotten() -> None:
+    """Before a model of no strategy trains: an error in a scope, a warning if a strategy exists and is not used."""
+    current, idle = context.current_strategy(), context.idle_strategy()
+    if current is not None:
+        raise ValueError(CREATED_OUTSIDE.format(strategy=current, used="trained"))
+    if idle is not None:
+        warn_user(IDLE_STRATEGY.format(strategy=idle))
 
 
 def _bind(

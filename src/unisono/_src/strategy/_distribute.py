@@ -28,8 +28,8 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
         raise TypeError(f"{_FROM_DATASET}: this dataset is distributed already: {dataset}. Use it as it is.")
     if not isinstance(dataset, Dataset):
         raise TypeError(
-            f"{_FROM_DATASET}: expected a unisono.data.Dataset, got {type(dataset).__name__}. Of arrays, write "
-            f"Dataset.from_tensor_slices((x, y)).batch(global_batch_size); of a generator, Dataset.from_generator(...)."
+            f"{_FROM_DATASET}: expected a unisono.data.Dataset, got {type(dataset).__name__}. For arrays, write "
+            "Dataset.from_tensor_slices((x, y)).batch(global_batch_size); for a generator, Dataset.from_generator(...)."
         )
     if placement.spans_processes:
         dataset = dataset.with_agreed_seeds()

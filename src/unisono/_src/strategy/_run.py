@@ -26,7 +26,7 @@ from unisono._src.tracing import functions, tape
 NO_FUNCTION = """run takes a function that every replica calls; got a value of type {type}. Was it called already?
     strategy.run(step, args=(x, y))      instead of   strategy.run(step(x, y))"""
 
-NO_TUPLE = """args is a tuple with the arguments of the function; got one value of type {type}. Of one argument, write
+NO_TUPLE = """args is a tuple with the arguments of the function; got one value of type {type}. For one argument, write
     strategy.run(step, args=(x,))"""
 
 ALREADY_INSIDE = """`run` was called inside a function that already runs on one replica.

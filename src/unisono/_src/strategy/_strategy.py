@@ -38,6 +38,7 @@ class Strategy:
         use_user_cache(placement.platform, spans_processes=placement.spans_processes)
         self._placement, self._resolver = placement, cluster_resolver
         self._extended = StrategyExtended(self, placement)
+        context.expect_use(self)
 
     @property
     def placement(self) -> Placement:

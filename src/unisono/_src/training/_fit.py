@@ -325,7 +325,7 @@ def _warn_of_bad_loss(epoch: int, nan_guard: Any, logs: Any) -> bool:
     if first_bad is None:
         return False
     warn_user(
-        f"The loss is {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "
+        f"The loss has been {float(logs['loss'])} since epoch {epoch + 1}, step {first_bad + 1}. "
         "Common remedies: a lower learning rate, `clipnorm=` on the optimizer, a look at the batch of that step; "
         "keras.callbacks.TerminateOnNaN() ends training there.",
         RuntimeWarning,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,6 +40,7 @@ class _Stack(threading.local):
 
 _stack = _Stack()
 _global: HasPlacement | None = None
+_idle: weakref.WeakSet[HasPlacement] = weakref.WeakSet()  # strategies of several replicas that nobody has used yet
 
 
 def current_strategy() -> HasPlacement | None:
@@ -56,6 +58,17 @@ def merging_replica() -> Replica | None:
     """The replica that called the `merge_call` in which code runs; None outside one."""
     top = _stack.entries[-1] if _stack.entries else None
     return top.replica if isinstance(top, MergeCall) else None
+
+
+def expect_use(strategy: HasPlacement) -> None:
+    """Called with every new strategy; see :func:`idle_strategy`."""
+    if strategy.placement.num_replicas > 1:
+        _idle.add(strategy)
+
+
+def idle_strategy() -> HasPlacement | None:
+    """A strategy of several replicas whose scope was never entered, nor anything run on it; None if there is none."""
+    return next(iter(_idle), None)
 
 
 @contextlib.contextmanager
@@ -110,11 +123,14 @@ def set_global_strategy(strategy: HasPlacement | None) -> None:
             f"experimental_set_strategy must not be called inside a scope; this is the scope of {current_strategy()!r}."
         )
     _global = strategy
+    _idle.clear()
 
 
 @contextlib.contextmanager
 def _push(entry: HasPlacement | Replica | MergeCall | None) -> Iterator[None]:
     _stack.entries.append(entry)
+    if entry is not None:
+        _idle.clear()  # whoever uses one strategy has not forgotten the others
     try:
         yield
     finally:
