@@ -136,6 +136,7 @@ tf-coverage: $(READY)
 
 errors: $(READY)
 	@$(RUN) tests.errors.page docs/errors.md
+	@$(RUN) ruff format --quiet docs/errors.md
 
 tf-guides: $(READY)
 	@$(RUN) tests.tf.guides_page docs/tf-guides.md

@@ -82,6 +82,33 @@ def test_many_bars_become_averages_of_neighbours():
     assert len(elements(chart, "rect", "area")) < 250
 
 
+def bars_of(chart):
+    return [each for each in elements(chart, "rect", "area") if each.find(SVG + "title") is not None]
+
+
+def test_averages_of_neighbours_touch_each_other_also_if_the_last_group_is_smaller():
+    bars = bars_of(draw_stacked_bars([Series("compute", range(10_001), [1.0] * 10_001)]))
+    ends = [float(bar.get("x")) + float(bar.get("width")) for bar in bars[:-3]]
+    assert ends == pytest.approx([float(bar.get("x")) for bar in bars[1:-2]], abs=0.2)
+
+
+def test_two_bars_that_are_close_to_each_other_do_not_make_the_others_thin():
+    bars = bars_of(draw_stacked_bars([Series("compute", [500, 1000, 1001, 1500, 2000], [1.0] * 5)]))
+    assert [float(bar.get("width")) > 20 for bar in bars] == [True, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[0.1, 0.1 + 1e-16], [1e6, 1e6 + 1e-9], [5e-324, 1e-323], [-1e308, 1e308, 1.0], [1e-300, 1.0, 1e300]],
+    ids=["almost equal", "almost equal and large", "almost zero", "beyond all sums", "beyond all ratios"],
+)
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_values_that_are_almost_equal_or_extreme_have_a_chart(values, scale):
+    chart = draw_lines([Series("loss", range(len(values)), values)], y_scale=scale)
+    assert "nan" not in chart
+    ElementTree.fromstring(chart)
+
+
 def test_parts_with_different_x_are_an_error():
     with pytest.raises(ValueError, match="same x"):
         draw_stacked_bars([Series("a", [1], [1]), Series("b", [2], [1])])

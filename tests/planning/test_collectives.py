@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import numpy as np
 import pytest
@@ -29,6 +31,22 @@ def test_kinds_and_bytes_are_read_and_single_numbers_left_out() -> None:
         Collective("all-gather", 1024 * 64 * 4),
         Collective("reduce-scatter", 8 * 128 * 64 * 4),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "size"),
+    [
+        ("((f32[1024,64]{1,0}), f32[128,64]{1,0}) reduce-scatter-start(%a)", "reduce-scatter", 1024 * 64 * 4),
+        ("((f32[64]{0}, f32[8]{0}), (f32[8]{0}, f32[1]{0})) reduce-scatter-start(%a, %b)", "reduce-scatter", 72 * 4),
+        ("((c64[32,512]{1,0}), c64[32,512]{1,0}) all-to-all-start(%a)", "all-to-all", 32 * 512 * 8),
+        ("(f32[512]{0}, f32[512]{0}, u32[], u32[]) collective-permute-start(%a)", "collective-permute", 512 * 4),
+        ("(f32[8,4]{1,0:T(8,128)}, f32[64,4]{1,0:T(8,128)S(1)}) all-gather-start(%a)", "all-gather", 64 * 4 * 4),
+        ("((f32[1]{0}, f32[2]{0}), (f32[8]{0:T(128)}, f32[16]{0})) all-gather-start(%a, %b)", "all-gather", 24 * 4),
+        ("(f32[784,256]{1,0}, f32[256]{0}) all-reduce-start(%a, %b)", "all-reduce", (784 * 256 + 256) * 4),
+    ],
+)
+def test_the_operands_of_asynchronous_operations_are_not_counted(line: str, kind: Any, size: int) -> None:
+    assert read_collectives(f"  %x.1 = {line}, channel_id=1\n", num_devices=8) == [Collective(kind, size)]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,13 @@ def test_with_the_same_rows_of_a_device_only_the_exchange_grows() -> None:
     assert more[-1].efficiency == pytest.approx(first.compute / more[-1].seconds)
 
 
+def test_rows_that_only_fill_up_a_device_are_not_counted() -> None:
+    found = {each.devices: each for each in costs(RING).same_batch(9, choose_numbers(8))}
+    assert found[8].rows == 2
+    assert found[8].rows_per_second == pytest.approx(9 / found[8].seconds)
+    assert found[8].efficiency == pytest.approx(found[1].seconds / found[8].seconds / 8)
+
+
 def test_devices_beyond_the_cores_divide_them() -> None:
     exchange = Measured("here", {2: 1e-3, 4: 2e-3, 8: 4e-3})
     found = {each.devices: each for each in costs(exchange, cores=2).same_rows(100, choose_numbers(16))}
@@ -70,10 +77,25 @@ def test_a_number_between_two_powers_of_two_has_to_gain_less_than_a_doubling() -
 
 @pytest.mark.parametrize(
     ("text", "bandwidth"),
-    [("nvlink4", 0.8 * 450e9), ("25GB/s", 25e9), ("200Gbit/s", 25e9), ("1e9", 1e9), ("12.5GBps", 12.5e9)],
+    [
+        ("nvlink4", 0.8 * 450e9),
+        ("25GB/s", 25e9),
+        ("200Gbit/s", 25e9),
+        ("1e9", 1e9),
+        ("12.5GBps", 12.5e9),
+        ("100Gbps", 12.5e9),
+        ("10Gb/s", 1.25e9),
+        ("25Gbytes/s", 25e9),
+    ],
 )
 def test_a_bandwidth_is_a_name_or_a_rate(text: str, bandwidth: float) -> None:
     assert parse_bandwidth(text).bandwidth == pytest.approx(bandwidth)
+
+
+@pytest.mark.parametrize("latency", [-1e-6, float("nan"), float("inf")])
+def test_a_latency_that_no_message_has_is_refused(latency: float) -> None:
+    with pytest.raises(ValueError, match=r"^--latency .* 0 or more"):
+        parse_bandwidth("nvlink4", latency)
 
 
 @pytest.mark.parametrize("text", ["nvlink99", "fast", "0GB/s", ""])

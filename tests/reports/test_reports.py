@@ -1,5 +1,6 @@
 """`unisono report` and `unisono watch` on folders of runs: pages, verdicts, errors."""
 
+import io
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ from unisono._src.cli._report import report, watch
 from unisono._src.reports import describe_in_terminal, judge, make_page, read_run
 from unisono._src.reports._curves import _marks
 from unisono._src.reports._progress import draw_progress
+from unisono._src.reports._summary import summarize
 from unisono._src.reports._time_line import describe_status, list_happenings, list_restarts
 
 NOW = 2_000.0
@@ -304,6 +306,63 @@ def test_lines_of_other_tools_and_broken_descriptions_are_left_out(simple: Path)
     assert len(run.main_fit.epochs) == 3
     page = make_page([run], NOW)
     assert "<th>strategy</th>" not in page
+
+
+@pytest.mark.parametrize("wrong", [None, "x", "NaN", "Infinity", [], ["x"], {"a": 1}, -1, 1e300, 10**400], ids=type)
+@pytest.mark.parametrize("name", ["devices", "steps", "seconds", "rows_per_second", "learning_rate", "input_wait"])
+def test_a_value_that_is_no_number_does_not_hide_the_rest(name: str, wrong: Any, tmp_path: Path) -> None:
+    lines: list[Any] = [start(), epoch(0, 1_010.0, {"input_wait": 8.0}), epoch(1, 1_020.0), start(1_030.0, step=20)]
+    for line in lines:
+        (line.get("parts", {}) if name == "input_wait" else line)[name] = wrong
+    given = {"kind": "Dataset", "in_python": wrong}
+    run = read_run(write_run(tmp_path, lines, epochs=wrong, steps_per_epoch=wrong, batch=wrong, input=given))
+    assert "val_loss" in make_page([run, run], NOW)
+    Console(width=100, file=io.StringIO()).print(describe_in_terminal(run, NOW))
+
+
+@pytest.mark.parametrize("time", [None, "x", "NaN", -1.0, 1e18, 10**400])
+def test_an_event_or_a_line_without_a_time_is_left_out(time: Any, simple: Path) -> None:
+    (simple / "events.jsonl").write_text(json.dumps({"version": 1, "time": time, "event": "end", "code": 1}) + "\n")
+    with (simple / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({**epoch(3, 1_050.0), "time": time}) + "\n")
+    run = read_run(simple)
+    assert (run.events, len(run.main_fit.epochs)) == ([], 3)
+    make_page([run], NOW)
+
+
+def test_a_folder_that_may_not_be_looked_at_is_one_clear_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(["x" * 300]) == 2  # for root, every folder may be; another error of the system stands for it
+    assert "cannot be read: File name too long" in capsys.readouterr().err
+
+
+def test_a_line_that_is_nested_too_deeply_is_skipped(simple: Path) -> None:
+    with (simple / "metrics.jsonl").open("a") as file:
+        file.write('{"fit":1,"x":' + "[" * 900 + '"\\u0007"' + "]" * 900 + "}\n")
+    assert len(read_run(simple).main_fit.epochs) == 3
+
+
+def test_control_characters_that_are_not_escaped_are_replaced_too(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, [start(), epoch(0, 1_010.0), end(1_011.0, "loss\x9b2J")])
+    text = (folder / "metrics.jsonl").read_text()
+    (folder / "metrics.jsonl").write_text(text.replace("\\u009b", "\x9b"), encoding="utf-8")
+    assert describe_status(read_run(folder), NOW) == "loss\N{REPLACEMENT CHARACTER}2J"
+
+
+def test_the_status_is_that_of_the_fit_that_was_started_last(tmp_path: Path) -> None:
+    second = [{**line, "fit": 2} for line in (start(1_100.0), epoch(0, 1_110.0), end(1_120.0))]
+    again = start(1_200.0, step=30)  # the script is started again, with more epochs
+    run = read_run(write_run(tmp_path, [start(), epoch(0, 1_010.0), end(1_020.0), *second, again]))
+    assert run.last_fit.number == 1
+    assert describe_status(run, 1_210.0) == "running"
+
+
+def test_a_failure_that_restarts_two_fits_is_one_restart(tmp_path: Path) -> None:
+    second = {**start(1_100.0), "fit": 2}
+    failed = {"version": 1, "time": 1_200.0, "event": "failed", "attempt": 0, "code": 1, "cause": "killed"}
+    again = [start(1_210.0), epoch(0, 1_220.0), end(1_230.0), {**start(1_240.0), "fit": 2}]
+    lines = [start(), epoch(0, 1_010.0), end(1_020.0), second, *again]
+    run = read_run(write_run(tmp_path, lines, events=[failed]))
+    assert summarize(run, NOW)["restarts"] == "1"
 
 
 def test_control_characters_and_half_letters_reach_neither_page_nor_terminal(

@@ -169,6 +169,20 @@ def test_numbers_of_numpy_are_numbers_in_json(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "run.json").read_text())["fits"]["1"]["steps_per_epoch"] == 7
 
 
+def test_logs_that_are_no_numbers_are_left_out() -> None:
+    logs = {
+        "loss": np.float32(0.5),
+        "steps": np.array([3]),
+        "text": "warm-up",
+        "wave": np.complex64(1j),
+        "classes": np.ones(3),
+        "object": object(),
+        "day": np.datetime64("2026-01-01"),
+        "nothing": None,
+    }
+    assert _recorder.to_metrics(logs) == {"loss": 0.5, "steps": 3.0}
+
+
 def test_a_line_that_a_full_disk_cuts_is_the_last_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = RunFiles(tmp_path)
     files.append({"kind": "start"})

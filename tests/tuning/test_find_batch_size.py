@@ -50,6 +50,19 @@ def test_a_batch_is_not_larger_than_the_data() -> None:
     assert (found.global_batch_size, found.is_all_rows) == (96, True)
 
 
+def test_the_largest_batch_that_is_tried_is_not_all_rows_of_data_of_unknown_length() -> None:
+    assert not search(per_row=0, fixed=1, limit=10**9).is_all_rows
+
+
+@pytest.mark.parametrize("kind", ["arrays", "dataset"])
+def test_data_without_rows_is_refused(kind: str) -> None:
+    data: Any = (X[:0], Y[:0])
+    if kind == "dataset":
+        data = unisono.data.Dataset.from_tensor_slices(data).batch(2)
+    with pytest.raises(ValueError, match="find_batch_size: the data has no rows"):
+        unisono.find_batch_size(make_model(), data, memory="1MB")
+
+
 def test_a_row_that_does_not_fit_is_an_error_with_both_figures() -> None:
     with pytest.raises(ValueError, match=r"one row on each of 2 replicas needs 60 B on a device, and 50 B\n?may"):
         search(per_row=10, fixed=40, limit=50)

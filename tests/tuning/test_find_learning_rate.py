@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.tuning._find_learning_rate import RangeTestSchedule, _count_steps, _Recorder
 from unisono._src.tuning._learning_rate_curve import LearningRateCurve
 
 X = np.random.default_rng(0).normal(size=(128, 16)).astype("float32")
@@ -70,6 +71,39 @@ def test_the_chart_is_an_svg_file_with_both_lines_and_the_suggestion(found: Lear
     assert text == found._repr_svg_()
     assert f"suggestion: {found.suggestion:.2g}" in text
     assert all(f'class="line c{number}"' in text for number in (1, 2))
+
+
+def test_a_loss_below_zero_is_not_taken_for_one_that_diverges() -> None:
+    model = make_model("sgd")
+    model.compile("sgd", keras.losses.CosineSimilarity(axis=0))
+    found = unisono.find_learning_rate(model, (X, Y), batch_size=32, low=1e-6, high=1e-4, steps=12)
+    assert len(found.losses) == 12
+    assert min(found.losses) < 0
+    chart = LearningRateCurve(found.learning_rates, tuple(-1 - number / 10 for number in range(12)))._repr_svg_()
+    assert chart.count("loss: -") == 12  # each has its dot
+
+
+@pytest.mark.parametrize(
+    ("losses", "diverged"),
+    [([1.0] * 5 + [30.0], True), ([1.0] * 5 + [3.0], False), ([-1.0] * 5 + [40.0], True), ([-1.0], False)],
+)
+def test_a_loss_diverges_when_it_is_far_above_the_smallest_one(losses: list[float], diverged: bool) -> None:
+    recorder = _Recorder(100)
+    recorder.losses = losses
+    assert recorder.has_diverged is diverged
+
+
+def test_the_first_rate_is_that_of_the_next_step_also_with_accumulated_gradients() -> None:
+    model = make_model(keras.optimizers.SGD(0.01, gradient_accumulation_steps=2))
+    model.fit(X, Y, batch_size=32, verbose=0)
+    assert _count_steps(model.optimizer) == 4
+    assert int(model.optimizer.iterations) == 2
+
+
+def test_rates_of_a_model_that_was_trained_for_long_are_exact() -> None:
+    schedule = RangeTestSchedule(1e-3, 1.0, 4, first_step=2**25)
+    rates = [float(schedule(np.int32(2**25 + number))) for number in range(4)]
+    assert rates == pytest.approx([1e-3, 1e-2, 1e-1, 1.0], rel=1e-5)
 
 
 def test_a_loss_that_never_falls_has_no_suggestion() -> None:

@@ -36,6 +36,12 @@ def test_the_rate_is_multiplied_by_the_replicas_or_their_square_root() -> None:
     assert rates(unisono.scale_learning_rate(0.1, strategy, rule="sqrt"), 0) == [0.2]
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    schedule = unisono.scale_learning_rate(np.float32(0.5), two_replicas(), warmup_steps=np.int64(10))
+    assert rates(schedule, 0, 10) == [0.5, 1.0]
+    assert type(schedule.get_config()["warmup_steps"]) is int
+
+
 def test_the_rate_of_one_replica_stays() -> None:
     strategy = unisono.MirroredStrategy(["cpu:0"])
     assert rates(unisono.scale_learning_rate(0.1, strategy, warmup_steps=10), 0, 5, 20) == [0.1, 0.1, 0.1]

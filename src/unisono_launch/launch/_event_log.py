@@ -6,6 +6,7 @@ table. Only the launcher of the first machine writes.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -39,11 +40,18 @@ class EventLog:
             return
         record = {"version": EVENTS_VERSION, "time": round(time.time(), 3), "event": event, **values}
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            try:
-                os.write(descriptor, (json.dumps(record) + "\n").encode())
-            finally:
-                os.close(descriptor)
+            self._append((json.dumps(record) + "\n").encode())
         except OSError as error:
             self._enabled = False
             self._warn(f"unisono: {self._path} ends here: {error}. The job continues.")
+
+    def _append(self, line: bytes) -> None:
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line  # after the half line of a launcher that was killed, or of a full disk
+            if os.write(descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(descriptor)

@@ -1,8 +1,14 @@
 """What can be tested of the callbacks for trackers without any tracker. `tests/trackers` has the rest."""
 
+import importlib.machinery
+import sys
 import threading
+import types
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import numpy as np
 import pytest
 
 import unisono
@@ -70,6 +76,60 @@ def test_a_state_that_the_callback_did_not_write_is_refused(name: str, wrong: An
     state = callback.get_state()
     with pytest.raises(ValueError, match=f"as '{name}' of the callback _Lists"):
         callback.set_state({**state, name: wrong})
+
+
+def test_logs_that_are_no_single_numbers_are_not_logged() -> None:
+    callback = _Lists(update_freq=1)
+    callback.on_train_begin()
+    callback.on_train_batch_end(0, {"loss": np.float32(0.5), "f1_score": np.ones(3), "phase": "warm-up"})
+    assert [point.values for point in callback.log] == [{"loss": 0.5}]
+
+
+@pytest.mark.parametrize("run_id", ["", "mnist.v2", "lr=0.1 seed+3", "\ud559\uc2b5-1", "a[1]"])
+def test_a_state_with_an_id_that_the_user_chose_is_restored(run_id: str) -> None:
+    callback = _Lists()
+    callback.on_train_begin()
+    callback.set_state({**callback.get_state(), "run_id": run_id})
+    assert callback.run_id == run_id
+
+
+def test_an_artifact_has_a_name_that_wandb_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    wandb: Any = types.ModuleType("wandb")
+    wandb.__spec__ = importlib.machinery.ModuleSpec("wandb", None)
+    wandb.Artifact = lambda name, type: names.append(name) or mock.Mock()
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    callback = unisono.callbacks.Wandb()
+    callback.run_id, callback._run = "lr=0.1", mock.Mock()
+    callback._upload(tmp_path / "모델 1.keras")
+    assert names == ["run_lr_0.1____1.keras"]
+
+
+class _Offline(_Lists):
+    """A tracker whose server has gone."""
+
+    closed = 0
+
+    def _upload(self, path: Path) -> None:
+        raise ConnectionError(f"no route for {path.name}.")
+
+    def _close(self) -> None:
+        self.closed += 1
+        raise ConnectionError("no route")
+
+
+def test_what_fails_when_training_has_ended_is_a_warning() -> None:
+    callback = _Offline(artifacts=["best.keras"])
+    callback.on_train_begin()
+    callback._open_on_chief()
+    callback._is_open = True
+    with pytest.warns(UserWarning, match="The training itself is complete") as warned:
+        callback.on_train_end()
+    assert [str(each.message) for each in warned] == [
+        "_Offline: best.keras is not uploaded: no route for best.keras. The training itself is complete.",
+        "_Offline: run new is not marked as ended: no route. The training itself is complete.",
+    ]
+    assert callback.closed == 1
 
 
 def test_points_of_a_request_that_failed_are_sent_with_the_next_ones() -> None:

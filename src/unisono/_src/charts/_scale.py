@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 ScaleKind = Literal["linear", "log"]
 _NICE_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_LARGEST: Final = 1e150  # ratios and margins of larger numbers overflow
+_LEAST_RANGE: Final = 1e-9  # of the size of the values: ticks have 12 digits
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Scale:
 
     def can_place(self, value: float) -> bool:
         """Whether ``value`` has a pixel: it is finite, and positive on a logarithmic axis."""
-        return math.isfinite(value) and (self.kind == "linear" or value > 0)
+        return _has_place(self.kind, value)
 
     def ticks(self, wanted: int, whole: bool = False) -> list[float]:
         """About ``wanted`` round values between the ends; whole numbers only, if ``whole``."""
@@ -61,21 +63,28 @@ class Scale:
 
 def fit_scale(kind: ScaleKind, values: Iterable[float], start: float, end: float, margin: float = 0.0) -> Scale | None:
     """The scale on which all ``values`` have a pixel, with a ``margin`` (a share of the range); None without values."""
-    usable = [value for value in values if math.isfinite(value) and (kind == "linear" or value > 0)]
+    usable = [value for value in values if _has_place(kind, value)]
     if not usable:
         return None
     low, high = min(usable), max(usable)
     if kind == "log":
-        if low == high:
+        if high - low <= _LEAST_RANGE * low:
             low, high = low / 2, high * 2
         factor = (high / low) ** margin
         return Scale(kind, low / factor, high * factor, start, end)
-    if low == high:
-        extent = abs(low) * 0.1 or 1.0
+    size = max(abs(low), abs(high))
+    is_zero = size < 1 / _LARGEST
+    if is_zero or high - low <= _LEAST_RANGE * size:
+        extent = 1.0 if is_zero else size * 0.1
         low, high = low - extent, high + extent
     extent = (high - low) * margin
     # An axis of counts, seconds or losses begins at 0 rather than at a small negative number.
     return Scale(kind, 0.0 if 0 <= low < extent else low - extent, high + extent, start, end)
+
+
+def _has_place(kind: ScaleKind, value: float) -> bool:
+    # A NaN is smaller than no number, and infinity is not smaller than the largest one.
+    return abs(value) < _LARGEST if kind == "linear" else 1 / _LARGEST < value < _LARGEST
 
 
 def _nice_step(step: float) -> float:

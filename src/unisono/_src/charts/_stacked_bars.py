@@ -45,14 +45,15 @@ def draw_stacked_bars(
     x, columns = _average_neighbours(parts)
     if not x:
         return frame.draw(frame.draw_message("no values"), standalone)
-    gap = min((later - sooner for sooner, later in itertools.pairwise(x)), default=1.0) or 1.0
-    across = Scale("linear", x[0] - gap / 2, x[-1] + gap / 2, LEFT, frame.right)
+    gaps = _distances_to_neighbours(x)
+    across = Scale("linear", x[0] - gaps[0] / 2, x[-1] + gaps[-1] / 2, LEFT, frame.right)
     up = fit_scale("linear", [0.0, *(sum(column) for column in columns)], frame.bottom, frame.top, margin=0.06)
     assert up is not None
     body = [*frame.draw_y_axis(up), *frame.draw_x_axis(across, whole_x)]
-    wide = (across.place(x[0] + gap) - across.place(x[0])) * (0.8 if len(x) <= 60 else 1.0)
-    for place, column in zip(x, columns, strict=True):
-        left = across.place(place) - min(wide, 60.0) / 2
+    share = 0.8 if len(x) <= 60 else 1.0
+    for place, gap, column in zip(x, gaps, columns, strict=True):
+        wide = min(share * (across.place(place + gap) - across.place(place)), 60.0)
+        left = across.place(place) - wide / 2
         base = 0.0
         for part, color, amount in zip(parts, colors, column, strict=True):
             if amount > 0:
@@ -60,10 +61,22 @@ def draw_stacked_bars(
                 text = escape(f"{part.name}: {format_number(amount)} at {format_number(place, 6)}")
                 body.append(
                     f'<rect class="area {color_class(color)}" x="{left:.1f}" y="{up.place(base + amount):.1f}" '
-                    f'width="{min(wide, 60.0):.1f}" height="{high:.1f}"><title>{text}</title></rect>'
+                    f'width="{wide:.1f}" height="{high:.1f}"><title>{text}</title></rect>'
                 )
             base += max(amount, 0.0)
     return frame.draw([*body, *frame.draw_marks(across)], standalone)
+
+
+def _distances_to_neighbours(x: Sequence[float]) -> list[float]:
+    """From each x to the nearest other one: bars of this width do not overlap.
+
+    >>> _distances_to_neighbours([0.0, 10.0, 11.0, 20.0]), _distances_to_neighbours([5.0])
+    ([10.0, 1.0, 1.0, 9.0], [1.0])
+    """
+    if len(x) == 1:
+        return [1.0]
+    steps = [later - sooner or 1.0 for sooner, later in itertools.pairwise(x)]
+    return [min(before, after) for before, after in itertools.pairwise([steps[0], *steps, steps[-1]])]
 
 
 def _average_neighbours(parts: Sequence[Series]) -> tuple[list[float], list[list[float]]]:

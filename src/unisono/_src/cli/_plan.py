@@ -67,7 +67,7 @@ def plan(arguments: Sequence[str]) -> int:
             found: Plan = run_until_fit(
                 options.script, script_arguments, lambda model, given: make_plan(model, given, asked), choose_devices
             )
-    except (NoFitError, ValueError, TypeError) as error:
+    except (NoFitError, RuntimeError, TypeError, ValueError) as error:
         if not _is_ours(error):
             raise
         print(error, file=sys.stderr)

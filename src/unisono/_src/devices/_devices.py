@@ -88,7 +88,8 @@ def resolve_devices(devices: Sequence[str | jax.Device]) -> list[jax.Device]:
 
 def device_kind(device: jax.Device) -> str:
     """ "cpu", "gpu" or "tpu"."""
-    return _KIND_ALIASES.get(device.platform, device.platform)
+    platform: str = device.platform
+    return _KIND_ALIASES.get(platform, platform)
 
 
 def device_name(device: jax.Device) -> str:

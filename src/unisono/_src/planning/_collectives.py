@@ -54,8 +54,8 @@ def read_collectives(text: str, num_devices: int) -> list[Collective]:
     for match in _OPERATION.finditer(text):
         kind: Any = match["kind"]
         types = match["types"]
-        if "-start(" in match[0] and kind in ("all-gather", "collective-permute"):
-            types = types.rpartition("(")[2] if types.startswith("((") else types.rpartition(", ")[2]
+        if match[0].endswith("-start(") and kind != "all-reduce":
+            types = _find_results(types)
         size = sum(map(_num_bytes, _ARRAY.finditer(types)))
         if kind == "reduce-scatter":
             size *= num_devices  # its result is the part of one device
@@ -71,6 +71,22 @@ def expect_collectives(variables: Iterable[Any], placement: Placement) -> list[C
     if isinstance(placement, ShardedPlacement):
         return [Collective("all-gather", size), Collective("all-gather", size), Collective("reduce-scatter", size)]
     return [Collective("all-reduce", size)]
+
+
+def _find_results(types: str) -> str:
+    """The results in the type of an asynchronous operation: operands, results, and in some programs more.
+
+    >>> _find_results("((f32[8,4]{1,0:T(8,128)}), f32[2,4]{1,0}, u32[])")
+    'f32[2,4]{1,0}'
+    """
+    parts, depth = [""], 0
+    for letter in types.removeprefix("(").removesuffix(")"):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts[1].strip() if len(parts) > 1 else types
 
 
 def _num_bytes(match: re.Match[str]) -> int:

@@ -28,6 +28,7 @@ class Prediction:
     Attributes:
         devices: how many.
         rows: of each device.
+        global_batch: rows of all devices. Where it does not divide evenly, some devices have fewer than ``rows``.
         compute: seconds in which it computes.
         exchange: seconds in which it exchanges.
         efficiency: rows per second of a device, relative to one device that computes as many rows as one does here (for
@@ -36,6 +37,7 @@ class Prediction:
 
     devices: int
     rows: int
+    global_batch: int
     compute: float
     exchange: float
     efficiency: float
@@ -46,7 +48,7 @@ class Prediction:
 
     @property
     def rows_per_second(self) -> float:
-        return self.devices * self.rows / self.seconds
+        return self.global_batch / self.seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,8 @@ class CostModel:
 
     def same_batch(self, global_batch: int, numbers: Sequence[int]) -> list[Prediction]:
         """The global batch stays, and is divided among more devices."""
-        cases = [(number, -(-global_batch // number)) for number in numbers if number <= global_batch]
-        for number, rows in cases:
+        cases = [(number, -(-global_batch // number), global_batch) for number in numbers if number <= global_batch]
+        for number, rows, _ in cases:
             if number <= _MEASURED_DEVICES:
                 self.timer.measure(number, rows)
         return self._predict(cases)
@@ -72,16 +74,17 @@ class CostModel:
         """The rows of a device stay, and the global batch grows with the devices."""
         for number in numbers:
             self.timer.measure(number, rows)
-        return self._predict([(number, rows) for number in numbers])
+        return self._predict([(number, rows, number * rows) for number in numbers])
 
-    def _predict(self, cases: Sequence[tuple[int, int]]) -> list[Prediction]:
+    def _predict(self, cases: Sequence[tuple[int, int, int]]) -> list[Prediction]:
+        """For each number of devices, rows of each of them, and rows of all of them; the first one is one device."""
         found: list[Prediction] = []
-        for number, rows in cases:
+        for number, rows, global_batch in cases:
             compute = self.timer.predict(number, rows)
             exchange = self.exchange.seconds(self.collectives, number)
             alone = found[0].rows_per_second if found else rows / compute
-            efficiency = rows / (compute + exchange) / alone
-            found.append(Prediction(number, rows, compute, exchange, efficiency))
+            efficiency = global_batch / number / (compute + exchange) / alone
+            found.append(Prediction(number, rows, global_batch, compute, exchange, efficiency))
         return found
 
 

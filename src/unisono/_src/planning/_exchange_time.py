@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -29,7 +30,8 @@ PROBE: Final = Path(__file__).with_name("_exchange_probe.py")
 ONE_DEVICE = """--bandwidth measure: there is one {platform} device here, and it takes two to exchange something. Name
 the interconnect, as in --bandwidth nvlink4."""
 
-PROBE_FAILED = """--bandwidth measure-processes: {number} processes could not be measured.
+PROBE_FAILED = """--bandwidth measure-processes: {number} processes could not be measured. Name the interconnect
+instead, as in --bandwidth 100gbe. What they printed:
 {output}"""
 
 
@@ -51,13 +53,27 @@ def measure_processes(collectives: Sequence[Collective]) -> Measured:
     sizes = json.dumps([[each.kind, each.num_bytes] for each in merged])
     found = {}
     for number in _PROCESSES:
-        command = [sys.executable, "-m", "unisono_launch", "run", "-n", str(number), str(PROBE), sizes]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROCESS_SECONDS, check=False)
-        lines = [line.partition("seconds=")[2] for line in done.stdout.splitlines() if "seconds=" in line]
-        if done.returncode or not lines:
-            raise RuntimeError(PROBE_FAILED.format(number=number, output=(done.stdout + done.stderr)[-2000:]))
+        output = _run_processes(number, sizes)
+        lines = [line.partition("seconds=")[2] for line in output.splitlines() if "seconds=" in line]
+        if not lines:
+            raise RuntimeError(PROBE_FAILED.format(number=number, output=output[-2000:]))
         found[number] = float(lines[0])
     return Measured("between processes with a CPU device each", found)
+
+
+def _run_processes(number: int, sizes: str) -> str:
+    """Runs the probe; returns what it printed. Its run folder, which nobody needs, is a temporary one."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        options = ["-n", str(number), "--devices", "cpu:1", "--run-dir", folder]
+        command = [sys.executable, "-m", "unisono_launch", "run", *options, str(PROBE), sizes]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_PROCESS_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            output = f"nothing in {_PROCESS_SECONDS} seconds"
+            raise RuntimeError(PROBE_FAILED.format(number=number, output=output)) from None
+    if done.returncode:
+        raise RuntimeError(PROBE_FAILED.format(number=number, output=(done.stdout + done.stderr)[-2000:]))
+    return done.stdout
 
 
 def time_collectives(collectives: Sequence[Collective], devices: Sequence[Any]) -> float:

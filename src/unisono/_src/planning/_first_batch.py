@@ -15,6 +15,8 @@ from unisono._src.data.plans import as_model_batch
 from unisono._src.devices import copies_fit, residency
 from unisono._src.training import MethodCall, text_reader_for
 
+NO_ROWS = """{function}: the data has no rows. Pass at least one batch of what the model is to be trained with."""
+
 ONE_PASS_ONLY = """{function}: the data is a {kind}, of which reading a batch would take the batch away from training.
 Pass arrays as a tuple (x, y), a unisono.data.Dataset or a keras.utils.PyDataset."""
 
@@ -57,15 +59,21 @@ def take_first_batch(call: MethodCall, data: Any, batch_size: int | None, functi
     """
     num_rows, resident = None, 0
     if isinstance(data, Dataset):
-        batch = keras_hooks.unpack(next(iter(Dataset(data.plan))))  # another object: passes of `data` are not counted
+        first = next(iter(Dataset(data.plan)), None)  # of another object: passes of `data` are not counted
+        if first is None:
+            raise ValueError(NO_ROWS.format(function=function))
+        batch = keras_hooks.unpack(first)
     elif isinstance(data, keras.utils.PyDataset):
         batch = keras_hooks.unpack(data[0])
     else:
         batch = as_model_batch(keras_hooks.unpack(data))
         leaves = [leaf for leaf in keras.tree.flatten(batch) if leaf is not None]
-        if not all(hasattr(leaf, "__getitem__") and hasattr(leaf, "__len__") for leaf in leaves):
-            raise TypeError(ONE_PASS_ONLY.format(function=function, kind=type(data).__name__))
-        num_rows = len(leaves[0])
+        for leaf in leaves:
+            if not (hasattr(leaf, "__getitem__") and hasattr(leaf, "__len__")):
+                raise TypeError(ONE_PASS_ONLY.format(function=function, kind=type(leaf).__name__))
+        num_rows = len(leaves[0]) if leaves else 0
+        if not num_rows:
+            raise ValueError(NO_ROWS.format(function=function))
         size = sum(getattr(leaf, "nbytes", 0) for leaf in leaves)
         if residency() != "host" and (residency() == "device" or copies_fit(size, call.placement.devices)):
             resident = size

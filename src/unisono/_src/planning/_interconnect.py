@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,11 +32,14 @@ INTERCONNECTS: Final[dict[str, tuple[float, float]]] = {
     "400gbe": (50e9, 30e-6),
 }
 
-_RATE: Final = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*(?:([kmgt]?)(b|byte|bit)(?:/s|ps)?)?", re.IGNORECASE)
+# A small "b" is a bit: 100Gbps is what a network is sold as.
+_RATE: Final = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*(?:([kmgt]?)(b|bytes?|bits?)(?:/s|ps)?)?", re.IGNORECASE)
 _PREFIXES: Final = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 UNKNOWN = """--bandwidth {name}: no such interconnect. Write one of {names}; or a rate, as in 25GB/s or 200Gbit/s; or
 "measure" for the devices here, "measure-processes" for processes on this machine."""
+
+WRONG_LATENCY = "--latency {microseconds:g}: write the microseconds that a message takes, 0 or more, as in --latency 5."
 
 
 class Exchange(Protocol):
@@ -98,12 +102,15 @@ class Measured:
 
 def parse_bandwidth(text: str, latency: float | None = None) -> Ring:
     """The interconnect of this name, or with this rate."""
+    if latency is not None and not 0 <= latency < math.inf:
+        raise ValueError(WRONG_LATENCY.format(microseconds=latency * 1e6))
     if text in INTERCONNECTS:
         nominal, usual = INTERCONNECTS[text]
         return Ring(text, _EFFICIENCY * nominal, usual if latency is None else latency)
     match = _RATE.fullmatch(text.strip())
     if match is None or float(match[1]) <= 0:
         raise ValueError(UNKNOWN.format(name=text, names=", ".join(INTERCONNECTS)))
-    is_bits = (match[3] or "b").lower() == "bit"
+    unit = match[3] or "B"
+    is_bits = unit == "b" or unit.lower().startswith("bit")
     rate = float(match[1]) * _PREFIXES[(match[2] or "").lower()] / (8 if is_bits else 1)
     return Ring("given", rate, 5e-6 if latency is None else latency)

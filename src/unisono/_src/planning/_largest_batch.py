@@ -71,7 +71,9 @@ def search_largest_batch(
         else:
             high = guess
     return BatchSearch(
-        low * replicas, {rows * replicas: size for rows, size in sorted(found.items())}, is_all_rows=low == most
+        low * replicas,
+        {rows * replicas: size for rows, size in sorted(found.items())},
+        is_all_rows=num_rows is not None and low == most,
     )
 
 

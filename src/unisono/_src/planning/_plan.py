@@ -35,6 +35,9 @@ and what they exchange depends on the layers. Memory and exchange are those of i
 FEWER_DEVICES = """Memory is that of {here} devices, which the script's strategy has. For {asked} sharded devices that
 are not here: JAX_PLATFORMS=cpu unisono plan --devices {asked} ..."""
 
+LATENCY_NOT_USED = """--latency is not used: the exchange is measured here. To compute it, name an interconnect, as in
+--bandwidth 100gbe."""
+
 NOT_ON_ONE = """Step times are not predicted: they are measured on one device, and the whole model does not fit on one
 ({needed})."""
 
@@ -103,9 +106,9 @@ class Plan:
 def make_plan(model: Any, fit_arguments: dict[str, Any], options: PlanOptions) -> Plan:
     """The plan for a model and the arguments of its `fit`. Trains nothing; the model's values do not change."""
     x, y, sample_weight = (fit_arguments.get(name) for name in ("x", "y", "sample_weight"))
+    x = getattr(x, "global_batches", x)  # a distributed dataset
+    # A list of inputs without labels stays x: by itself, it would be taken for (x, y).
     data = x if isinstance(x, Dataset | keras.utils.PyDataset) else (x, y, sample_weight)
-    if y is None and not isinstance(data, Dataset | keras.utils.PyDataset):
-        data = x
     with examine_model(model, data, fit_arguments.get("batch_size"), _NAME) as examined:
         return _Planner(examined, options).plan()
 
@@ -120,7 +123,7 @@ class _Planner:
     def plan(self) -> Plan:
         examined, placement = self._examined, self._placement
         batch = examined.batch.rows
-        memory_devices = self._memory_devices()
+        memory_devices, limit = self._memory_devices(), self._memory_limit()
         rows = -(-batch * placement.num_replicas // memory_devices)
         program = examined.compiler.compile(examined.batch.spec(rows))
         memory = examined.compiler.memory(program, examined.batch.resident_bytes)
@@ -130,7 +133,6 @@ class _Planner:
         else:
             collectives = expect_collectives(trained, placement)
         exchange = self._exchange(collectives)
-        limit = self._memory_limit()
         same_batch, same_rows = self._predict(collectives, exchange, batch)
         return Plan(
             model=examined.call.model.name,
@@ -166,7 +168,10 @@ class _Planner:
 
     def _memory_limit(self) -> int | None:
         if self._options.memory is not None:
-            return parse_bytes(self._options.memory)
+            try:
+                return parse_bytes(self._options.memory)
+            except ValueError as error:
+                raise ValueError(f"--memory: {error}") from None
         found = device_memory(self._placement.local_devices[0])
         if found is None:
             self._notes.append(NO_LIMIT.format(platform=self._placement.platform.upper()))
@@ -188,9 +193,12 @@ class _Planner:
 
     def _exchange(self, collectives: Sequence[Collective]) -> Exchange:
         asked, platform = self._options.bandwidth, self._placement.platform
+        is_measured = asked in ("measure", "measure-processes") or (asked is None and platform == "cpu")
+        if is_measured and self._options.latency is not None:
+            self._notes.append(LATENCY_NOT_USED)
         if asked == "measure-processes":
             return measure_processes(collectives)
-        if asked == "measure" or (asked is None and platform == "cpu"):
+        if is_measured:
             return measure_devices(collectives, jax.local_devices(backend=self._placement.devices[0].platform))
         return parse_bandwidth(asked or _DEFAULT_BANDWIDTH, self._options.latency)
 

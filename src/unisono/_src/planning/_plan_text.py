@@ -48,7 +48,7 @@ def _describe(plan: Plan) -> Iterator[str]:
     yield f"  total                                          {format_bytes(memory.total):>10}{limit}"
     if plan.largest_batch is not None:
         found = plan.largest_batch
-        why = ", the whole dataset" if found.is_all_rows else ""
+        why = ", limited by the rows of the data" if found.is_all_rows else ""
         rows = found.global_batch_size // plan.replicas
         yield f"Largest global batch that fits: {found.global_batch_size} ({rows} rows per replica{why})"
     touched = format_bytes(plan.bytes_accessed)
@@ -87,7 +87,8 @@ def _verdict(predictions: Sequence[Prediction]) -> str:
     last = last_that_pays(predictions)
     if last is predictions[-1]:
         if last.devices == 1:
-            return "This machine has one core, and the table one device: there is nothing to compare."
+            why = "a batch of one row cannot be divided" if last.global_batch == 1 else "this machine has one core"
+            return f"There is nothing to compare: {why}."
         return f"More devices are worthwhile up to {last.devices}, the largest number in the table."
     following = next(each for each in predictions if each.devices > last.devices)
     gain = following.rows_per_second / last.rows_per_second

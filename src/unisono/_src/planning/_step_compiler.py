@@ -54,9 +54,9 @@ class StepCompiler:
     def __init__(self, call: MethodCall, variables: StepVariables, function: str):
         self._call, self._variables, self._function = call, variables, function
 
-    def compile(self, batch_spec: Any, placement: Placement | None = None) -> Program:
+    def compile(self, batch_spec: Any) -> Program:
         """The program of one step on a batch of this shape."""
-        placement = placement or self._call.placement
+        placement = self._call.placement
         state = jax.tree.map(lambda value: _struct_like(value, placement.layout(value)), self._variables.read())
         carry = (state, jax.ShapeDtypeStruct((), "int32", sharding=placement.replicated))
         stacks = jax.tree.map(lambda leaf: _stack_struct(leaf, placement), batch_spec)

@@ -55,7 +55,7 @@ def draw_speed(runs: Sequence[tuple[Run, FitRecord]]) -> str:
 def draw_step_time(run: Run, fit: FitRecord) -> str:
     """Milliseconds per step, by parts."""
     by_step = _is_by_step([fit])
-    lines = [line for line in fit.lines if line.get("steps")]
+    lines = [line for line in fit.lines if get_number(line, "steps") > 0]
     x = [_position(line, by_step) for line in lines]
     parts = []
     for name in _STEP_PARTS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,8 @@ NEWER = """{path}: {file} has format version {found}, and this Unisono reads up 
 pip install --upgrade unisono"""
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Of every number that all lines have: no time in seconds and no step is larger.
+_TOO_LARGE: Final = 10**11
 
 
 class RunError(Exception):
@@ -33,11 +34,7 @@ class RunError(Exception):
 def read_run(path: str | Path) -> Run:
     """Reads the folder of a run; raises :class:`RunError` with a sentence for the user."""
     folder = Path(path)
-    if not folder.is_dir():
-        raise RunError(NOT_THERE.format(path=path))
-    if not (folder / METRICS_FILE).exists():
-        is_run = (folder / RUN_FILE).exists() or (folder / EVENTS_FILE).exists()
-        raise RunError(EMPTY.format(path=path) if is_run else NOT_A_RUN.format(path=path, file=METRICS_FILE))
+    _check_folder(folder)
     description = _read_object(folder / RUN_FILE)
     _check_version(path, RUN_FILE, description, RUN_VERSION)
     described = get_object(description, "fits")
@@ -47,7 +44,7 @@ def read_run(path: str | Path) -> Run:
         if _is_complete(line):
             number = int(get_number(line, "fit"))
             fits.setdefault(number, FitRecord(number, get_object(described, str(number)))).add(line)
-    events = _read_lines(folder / EVENTS_FILE)
+    events = [event for event in _read_lines(folder / EVENTS_FILE) if _has_numbers(event, "time")]
     for event in events:
         _check_version(path, EVENTS_FILE, event, EVENTS_VERSION)
     begun = [fit for fit in fits.values() if fit.attempts]
@@ -69,6 +66,18 @@ def make_printable(text: str) -> str:
     'loss�[31m'
     """
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        if not folder.is_dir():
+            raise RunError(NOT_THERE.format(path=folder))
+        if (folder / METRICS_FILE).exists():
+            return
+        is_run = (folder / RUN_FILE).exists() or (folder / EVENTS_FILE).exists()
+    except OSError as error:  # a folder of another user, or a name that is too long
+        raise RunError(UNREADABLE.format(path=folder, error=error.strerror)) from None
+    raise RunError(EMPTY.format(path=folder) if is_run else NOT_A_RUN.format(path=folder, file=METRICS_FILE))
 
 
 def _make_all_printable(value: Any) -> Any:
@@ -105,16 +114,20 @@ def _read_text(path: Path) -> str:
 def _parse(text: str) -> Any:
     try:
         found = json.loads(text)
+        return found if text.isprintable() and "\\" not in text else _make_all_printable(found)
     except (ValueError, RecursionError):
         return None
-    return _make_all_printable(found) if "\\" in text else found
 
 
 def _is_complete(line: Mapping[str, Any]) -> bool:
     """Whether a line has what all of them have. Other tools write files of this name, too."""
-    numbers = [line.get(name) for name in ("fit", "time", "epoch", "step")]
-    has_numbers = all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+    has_numbers = _has_numbers(line, "fit", "time", "epoch", "step")
     return has_numbers and all(isinstance(line.get(name, {}), dict) for name in ("metrics", "parts"))
+
+
+def _has_numbers(line: Mapping[str, Any], *names: str) -> bool:
+    numbers = [line.get(name) for name in names]
+    return all(isinstance(number, int | float) and 0 <= number < _TOO_LARGE for number in numbers)
 
 
 def _check_version(path: str | Path, file: str, found: Mapping[str, Any], known: int) -> None:

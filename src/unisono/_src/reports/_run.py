@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from unisono._src.core import PARTS
 
+_MOST: Final = 1e15  # of steps, devices, seconds: a larger number is a mistake in the file
 _SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -78,12 +79,8 @@ class FitRecord:
     def seconds_by_part(self) -> dict[str, float]:
         """The time of all its epochs, by parts; what was computed again is not counted."""
         lines = self.epochs or self.intervals
-        return {name: sum(get_number(line.get("parts", {}), name) for line in lines) for name in PARTS}
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether its last attempt has finished."""
-        return bool(self.attempts) and self.attempts[-1].reason == "finished"
+        seconds = {name: [get_number(line.get("parts", {}), name) for line in lines] for name in PARTS}
+        return {name: sum(each for each in values if 0 <= each < _MOST) for name, values in seconds.items()}
 
     @property
     def metric_names(self) -> list[str]:
@@ -115,6 +112,11 @@ class Run:
         return max(self.fits, key=lambda fit: sum(fit.seconds_by_part.values()))
 
     @property
+    def last_fit(self) -> FitRecord:
+        """The one that was started last. That is an earlier one if the script was started again in the same folder."""
+        return max(reversed(self.fits), key=lambda fit: get_number(fit.attempts[-1].start, "time"))
+
+    @property
     def began(self) -> float:
         """When it began, in seconds since 1970."""
         return min(get_number(attempt.start, "time") for fit in self.fits for attempt in fit.attempts)
@@ -132,7 +134,22 @@ def get_number(values: Mapping[str, Any], name: str, default: float = 0.0) -> fl
     value = values.get(name)
     if isinstance(value, str):
         return _SPECIAL.get(value, math.nan)
-    return default if value is None or not isinstance(value, int | float) else float(value)
+    if not isinstance(value, int | float):
+        return default
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return math.inf if value > 0 else -math.inf
+
+
+def get_count(values: Mapping[str, Any], name: str, default: int = 0) -> int:
+    """How many of something there are; ``default`` if that is not there, or is no such number.
+
+    >>> get_count({"devices": 2}, "devices"), get_count({"devices": "NaN"}, "devices", 1)
+    (2, 1)
+    """
+    number = get_number(values, name, default)
+    return int(number) if 0 <= number < _MOST else default
 
 
 def get_object(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from unisono._src.charts import format_number
-from unisono._src.reports._run import FitRecord, Run, get_number
+from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 from unisono._src.reports._time_line import describe_status, format_seconds, list_restarts
 from unisono._src.reports._verdict import judge
 
@@ -20,14 +20,15 @@ def summarize(run: Run, now: float) -> dict[str, str]:
         "epochs": _count_epochs(fit),
     }
     if lines:
-        summary["step"] = f"{int(get_number(lines[-1], 'step')):,}"
+        summary["step"] = f"{get_count(lines[-1], 'step'):,}"
         for name, value in list(lines[-1].get("metrics", {}).items())[:6]:
             summary[name] = format_number(get_number({"value": value}, "value"), 4)
         rows = [get_number(line, "rows_per_second") for line in fit.lines if line.get("rows_per_second")]
         if rows:
             summary["rows/s (median)"] = format_number(statistics.median(rows))
-    summary["devices"] = str(int(get_number(fit.attempts[-1].start, "devices", 1)))
-    if restarts := len(list_restarts(run)):
+    summary["devices"] = str(get_count(fit.attempts[-1].start, "devices", 1))
+    # One failure restarts every `fit` before it in the script, too.
+    if restarts := len({each.time for each in list_restarts(run)}):
         summary["restarts"] = str(restarts)
     summary["limited by"] = judge(fit)[0].title
     return summary
@@ -35,5 +36,5 @@ def summarize(run: Run, now: float) -> dict[str, str]:
 
 def _count_epochs(fit: FitRecord) -> str:
     wanted = fit.description.get("epochs")
-    done = int(get_number(fit.epochs[-1], "epoch")) + 1 if fit.epochs else 0
+    done = get_count(fit.epochs[-1], "epoch") + 1 if fit.epochs else 0
     return f"{done} of {wanted}" if wanted else str(done)

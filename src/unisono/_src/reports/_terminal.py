@@ -15,7 +15,7 @@ from rich.text import Text
 from unisono._src.charts import format_number
 from unisono._src.core import PARTS
 from unisono._src.reports._read_run import make_printable
-from unisono._src.reports._run import FitRecord, Run, get_number
+from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 from unisono._src.reports._summary import summarize
 from unisono._src.reports._time_line import describe_status, format_seconds, list_happenings
 from unisono._src.reports._verdict import judge
@@ -28,7 +28,7 @@ _MAX_HAPPENINGS: Final = 6
 
 def describe_in_terminal(run: Run, now: float) -> RenderableType:
     """One frame: figures, metrics with their course, parts of the time, verdict, the last events."""
-    fit = run.main_fit if all(each.attempts[-1].end for each in run.fits) else run.fits[-1]
+    fit = run.main_fit if run.last_fit.attempts[-1].end else run.last_fit
     parts: list[RenderableType] = [_figures(run, now), _progress(fit), _metrics(fit), _parts(fit)]
     for verdict in judge(fit):
         text = Text.assemble((f"{verdict.title}: ", "bold"), verdict.text)
@@ -63,7 +63,7 @@ def _figures(run: Run, now: float) -> RenderableType:
 
 
 def _progress(fit: FitRecord) -> RenderableType:
-    wanted, steps = fit.description.get("epochs"), fit.description.get("steps_per_epoch")
+    wanted, steps = get_count(fit.description, "epochs"), get_count(fit.description, "steps_per_epoch")
     lines = [*fit.epochs, *fit.intervals]
     if not (wanted and steps and lines):
         return Text("")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unisono._src.reports._run import FitRecord, Run, get_number
+from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 
 HappeningKind = Literal["start", "restart", "preemption", "excluded", "end"]
 
@@ -52,7 +52,7 @@ def list_restarts(run: Run) -> list[Happening]:
 
 def describe_status(run: Run, now: float) -> str:
     """ "finished", "running", or how it stopped."""
-    fit = run.fits[-1]
+    fit = run.last_fit
     reason = fit.attempts[-1].reason
     if reason is not None:
         return reason
@@ -84,11 +84,11 @@ def format_seconds(seconds: float) -> str:
 
 def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[str, Any]]) -> Happening:
     start = fit.attempts[number].start
-    time, step = get_number(start, "time"), int(start.get("step", 0))
+    time, step = get_number(start, "time"), get_count(start, "step")
     where = f"from step {step:,}" if start.get("resumed") else "from the beginning"
     name = "" if len(run.fits) == 1 else f"fit {fit.number} "
     if number == 0 and not start.get("resumed"):
-        return Happening(time, "start", f"{name}starts on {_count(start, 'device')}", fit.number, step)
+        return Happening(time, "start", f"{name}starts on {_count_devices(start)}", fit.number, step)
     since = get_number(fit.attempts[number - 1].start, "time") if number else 0.0
     cause = next((each for each in reversed(causes) if since < get_number(each, "time") < time), None)
     reason = fit.attempts[number - 1].reason if number else None
@@ -98,7 +98,7 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
         why = "the process was killed" if reason is None else reason
         preempted = reason == "preempted"
     kind: HappeningKind = "preemption" if preempted else "restart"
-    text = f"{why}; {name}continues {where} on {_count(start, 'device')}"
+    text = f"{why}; {name}continues {where} on {_count_devices(start)}"
     if cause is None:
         return Happening(time, kind, text, fit.number, step, why)
     failed = get_number(cause, "time")
@@ -106,10 +106,11 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
 
 
 def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> Happening:
-    text = f"fit {fit.number}: {end.get('reason', 'ended')}, at step {int(end.get('step', 0)):,}"
-    return Happening(get_number(end, "time"), "end", text, fit.number, int(end.get("step", 0)))
+    step = get_count(end, "step")
+    text = f"fit {fit.number}: {end.get('reason', 'ended')}, at step {step:,}"
+    return Happening(get_number(end, "time"), "end", text, fit.number, step)
 
 
-def _count(start: Mapping[str, Any], word: str) -> str:
-    number = int(start.get(f"{word}s", 1))
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _count_devices(start: Mapping[str, Any]) -> str:
+    number = get_count(start, "devices", 1)
+    return f"{number} device{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono._src.core import PARTS
-from unisono._src.reports._run import FitRecord
+from unisono._src.reports._run import FitRecord, get_count
 
 # A part is worth a remedy from this share of the time on.
 THRESHOLDS: Final = {
@@ -80,7 +80,10 @@ def _explain(part: str, share: float, fit: FitRecord) -> Verdict:
 
 def _explain_input(fit: FitRecord) -> str:
     given = fit.input
-    for first in given.get("in_python") or []:
+    listed = given.get("in_python")
+    in_python = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    if in_python:
+        first = in_python[0]
         where = f" in {first['location']}" if first.get("location") else ""
         reason = str(first.get("reason", "")).removesuffix(".")
         return (
@@ -154,7 +157,7 @@ def _explain_other(fit: FitRecord) -> str:
 
 
 def _includes_all_reduce(fit: FitRecord) -> str:
-    devices = max((int(each.start.get("devices", 1)) for each in fit.attempts), default=1)
+    devices = max((get_count(each.start, "devices", 1) for each in fit.attempts), default=1)
     if devices == 1:
         return ""
     return f", which contain the all-reduce of {devices} devices: it is part of the program, and not timed by itself"

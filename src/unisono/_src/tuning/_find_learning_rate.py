@@ -60,7 +60,7 @@ def find_learning_rate(
         if not isinstance(model.optimizer, keras.optimizers.Optimizer):
             raise ValueError(NO_OPTIMIZER.format(found=type(model.optimizer).__name__))
         recorder = _Recorder(steps)
-        schedule = RangeTestSchedule(low, high, steps, int(model.optimizer.iterations))
+        schedule = RangeTestSchedule(low, high, steps, _count_steps(model.optimizer))
         with (
             preserve_state(examined.call, examined.variables),
             keras_hooks.use_learning_rate(model.optimizer, schedule),
@@ -71,6 +71,12 @@ def find_learning_rate(
             _fit(model, data, batch_size, recorder)
     rates = schedule.rates()[: len(recorder.losses)]
     return LearningRateCurve(tuple(rates.tolist()), tuple(recorder.losses))
+
+
+def _count_steps(optimizer: Any) -> int:
+    """With what a schedule would be called next. `iterations` is less if the optimizer accumulates gradients."""
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # that of a LossScaleOptimizer
+    return int(next(variable for variable in optimizer.variables if variable.name == "iteration"))
 
 
 def _fit(model: Any, data: Any, batch_size: int | None, recorder: _Recorder) -> None:
@@ -96,7 +102,7 @@ class RangeTestSchedule(keras.optimizers.schedules.LearningRateSchedule):
         return np.geomspace(self._low, self._low * self._growth ** (self._steps - 1), self._steps)
 
     def __call__(self, step: Any) -> Any:
-        done = keras.ops.cast(step, "float32") - self._first
+        done = keras.ops.cast(step - self._first, "float32")  # as a float32, a step beyond 16,777,216 is inexact
         return self._low * keras.ops.exp(done * float(np.log(self._growth)))
 
     def get_config(self) -> dict[str, Any]:
@@ -116,7 +122,16 @@ class _Recorder(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.losses.append(float((logs or {}).get("loss", np.nan)))
-        smallest = LearningRateCurve((1.0,) * len(self.losses), tuple(self.losses)).smoothed
-        diverged = not np.isfinite(self.losses[-1]) or smallest[-1] > _DIVERGED * np.nanmin(smallest)
-        if len(self.losses) == self.steps or diverged:
+        if len(self.losses) == self.steps or self.has_diverged:
             self.model.stop_training = True
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether the last loss is not finite, or far above the smallest one."""
+        if not np.isfinite(self.losses[-1]):
+            return True
+        smoothed = LearningRateCurve((1.0,) * len(self.losses), tuple(self.losses)).smoothed
+        smallest = min(smoothed)
+        # A loss below 0, such as CosineSimilarity's, is no measure of itself: how far it has fallen counts, too.
+        size = smallest if smallest > 0 else max(-smallest, smoothed[0] - smallest)
+        return smoothed[-1] - smallest > (_DIVERGED - 1) * size

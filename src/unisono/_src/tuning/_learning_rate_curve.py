@@ -62,7 +62,8 @@ class LearningRateCurve:
         from unisono._src.charts import Mark, Series, draw_lines  # here: `import unisono` needs no charts
 
         # The last losses, a hundred times the first ones, would make all others a flat line.
-        highest = 1.5 * max(self.losses[:_STEPS_TO_SETTLE], default=1.0)
+        first = max(self.losses[:_STEPS_TO_SETTLE], default=1.0)
+        highest = first + 0.5 * abs(first)
 
         def visible(losses: tuple[float, ...]) -> list[float]:
             return [loss if loss <= highest else math.nan for loss in losses]

@@ -6,6 +6,7 @@ import math
 from typing import Any, Final, Literal
 
 import keras
+import numpy as np
 
 from unisono._src.replicas import context
 
@@ -86,10 +87,10 @@ def scale_learning_rate(
     if not hasattr(strategy, "num_replicas_in_sync"):
         raise TypeError(NOT_A_STRATEGY.format(kind=type(strategy).__name__))
     is_schedule = isinstance(base, keras.optimizers.schedules.LearningRateSchedule)
-    if not is_schedule and not (isinstance(base, int | float) and not isinstance(base, bool) and base > 0):
+    if not is_schedule and not (isinstance(base, int | float | np.number) and not isinstance(base, bool) and base > 0):
         raise ValueError(NOT_A_RATE.format(base=base))
-    if not isinstance(warmup_steps, int) or warmup_steps < 0:
+    if not isinstance(warmup_steps, int | np.integer) or warmup_steps < 0:
         raise ValueError(f"scale_learning_rate: warmup_steps={warmup_steps!r}. It is a whole number of at least 0.")
     replicas = strategy.num_replicas_in_sync
     factor = float(replicas) if rule == "linear" else math.sqrt(replicas)
-    return ScaledLearningRate(base if is_schedule else float(base), factor, warmup_steps)
+    return ScaledLearningRate(base if is_schedule else float(base), factor, int(warmup_steps))

@@ -12,13 +12,14 @@ import importlib.util
 import re
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import keras
 
-from unisono._src.core import read_environment
+from unisono._src.core import read_environment, warn_user
 from unisono._src.keras_hooks import pythonify
 from unisono._src.processes import processes
 from unisono._src.state.checkpoint import run_on_all
@@ -26,7 +27,7 @@ from unisono._src.training.callbacks._batch_counter import BatchCounter
 from unisono._src.training.callbacks._learning_rates import learning_rates
 
 _LEVELS: Final = ("batch", "epoch")
-_RUN_ID: Final = re.compile(r"[A-Za-z0-9_-]{0,128}")
+_RUN_ID: Final = re.compile(r"[^/\\#?%:\x00-\x1f]{0,128}")  # what wandb allows; an id becomes a part of paths
 
 NOT_INSTALLED = (
     """unisono.callbacks.{kind} needs the package {package}, which is not installed: pip install {package}"""
@@ -34,6 +35,8 @@ NOT_INSTALLED = (
 
 BAD_STATE = """The checkpoint has {found!r:.200} as {name!r} of the callback {kind}, which that did not write. Use a
 checkpoint of your own, or begin again in another folder."""
+
+NOT_DONE = "{kind}: {what}: {error}. The training itself is complete."
 
 
 class Point(NamedTuple):
@@ -127,21 +130,29 @@ class Tracker(keras.callbacks.Callback):
         self._add("epoch", epoch, {**(logs or {}), **learning_rates(self.model)})
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Uploads the artifacts and ends the run."""
+        """Uploads the artifacts and ends the run. What fails is a warning: the script has yet to save its model."""
         if not self._is_open:
             return
         self._is_open = self._is_resumed = False
         if processes().is_chief:
             for path in self.artifacts:
-                self._upload(path)
-            self._close()
+                self._try(partial(self._upload, path), f"{path} is not uploaded")
+            self._try(self._close, f"run {self.run_id} is not marked as ended")
             file = self._id_file()
             if file is not None:
                 file.unlink(missing_ok=True)
 
     def _add(self, level: str, step: int, logs: Mapping[str, Any] | None) -> None:
+        """Adds a point of the logs that are single numbers. Those of `F1Score`, one for each class, are no point."""
         if processes().is_chief:
-            self._log_once(Point(level, step, pythonify(logs or {}), time.time_ns() // 1_000_000))
+            values = {name: value for name, value in pythonify(logs or {}).items() if isinstance(value, float)}
+            self._log_once(Point(level, step, values, time.time_ns() // 1_000_000))
+
+    def _try(self, action: Callable[[], None], what: str) -> None:
+        try:
+            action()
+        except Exception as error:
+            warn_user(NOT_DONE.format(kind=type(self).__name__, what=what, error=str(error).rstrip(".")))
 
     def _log_once(self, point: Point) -> None:
         if not (self._is_resumed and self._has(point)):
@@ -152,10 +163,10 @@ class Tracker(keras.callbacks.Callback):
             return
         file, run_id = self._id_file(), self.run_id
         if self._is_resumed and not run_id and file is not None and file.exists():
-            run_id = _check_run_id(self, file.read_text().strip())
+            run_id = _check_run_id(self, file.read_text(encoding="utf-8").strip())
         self.run_id = self._open(run_id)
         if file is not None:
-            file.write_text(self.run_id + "\n")
+            file.write_text(self.run_id + "\n", encoding="utf-8")
         for point in self._recent:
             self._log_once(point)
         self._recent = []
@@ -179,7 +190,6 @@ class Tracker(keras.callbacks.Callback):
 
 
 def _check_run_id(callback: Tracker, found: Any) -> str:
-    """An id becomes a part of paths."""
     if not isinstance(found, str) or not _RUN_ID.fullmatch(found):
         raise ValueError(BAD_STATE.format(found=found, name="run_id", kind=type(callback).__name__))
     return found

@@ -108,8 +108,8 @@ class Wandb(Tracker):
     def _upload(self, path: Path) -> None:
         import wandb
 
-        name = re.sub(r"[^\w.-]", "_", path.name)
-        artifact = wandb.Artifact(f"run_{self.run_id}_{name}", type="model")
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"run_{self.run_id}_{path.name}")  # wandb refuses other letters
+        artifact = wandb.Artifact(name, type="model")
         if path.is_dir():
             artifact.add_dir(str(path))
         else:

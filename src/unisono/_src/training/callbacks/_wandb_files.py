@@ -7,6 +7,7 @@ disk when it is full or the run has ended. `wandb sync` appends several files of
 
 from __future__ import annotations
 
+import glob
 import json
 import struct
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ def read_rows(folder: Path, run_id: str) -> Iterator[dict[str, Any]]:
     """The rows of all offline files of a run below ``folder``, which is usually called "wandb"."""
     from wandb.proto.wandb_internal_pb2 import Record
 
-    for path in sorted(folder.glob(f"offline-run-*-{run_id}/run-{run_id}.wandb")):
+    name = glob.escape(run_id)
+    for path in sorted(folder.glob(f"offline-run-*-{name}/run-{name}.wandb")):
         for data in _read_records(path.read_bytes()):
             record = Record.FromString(data)
             if record.WhichOneof("record_type") == "history":

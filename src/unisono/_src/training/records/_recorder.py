@@ -198,8 +198,9 @@ def to_metrics(logs: Any) -> dict[str, float]:
     """The logs that are single numbers."""
     if not isinstance(logs, Mapping):
         return {}
-    found = {str(name): np.asarray(value) for name, value in logs.items()}
-    return {name: float(value.item()) for name, value in found.items() if value.size == 1 and not value.dtype.hasobject}
+    arrays = {str(name): np.asarray(value) for name, value in logs.items()}
+    found = {name: array.item() for name, array in arrays.items() if array.size == 1}
+    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
 
 
 def _describe_end(error: BaseException | None) -> str:
