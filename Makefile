@@ -42,14 +42,15 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error faults attacks row-operations sharding tf-coverage errors tf-guides lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error parity faults attacks row-operations sharding tf-coverage errors tf-guides lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make docs       build the documentation site in build/docs/html"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests (about a quarter of an hour on two cores)"
-	@echo "make test-all   the checks and every test, the long ones too"
+	@echo "make test-all   the checks and every test, the long ones too (an hour and a half on two cores)"
+	@echo "make parity     compare every model, optimizer and strategy with stock Keras on one device (an hour)"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
 	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
@@ -94,7 +95,11 @@ test: lint types layers
 	@$(PYTEST) $(ARGS)
 
 test-all: lint types layers
-	@$(PYTEST) -m "not engines and not trackers" $(ARGS)
+	@$(PYTEST) -m "not table and not engines and not trackers" $(ARGS)
+
+# The whole table. Its processes use two cores by themselves.
+parity: $(READY)
+	@$(RUN) pytest -q -m "" tests/parity $(ARGS)
 
 # With ARGS some scenarios are tried again, and the page has only these.
 test-engines: $(ENGINES_READY)

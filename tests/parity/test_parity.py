@@ -11,10 +11,8 @@ pytestmark = pytest.mark.timeout(2 * 60 * 60)
 
 
 def _parametrize(cells: list[Cell]) -> pytest.MarkDecorator:
-    full = [pytest.mark.full]
-    return pytest.mark.parametrize(
-        "cell", [pytest.param(c, id=c.id, marks=full if c.tier == "full" else []) for c in cells]
-    )
+    marks = {"default": [], "full": [pytest.mark.full], "table": [pytest.mark.full, pytest.mark.table]}
+    return pytest.mark.parametrize("cell", [pytest.param(c, id=c.id, marks=marks[c.tier]) for c in cells])
 
 
 every_cell = _parametrize(list(CELLS))
