@@ -14,7 +14,7 @@ from keras.src.losses import loss as loss_module
 import unisono
 from tests.loops._replicas import local, mirrored, replica_id
 from tests.parameter_servers._cluster import cluster
-from unisono._src.data.plans import PaddedRows
+from unisono._src.data.plans import PaddedRagged
 from unisono._src.keras_hooks import get_owner, use_lowerings
 from unisono._src.parameter_servers import FixedShardsPartitioner
 
@@ -47,7 +47,7 @@ def test_synchronization_is_found_by_position_too() -> None:
 @pytest.mark.slow
 @covers("Embedding.compute_mask", "Model.compute_mask")
 def test_lengths_of_rows_mask_the_layers_of_a_model_and_not_its_outputs() -> None:
-    rows = PaddedRows.make(np.array([[1, 2], [3, 3]]), np.array([2, 1]))
+    rows = PaddedRagged.make(np.array([[1, 2], [3, 3]]), np.array([2, 1]))
     embedding = keras.layers.Embedding(4, 2)
     outputs = keras.Sequential([embedding, keras.layers.GlobalAveragePooling1D()])(rows)
     table = np.asarray(embedding.embeddings)

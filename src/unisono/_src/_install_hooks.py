@@ -34,7 +34,7 @@ def install_hooks() -> None:
     keras_hooks.dispatch_layer_calls()
     keras_hooks.accept_steps_without_state()
     keras_hooks.accept_text()
-    keras_hooks.accept_padded_rows()
+    keras_hooks.accept_ragged_inputs()
     keras_hooks.rematerialize_with_state(rematerialize)
     keras_hooks.route_trainer(MODEL_METHODS)
     keras_hooks.run_inside(keras_hooks.ROUTED, explain_training_errors)

@@ -4,7 +4,7 @@ from unisono_launch.cluster._accelerators import num_driver_gpus, visible_gpus
 from unisono_launch.cluster._address import join_address, split_address
 from unisono_launch.cluster._cloud_nodes import DstackClusterResolver, SkyPilotClusterResolver
 from unisono_launch.cluster._detect import DetectionStep, detect, explain_detection
-from unisono_launch.cluster._hostlist import expand_hostlist, expand_tasks_per_node
+from unisono_launch.cluster._slurm_hostlist import expand_hostlist, expand_tasks_per_node
 from unisono_launch.cluster._jax_variables import JaxClusterResolver
 from unisono_launch.cluster._kubernetes import KubernetesClusterResolver, KubernetesExecutableLocation
 from unisono_launch.cluster._launched import LaunchedClusterResolver

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from unisono_launch.cluster._address import derive_port, join_address, split_host
-from unisono_launch.cluster._hostlist import expand_hostlist, expand_tasks_per_node
 from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._slurm_gpus import gpus_of_task
+from unisono_launch.cluster._slurm_hostlist import expand_hostlist, expand_tasks_per_node
 from unisono_launch.cluster._slurm_layout import correct_own_place, place_ranks
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number

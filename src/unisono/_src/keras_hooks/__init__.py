@@ -45,7 +45,7 @@ from unisono._src.keras_hooks._remat import (
 from unisono._src.keras_hooks._remote_variables import (
     ValueStorage, become_remote, get_storage,
 )
-from unisono._src.keras_hooks._padded_rows import accept_padded_rows, mask_padded_rows
+from unisono._src.keras_hooks._ragged_inputs import accept_ragged_inputs, mask_ragged_inputs
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, route_weights_folders, write_on_chief,
 )

@@ -27,7 +27,7 @@ from keras.src.models.functional import Functional, operation_fn, unpack_singlet
 from unisono._src import hooks
 from unisono._src.data.plans import CompositeLeaf
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
-from unisono._src.keras_hooks._padded_rows import mask_padded_rows
+from unisono._src.keras_hooks._ragged_inputs import mask_ragged_inputs
 
 TEXT_ON_HOST: Final = """Text stays on the host: {why}.
 Put the layer that takes it into the dataset, dataset.map(lambda x, y: (vectorize(x), y)), or make it the first layer of
@@ -67,7 +67,7 @@ class HostPart:
     def continue_behind(self, crossed: dict[str, Any], **options: Any) -> Any:
         """The model's outputs."""
         values = {
-            id(tensor): mask_padded_rows(crossed[_CROSSING.format(number)])
+            id(tensor): mask_ragged_inputs(crossed[_CROSSING.format(number)])
             for number, tensor in enumerate(self.crossing)
         }
         _run(self.behind, values, **options)

@@ -4,7 +4,7 @@ from unisono._src.processes._consensus import Consensus
 from unisono._src.processes._host_collectives import (
     all_gather_host, all_gather_json, broadcast_from_chief, broadcast_seeds_from_chief, run_on_chief,
 )
-from unisono._src.processes._preemption import (
+from unisono._src.processes._preemption_notice import (
     Preempted, PreemptionNotice, is_preemption_handled, request_preemption,
 )
 from unisono._src.processes._processes import (

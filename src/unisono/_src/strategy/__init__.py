@@ -19,7 +19,7 @@ from unisono._src.strategy._join_cluster import ignore_cluster
 from unisono._src.strategy._options import InputOptions, InputReplicationMode, RunOptions
 from unisono._src.strategy._reduce import ReduceOp
 from unisono._src.strategy._replica_context import ReplicaContext
-from unisono._src.strategy._sharded import FullyShardedStrategy, ModelParallelStrategy
+from unisono._src.strategy._sharded_strategies import FullyShardedStrategy, ModelParallelStrategy
 from unisono._src.strategy._strategies import (
     CentralStorageStrategy, MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
 )

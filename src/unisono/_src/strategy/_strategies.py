@@ -11,7 +11,7 @@ from unisono._src.core import read_environment, warn_user
 from unisono._src.devices import Placement, all_devices, default_devices, resolve_devices
 from unisono._src.strategy._communication import CommunicationOptions, check_cross_device_ops
 from unisono._src.strategy._join_cluster import ignore_cluster, join_cluster
-from unisono._src.strategy._sharded import fully_sharded
+from unisono._src.strategy._sharded_strategies import fully_sharded
 from unisono._src.strategy._strategy import Strategy
 from unisono_launch.cluster import ClusterResolver, LaunchedClusterResolver, detect
 

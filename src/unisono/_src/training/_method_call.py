@@ -75,7 +75,7 @@ class MethodCall:
 
     def pad_sequences(self, kind: Kind, feed: Feed) -> None:
         """Makes the feed pad batches of many lengths if the model, which is built, gives the same results then."""
-        feed.use_padding(keras_hooks.find_exact_padding(self.model, trains=kind == "train"))
+        feed.use_sequence_padding(keras_hooks.find_exact_padding(self.model, trains=kind == "train"))
 
     def place_variables(self, kind: Kind) -> StepVariables:
         """The variables that steps of this kind use, all on the strategy's devices."""

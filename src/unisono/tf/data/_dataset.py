@@ -25,7 +25,7 @@ from unisono.tf.data._conversions import (
     to_state,
 )
 from unisono.tf.data._generators import has_all_shapes, infer_signature, split_signature
-from unisono.tf.data._resampling import resample
+from unisono.tf.data._rejection_resample import resample
 
 
 class _DatasetMeta(type):

@@ -8,7 +8,7 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from unisono._src.data.plans import CompositeLeaf, PaddedRows, register_file_kind
+from unisono._src.data.plans import CompositeLeaf, PaddedRagged, register_file_kind
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._op import binary_operators, call_op
 from unisono.tf._operands import static_int, static_shape, static_value
@@ -376,7 +376,7 @@ class RaggedTensor(RaggedBase):
         """Padded rows and their lengths; text as it is, for layers that run on the host."""
         if self.dtype.name == "string":
             return self
-        return PaddedRows.make(self.dense(), np.asarray(self.lengths(), np.int32))
+        return PaddedRagged.make(self.dense(), np.asarray(self.lengths(), np.int32))
 
     def dense(self) -> Any:
         """Padded rows."""

@@ -99,7 +99,7 @@ class Feed(abc.ABC):
     def resident_bytes(self) -> int:
         """Bytes of data held on the devices for all passes; 0 if each pass sends its batches."""
 
-    def use_padding(self, padding: ExactPadding | str) -> None:  # noqa: B027 (the sequences of arrays have one length)
+    def use_sequence_padding(self, padding: ExactPadding | str) -> None:  # noqa: B027 (the sequences of arrays have one length)
         """The model is built: how its sequences may be padded, or why they may not."""
 
     @abc.abstractmethod

@@ -109,7 +109,7 @@ class StreamFeed(Feed):
     def resident_bytes(self) -> int:
         return 0
 
-    def use_padding(self, padding: ExactPadding | str) -> None:
+    def use_sequence_padding(self, padding: ExactPadding | str) -> None:
         if self._shapes is None:
             self._shapes = BatchShapes(padding, sequence_padding(), self._saved_lengths)
 

@@ -8,7 +8,7 @@ from unisono._src.data.plans._buckets import Buckets
 from unisono._src.data.plans._cache import Cache
 from unisono._src.data.plans._choice_source import ChoiceSource, RandomChoices, sample_plans
 from unisono._src.data.plans._composite_leaf import (
-    CompositeLeaf, CompositeSpec, PaddedRows, as_model_batch, register_file_kind,
+    CompositeLeaf, CompositeSpec, PaddedRagged, as_model_batch, register_file_kind,
 )
 from unisono._src.data.plans._compute_ahead import (
     ComputeAhead, ReadAheadElements, new_threads, num_host_threads, stop_threads,

@@ -80,7 +80,7 @@ class CompositeLeaf:
         return bool(self.shape)
 
     def model_input(self) -> Any:
-        """What a model gets of it: one array, `PaddedRows`, or the leaf itself."""
+        """What a model gets of it: one array, `PaddedRagged`, or the leaf itself."""
         return self
 
     def dense(self) -> Any:
@@ -125,7 +125,7 @@ def leaf_from_parts(name: str, arrays: list[Any], about: Any) -> Any:
     return _file_kinds[name](arrays, about)
 
 
-class PaddedRows:
+class PaddedRagged:
     """Rows of different lengths as a dict of two arrays, which every nest of arrays can hold."""
 
     _ROWS, _LENGTHS = "unisono_padded_rows", "unisono_row_lengths"

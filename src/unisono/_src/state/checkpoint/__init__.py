@@ -14,7 +14,7 @@ from unisono._src.state.checkpoint._pieces import copy_values, place_like
 from unisono._src.state.checkpoint._policies import (
     AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy,
 )
-from unisono._src.state.checkpoint._preemption import PreemptionCheckpointHandler, TerminationConfig
+from unisono._src.state.checkpoint._preemption_handler import PreemptionCheckpointHandler, TerminationConfig
 from unisono._src.state.checkpoint._restore import CheckpointMismatch, apply_snapshot
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
 from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot

@@ -20,13 +20,13 @@ from keras.src import backend
 from keras.src.models.functional import Functional
 
 from unisono._src import hooks
-from unisono._src.data.plans import CompositeLeaf, PaddedRows
+from unisono._src.data.plans import CompositeLeaf, PaddedRagged
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls, handle_stateless_calls
 
 _CONTAINERS: Final = (dict, list, tuple)
 
 
-def accept_padded_rows() -> None:
+def accept_ragged_inputs() -> None:
     """Installs the hook."""
     handle_layer_calls(CallHandler(name="padded rows", adapt=_adapt_call))
     handle_stateless_calls(CallHandler(name="padded rows", adapt=_adapt_stateless_call))
@@ -45,17 +45,17 @@ def accept_padded_rows() -> None:
     hooks.require(backend, "get_keras_mask", expects="(x)", why=why)
 
 
-def mask_padded_rows(nest: Any) -> Any:
+def mask_ragged_inputs(nest: Any) -> Any:
     """The nest with padded arrays that have a mask, instead of ragged tensors and of dicts of rows and lengths."""
     if isinstance(nest, CompositeLeaf):
         given = nest.model_input()
-        return given if given is nest else mask_padded_rows(given)
-    if PaddedRows.is_in(nest):
-        return _with_mask(*PaddedRows.parts(nest))
+        return given if given is nest else mask_ragged_inputs(given)
+    if PaddedRagged.is_in(nest):
+        return _with_mask(*PaddedRagged.parts(nest))
     if isinstance(nest, dict):
-        return {key: mask_padded_rows(part) for key, part in nest.items()}
+        return {key: mask_ragged_inputs(part) for key, part in nest.items()}
     if isinstance(nest, list | tuple):
-        parts = [mask_padded_rows(part) for part in nest]
+        parts = [mask_ragged_inputs(part) for part in nest]
         return type(nest)(*parts) if hasattr(nest, "_fields") else type(nest)(parts)
     return nest
 
@@ -68,11 +68,11 @@ def _with_mask(rows: Any, lengths: Any) -> Any:
     return array
 
 
-def _has_padded_rows(nest: Any) -> bool:
-    if isinstance(nest, CompositeLeaf) or PaddedRows.is_in(nest):
+def _has_ragged(nest: Any) -> bool:
+    if isinstance(nest, CompositeLeaf) or PaddedRagged.is_in(nest):
         return True
     if isinstance(nest, _CONTAINERS):
-        return any(map(_has_padded_rows, nest.values() if isinstance(nest, dict) else nest))
+        return any(map(_has_ragged, nest.values() if isinstance(nest, dict) else nest))
     return False
 
 
@@ -80,10 +80,10 @@ def _adapt_call(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
     if not args:
         return args, kwargs
     first = args[0]
-    if not isinstance(first, jax.Array | keras.KerasTensor) and _has_padded_rows(first):
+    if not isinstance(first, jax.Array | keras.KerasTensor) and _has_ragged(first):
         if getattr(layer, "runs_on_host", False):
             return args, kwargs
-        first = mask_padded_rows(first)
+        first = mask_ragged_inputs(first)
         args = (first, *args[1:])
         if isinstance(layer, keras.Model):
             _models.add(layer)
@@ -96,9 +96,9 @@ def _adapt_call(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 def _adapt_stateless_call(
     model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if len(args) < 3 or not _has_padded_rows(args[2]):
+    if len(args) < 3 or not _has_ragged(args[2]):
         return args, kwargs
-    inputs = mask_padded_rows(args[2])
+    inputs = mask_ragged_inputs(args[2])
     if isinstance(model, Functional | keras.Sequential) and kwargs.get("mask") is None:
         # `call` is called directly, so nobody collects the masks of its inputs.
         kwargs = {**kwargs, "mask": keras.tree.map_structure(backend.get_keras_mask, inputs)}
