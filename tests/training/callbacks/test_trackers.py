@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.training.callbacks import _mlflow
 from unisono._src.training.callbacks._point_sender import MOST_VALUES, PointSender
 from unisono._src.training.callbacks._tracker import Point, Tracker
 
@@ -91,6 +92,25 @@ def test_a_state_with_an_id_that_the_user_chose_is_restored(run_id: str) -> None
     callback.on_train_begin()
     callback.set_state({**callback.get_state(), "run_id": run_id})
     assert callback.run_id == run_id
+
+
+def test_metrics_have_names_that_mlflow_takes() -> None:
+    values = {"top@5": 0.5, "val_loss": 1.0, "head/f1 (macro)": 0.25, "정확도": 0.75}
+    assert _mlflow._metrics(Point("batch", 0, values, 0)) == {
+        "batch_top_5": 0.5,
+        "batch_val_loss": 1.0,
+        "batch_head/f1 _macro_": 0.25,
+        "batch_정확도": 0.75,
+    }
+
+
+def test_the_end_of_a_sender_does_not_wait_for_a_server_that_does_not_answer() -> None:
+    answers = threading.Event()
+    sender = PointSender(lambda points: answers.wait())
+    sender.put(Point("epoch", 0, {"loss": 0.5}, 0))
+    assert len(sender.close(timeout=0.1)) == 1
+    answers.set()
+    assert sender.close() == []
 
 
 def test_an_artifact_has_a_name_that_wandb_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

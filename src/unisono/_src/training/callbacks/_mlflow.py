@@ -7,6 +7,7 @@ steps it has.
 from __future__ import annotations
 
 import atexit
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,10 @@ from unisono._src.training.callbacks._point_sender import PointSender
 from unisono._src.training.callbacks._tracker import Point, Tracker
 
 # Runs that a callback has begun and not ended. If an exception ends `fit`, MLflow would show them as finished.
-_open_runs: Final[set[str]] = set()
+_open_runs: Final[dict[str, PointSender]] = {}
+
+_NOT_IN_NAMES: Final = re.compile(r"[^\w./: -]")  # MLflow refuses the whole request if one name has another character
+_SECONDS_TO_SEND: Final = 10.0  # the last points of a `fit` that an exception has ended
 
 KEPT = "the points are kept, and are sent when the server answers again."
 
@@ -73,8 +77,6 @@ class MLflow(Tracker):
             if self._experiment is not None and not run_id:
                 mlflow.set_experiment(self._experiment)
             active = mlflow.start_run(run_id=run_id or None, run_name=None if run_id else self._run_name)
-            _open_runs.add(active.info.run_id)
-            atexit.register(_fail, active.info.run_id)
         is_continued, run_id = run_id == active.info.run_id, active.info.run_id
         metrics = self._client.get_run(run_id).data.metrics if is_continued else {}
         self._logged = {
@@ -83,6 +85,9 @@ class MLflow(Tracker):
         if self._params and not is_continued:
             mlflow.log_params(self._params, run_id=run_id)
         self._sender, self._has_warned = PointSender(partial(_send, self._client, run_id)), False
+        if self._owns_run:
+            _open_runs[run_id] = self._sender
+            atexit.register(_fail, run_id)
         return run_id
 
     def _has(self, point: Point) -> bool:
@@ -117,7 +122,7 @@ class MLflow(Tracker):
             )
         if self._owns_run:
             mlflow.end_run()
-            _open_runs.discard(self.run_id)
+            del _open_runs[self.run_id]
 
 
 def _send(client: Any, run_id: str, points: list[Point]) -> None:
@@ -135,12 +140,13 @@ def _fail(run_id: str) -> None:
     import mlflow
 
     active = mlflow.active_run()
-    if run_id in _open_runs and active is not None and active.info.run_id == run_id:
-        _open_runs.discard(run_id)
+    sender = _open_runs.pop(run_id, None)
+    if sender is not None and active is not None and active.info.run_id == run_id:
+        sender.close(_SECONDS_TO_SEND)
         mlflow.end_run("FAILED")
 
 
 def _metrics(point: Point) -> dict[str, float]:
-    """Curves over steps and over epochs differ in name: MLflow has one axis for each name."""
+    """Curves over steps and over epochs differ in name: MLflow has one axis for each name. `top@5` is "top_5"."""
     prefix = "batch_" if point.level == "batch" else ""
-    return {f"{prefix}{name}": value for name, value in point.values.items()}
+    return {_NOT_IN_NAMES.sub("_", f"{prefix}{name}"): value for name, value in point.values.items()}

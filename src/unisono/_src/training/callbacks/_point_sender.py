@@ -35,7 +35,7 @@ class PointSender:
         self._changed = threading.Condition()
         self._has_news = self._is_closed = False
         self.failure: Exception | None = None
-        # A daemon: after an exception in `fit`, nobody closes it.
+        # A daemon: after an exception in `fit`, the process does not wait for a server that does not answer.
         self._thread = threading.Thread(target=self._run, name="unisono-point-sender", daemon=True)
         self._thread.start()
 
@@ -51,13 +51,14 @@ class PointSender:
         with self._changed:
             return list(self._points)
 
-    def close(self) -> list[Point]:
-        """Waits until everything was sent, or the last request failed. Returns what could not be sent."""
+    def close(self, timeout: float | None = None) -> list[Point]:
+        """Waits until everything was sent, or the last request failed, or for ``timeout`` seconds. Returns what could
+        not be sent."""
         with self._changed:
             self._is_closed = self._has_news = True
             self._changed.notify()
-        self._thread.join()
-        return self._points
+        self._thread.join(timeout)
+        return self.unsent()
 
     def _run(self) -> None:
         while True:
