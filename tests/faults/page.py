@@ -10,6 +10,7 @@ import os
 import platform
 import signal
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -55,12 +56,13 @@ def _summary(tried: dict[tuple[str, str, str], dict[str, Any]]) -> str:
     rows = [tried.get((fault.kind, fault.moment, fault.victim), {}) for fault in CELLS]
     equal = sum(row.get("outcome") == "passed" for row in rows)
     disks = sorted({f"`{row['disk']}`" for row in rows if "disk" in row})
-    return (
+    summary = (
         f"**{equal} of {len(CELLS)} faults: bit-equal.** Most repeated steps: {_most(rows, 'twice')}. "
         f"The longest job: {_most(rows, 'seconds')} s. {platform.system()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, JAX {version('jax')}, Keras {version('keras')}; "
-        f"full disks on {' and '.join(disks) or 'nothing yet'}.\n"
+        f"full disks on {' and '.join(disks) or 'nothing yet'}."
     )
+    return f"{textwrap.fill(summary, 120)}\n"
 
 
 def _victim(victim: str, tried: dict[tuple[str, str, str], dict[str, Any]]) -> str:
