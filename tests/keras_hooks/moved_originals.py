@@ -103,8 +103,9 @@ def _try(install_all: Callable[[], None], owner: str, name: str, move: Move) -> 
             complaint = "was installed"
         except hooks.HookMismatchError as error:
             # Classes may have it from one base: then the first of them is named. And another hook may have used it
-            # first, to see whether it works: then that one is named, with the error.
-            complaint = "" if re.search(rf"\b{name}\b", str(error)) and "written for" in str(error) else str(error)
+            # first, to see whether it works: then that one is named, with the error that it got.
+            is_named = re.search(rf"\b{name}\b|found: +\w+Error: ", str(error))
+            complaint = "" if is_named and "written for" in str(error) else str(error)
         except BaseException:
             complaint = traceback.format_exc()
         os.write(writer, complaint.encode()[-60000:])

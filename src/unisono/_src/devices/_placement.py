@@ -260,7 +260,9 @@ class Placement:
         value, and each places the shards of its own devices.
         """
         layout = self.layout(value) if layout is None else layout
-        is_here = isinstance(value, jax.Array) and value.sharding.device_set == layout.device_set
+        # A traced value belongs to a layer that is made where a model is called, and made again at the next call.
+        is_array = isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+        is_here = is_array and value.sharding.device_set == layout.device_set
         if is_here and not (value.is_fully_replicated and layout.is_fully_replicated):
             return _copy_as(layout)(value)
         if self.spans_processes or not layout.is_fully_replicated:

@@ -33,14 +33,8 @@ def accept_ragged_inputs() -> None:
     why = "the mask of rows of different lengths passes through embeddings"
     hooks.wrap(keras.layers.Embedding, "compute_mask", _keep_mask, expects="(self, inputs, mask=None)", why=why)
     why = "the masks of a model's inputs are for its layers; its outputs have those that its layers made"
-    hooks.patch(
-        keras.Model,
-        "compute_mask",
-        _compute_model_mask(keras.Model.compute_mask),
-        expects="(self, inputs, previous_mask)",
-        why=why,
-        inherited=True,
-    )
+    expects = "(self, inputs, previous_mask)"
+    hooks.wrap(keras.Model, "compute_mask", _compute_model_mask, expects=expects, why=why, inherited=True)
     hooks.require(backend, "set_keras_mask", expects="(x, mask)", why=why)
     hooks.require(backend, "get_keras_mask", expects="(x)", why=why)
 
