@@ -293,3 +293,22 @@ def test_a_training_that_failed_keeps_its_memory_to_itself(make_model: Any, monk
     assert not given_back
     model.fit(x, x[:, :1], verbose=0)
     assert len(given_back) == 1
+
+
+def test_a_layer_that_is_made_where_the_model_is_called_computes_as_in_keras() -> None:
+    def add_recurrent(x: Any) -> Any:
+        return x + keras.layers.SimpleRNN(4, kernel_initializer="ones", recurrent_initializer="ones")(x[:, None])
+
+    def make() -> keras.Model:
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4), keras.layers.Lambda(add_recurrent)])
+        model.compile("sgd", "mse")
+        return model
+
+    x, y = np.ones((6, 4), "float32"), np.zeros((6, 4), "float32")
+    alone = make()
+    with unisono.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        model = make()
+    for each in (alone, model):
+        each.fit(x, y, batch_size=4, shuffle=False, verbose=0)
+    np.testing.assert_allclose(model.get_weights()[0], alone.get_weights()[0], rtol=1e-5, atol=1e-6)
