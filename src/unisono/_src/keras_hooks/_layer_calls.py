@@ -21,7 +21,7 @@ Adapt = Callable[[Any, tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], 
 _ORDER: Final = (
     "remat",
     "keras2 positions",
-    "padded rows",
+    "ragged inputs",
     "text",
     "explicit training",
     "inherited training",

@@ -28,8 +28,8 @@ _CONTAINERS: Final = (dict, list, tuple)
 
 def accept_ragged_inputs() -> None:
     """Installs the hook."""
-    handle_layer_calls(CallHandler(name="padded rows", adapt=_adapt_call))
-    handle_stateless_calls(CallHandler(name="padded rows", adapt=_adapt_stateless_call))
+    handle_layer_calls(CallHandler(name="ragged inputs", adapt=_adapt_call))
+    handle_stateless_calls(CallHandler(name="ragged inputs", adapt=_adapt_stateless_call))
     why = "the mask of rows of different lengths passes through embeddings"
     hooks.wrap(keras.layers.Embedding, "compute_mask", _keep_mask, expects="(self, inputs, mask=None)", why=why)
     why = "the masks of a model's inputs are for its layers; its outputs have those that its layers made"

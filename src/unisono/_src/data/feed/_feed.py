@@ -99,8 +99,8 @@ class Feed(abc.ABC):
     def resident_bytes(self) -> int:
         """Bytes of data held on the devices for all passes; 0 if each pass sends its batches."""
 
-    def use_sequence_padding(self, padding: ExactPadding | str) -> None:  # noqa: B027 (the sequences of arrays have one length)
-        """The model is built: how its sequences may be padded, or why they may not."""
+    def use_sequence_padding(self, padding: ExactPadding | str) -> None:  # noqa: B027 (nothing to do by default)
+        """The model is built: how its sequences may be padded, or why they may not. Those of arrays have one length."""
 
     @abc.abstractmethod
     def open(self) -> DataPass:
