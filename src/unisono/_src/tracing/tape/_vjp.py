@@ -8,7 +8,6 @@ compiled and cached: an eager step of a small model takes a third of the time.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -119,22 +118,18 @@ class _CompiledVjp:
         return VjpResult(results, list(saved.connected), pull_back)
 
 
-_seen_jaxprs: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
 def _get_compiled_vjp(call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -> _CompiledVjp | None:
     """The compiled operation and pullback of ``call``; None if they would be used only once.
 
-    That is so for loops and branches, whose body is a program that is traced again each time. Programs are compared by
-    identity, so one that is seen a second time will occur again. Jitted functions keep theirs. A call that holds arrays
-    is not cached, because the cache would keep the arrays.
+    That is so for loops, branches and rematerialized blocks, whose body is mostly traced again each time; a jitted
+    function keeps its program. Which calls are compiled must not depend on what ran before: fused operations round
+    differently, and a process that resumes a training has run less than the one that it replaces. A call that holds
+    arrays is not cached, because the cache would keep the arrays.
     """
-    if call.has_array_constants:
+    if call.has_array_constants or (call.jaxprs and call.name != "jit"):
         return None
     try:
-        new = [] if call.name == "jit" else [jaxpr for jaxpr in call.jaxprs if jaxpr not in _seen_jaxprs]
-        _seen_jaxprs.update(new)
-        return None if new else _cached_vjp(call, indices)
+        return _cached_vjp(call, indices)
     except TypeError:  # a parameter that is not hashable
         return None
 
