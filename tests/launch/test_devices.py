@@ -12,8 +12,19 @@ def shares(asked: str, workers: int, environ: dict[str, str], root) -> list[dict
     return [devices.variables(rank, size, environ) for rank in range(size)]
 
 
+FOUR_GPUS = {"CUDA_VISIBLE_DEVICES": "0,1,2,3"}
+
+
 def test_named_gpus_are_divided(tmp_path):
-    assert shares("gpu:0,1,2,3", 2, {}, tmp_path) == [{"CUDA_VISIBLE_DEVICES": "0,1"}, {"CUDA_VISIBLE_DEVICES": "2,3"}]
+    divided = [{"CUDA_VISIBLE_DEVICES": "0,1"}, {"CUDA_VISIBLE_DEVICES": "2,3"}]
+    assert shares("gpu:0,1,2,3", 2, FOUR_GPUS, tmp_path) == divided
+
+
+@pytest.mark.parametrize("file", ["dxg", "nvhost-gpu", "kfd"])
+def test_gpus_that_cannot_be_counted_are_left_to_jax(tmp_path, file):
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / file).touch()
+    assert shares("gpu:0", 1, {}, tmp_path) == [{"CUDA_VISIBLE_DEVICES": "0"}]
 
 
 def test_gpu_numbers_are_positions_among_the_visible_ones(tmp_path):
@@ -57,7 +68,7 @@ def test_more_threads_than_needed_stay(tmp_path):
 
 
 def test_gpus_win_over_what_is_left_in_the_shell(tmp_path):
-    assert shares("gpu:0", 1, {"JAX_PLATFORMS": "cpu"}, tmp_path)[0]["JAX_PLATFORMS"] == ""
+    assert shares("gpu:0", 1, FOUR_GPUS | {"JAX_PLATFORMS": "cpu"}, tmp_path)[0]["JAX_PLATFORMS"] == ""
 
 
 @pytest.mark.parametrize("number", ["auto", "gpu"])
@@ -78,13 +89,19 @@ def test_auto_without_a_gpu_is_one_worker():
         ("gpu:", 1, "--devices gpu: is not a choice of devices. Write cpu:2, gpu:0,1 or auto."),
         ("cpu:0", 1, "--devices cpu:0 is not a choice of devices"),
         ("tpu", 1, "--devices tpu is not a choice of devices"),
-        ("gpu", 1, "no GPU is visible here. Use CPUs: --devices cpu:1"),
         ("auto", "gpu", "no GPU is visible here. Give a number, as in -n 2 --devices cpu:1"),
     ],
 )
 def test_what_cannot_be_divided_is_refused(tmp_path, asked, workers, message):
     with pytest.raises(UsageError, match=message):
-        shares(asked, workers, {}, tmp_path)
+        shares(asked, workers, FOUR_GPUS if asked.startswith("gpu") else {}, tmp_path)
+
+
+@pytest.mark.parametrize("environ", [{}, {"CUDA_VISIBLE_DEVICES": ""}])
+@pytest.mark.parametrize("asked", ["gpu", "gpu:0,1"])
+def test_gpus_on_a_machine_without_any_are_refused(tmp_path, asked, environ):
+    with pytest.raises(UsageError, match=f"--devices {asked}: no GPU is visible here. Use CPUs: --devices cpu:1"):
+        shares(asked, 1, environ, tmp_path)
 
 
 def test_a_gpu_that_is_not_there_is_refused(tmp_path):

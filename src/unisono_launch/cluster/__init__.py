@@ -1,6 +1,6 @@
 """Which processes take part in a training, and which of them this one is."""
 
-from unisono_launch.cluster._accelerators import num_driver_gpus, visible_gpus
+from unisono_launch.cluster._accelerators import has_uncounted_gpus, num_driver_gpus, visible_gpus
 from unisono_launch.cluster._address import join_address, split_address
 from unisono_launch.cluster._cloud_nodes import DstackClusterResolver, SkyPilotClusterResolver
 from unisono_launch.cluster._detect import DetectionStep, detect, explain_detection

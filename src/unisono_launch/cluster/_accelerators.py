@@ -49,3 +49,8 @@ def num_driver_gpus(root: Path = Path("/")) -> int:
     folders = list((root / "proc/driver/nvidia/gpus").glob("*"))
     device_files = [file for file in (root / "dev").glob("nvidia[0-9]*") if file.name[6:].isdecimal()]
     return len(folders) or len(device_files)
+
+
+def has_uncounted_gpus(root: Path = Path("/")) -> bool:
+    """Whether this machine may have GPUs that are not counted here: those of WSL, of a Jetson, or AMD's."""
+    return any((root / "dev" / name).exists() for name in ("dxg", "nvhost-gpu", "nvgpu", "kfd"))

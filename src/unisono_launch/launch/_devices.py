@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from unisono_launch.cluster import visible_gpus
+from unisono_launch.cluster import has_uncounted_gpus, visible_gpus
 from unisono_launch.launch._options import UsageError
 from unisono_launch.worker import num_cpu_threads
 
@@ -67,13 +67,14 @@ def find_devices(
     gpus = visible_gpus(environ, root)
     if asked == "auto":
         return MachineDevices(kind="gpu", gpus=tuple(gpus)) if gpus else MachineDevices(kind="as found")
-    if asked == "gpu":
-        if strict and not gpus:
-            raise UsageError("--devices gpu: no GPU is visible here. Use CPUs: --devices cpu:1")
-        return MachineDevices(kind="gpu", gpus=tuple(gpus))
-    if not re.fullmatch(r"gpu:\d+(,\d+)*", asked):
+    if not re.fullmatch(r"gpu(:\d+(,\d+)*)?", asked):
         raise UsageError(f"--devices {asked} is not a choice of devices. Write cpu:2, gpu:0,1 or auto.")
-    return MachineDevices(kind="gpu", gpus=_select(asked, gpus, strict=strict))
+    named = [int(position) for position in re.findall(r"\d+", asked)]
+    if named and not gpus and has_uncounted_gpus(root):  # JAX will find out
+        return MachineDevices(kind="gpu", gpus=tuple(map(str, named)))
+    if strict and not gpus:
+        raise UsageError(f"--devices {asked}: no GPU is visible here. Use CPUs: --devices cpu:1")
+    return MachineDevices(kind="gpu", gpus=_select(asked, named, gpus, strict=strict) if named else tuple(gpus))
 
 
 def count_workers(devices: MachineDevices, num_workers: int | Literal["auto", "gpu"]) -> int:
@@ -91,14 +92,11 @@ def count_workers(devices: MachineDevices, num_workers: int | Literal["auto", "g
     return workers
 
 
-def _select(asked: str, gpus: list[str], *, strict: bool) -> tuple[str, ...]:
+def _select(asked: str, positions: list[int], gpus: list[str], *, strict: bool) -> tuple[str, ...]:
     """The GPUs of "gpu:0,1": positions in the list of visible ones, as everywhere in CUDA."""
-    positions = [int(position) for position in asked.removeprefix("gpu:").split(",")]
     repeated = sorted({position for position in positions if positions.count(position) > 1})
     if repeated:
         raise UsageError(f"--devices {asked} names GPU {repeated[0]} twice. Name each once.")
-    if not gpus:  # the driver may show them elsewhere (WSL, Jetson): JAX will find out
-        return tuple(str(position) for position in positions)
     missing = [position for position in positions if position >= len(gpus)]
     if missing and strict:
         raise UsageError(
