@@ -67,8 +67,8 @@ class Case:
             script, variables = [str(SCRIPT), self.network, self.strategy], {}
             if self.strategy == "workers":
                 command = [sys.executable, "-m", "unisono_launch", "run", "-n", str(number), *script]
-            else:
-                command, variables = [sys.executable, *script], {"UNISONO_CPU_DEVICES": str(number)}
+            else:  # as many CPU devices as in the plan, whose number decides how many threads XLA has
+                command, variables = [sys.executable, *script, str(number)], {"UNISONO_CPU_DEVICES": "8"}
             lines = re.findall(r"milliseconds=([\d.]+)", _run(command, variables))
             self.measured.setdefault(number, []).append(statistics.mean(map(float, lines)))
 

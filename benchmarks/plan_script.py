@@ -1,7 +1,8 @@
 """The script that `plan.py` plans and runs: a network, a strategy, and a `fit` that says how long its steps take.
 
 ```
-plan_script.py NETWORK mirrored|workers|sharded
+plan_script.py NETWORK mirrored|sharded [NUMBER OF DEVICES]
+plan_script.py NETWORK workers
 ```
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 import unisono
 
 NETWORK, STRATEGY = sys.argv[1], sys.argv[2]
+DEVICES = [f"cpu:{index}" for index in range(int(sys.argv[3]))] if len(sys.argv) > 3 else None
 EPOCHS = 4  # programs are compiled in the first one, and the number of steps per call settles
 
 
@@ -41,11 +43,10 @@ def make_network() -> keras.Model:
     return keras.Sequential([keras.Input((784,)), *dense, layers.Dense(10)])
 
 
-strategy = {
-    "mirrored": unisono.MirroredStrategy,
-    "workers": unisono.MultiWorkerMirroredStrategy,
-    "sharded": unisono.FullyShardedStrategy,
-}[STRATEGY]()
+if STRATEGY == "workers":
+    strategy = unisono.MultiWorkerMirroredStrategy()
+else:
+    strategy = {"mirrored": unisono.MirroredStrategy, "sharded": unisono.FullyShardedStrategy}[STRATEGY](DEVICES)
 BATCH, STEPS = {"mlp": (256, 400), "cnn": (64, 100), "wide": (256, 100)}[NETWORK]
 random = np.random.default_rng(0)
 shape = (28, 28, 1) if NETWORK == "cnn" else (784,)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from unisono._src.cli import main
-from unisono._src.planning import _compute_time, _exchange_time
+from unisono._src.planning import _exchange_time, _timed_step
 from unisono._src.planning._plan import count_cores
 
 SCRIPT = Path(__file__).with_name("train.py")
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def short_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_compute_time, "_SECONDS_PER_ROUND", 0.001)
-    monkeypatch.setattr(_compute_time, "_ROUNDS", 1)
+    monkeypatch.setattr(_timed_step, "_SECONDS_PER_ROUND", 0.001)
+    monkeypatch.setattr(_timed_step, "_ROUNDS", 1)
     monkeypatch.setattr(_exchange_time, "_ROUNDS", 1)
 
 
@@ -58,6 +58,7 @@ def test_sharded_weights_are_gathered(capsys: pytest.CaptureFixture[str], tmp_pa
     assert found["same_rows"][-1]["devices"] == 1024
 
 
+@pytest.mark.full
 def test_a_mesh_has_memory_and_no_times(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = plan(capsys, "mesh", tmp_path, "--bandwidth", "nvlink4")
     assert found["memory"]["total"] > 0

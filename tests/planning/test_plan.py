@@ -69,7 +69,7 @@ def test_a_size_that_is_none_is_refused_with_the_name_of_the_option() -> None:
 def test_a_latency_beside_a_measurement_is_said_to_be_unused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_plan, "measure_devices", lambda *arguments: Measured("here", {2: 1e-3}))
     planner = make_planner(latency=5e-6)
-    planner._exchange([])
+    planner._exchange(None, [])
     assert any("--latency is not used" in note for note in planner._notes)
 
 

@@ -1,4 +1,4 @@
-"""How long the collectives of a step take on this machine: between devices of this process, or between processes."""
+"""How long the exchange of a step takes on this machine: between devices of this process, or between processes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -15,10 +16,14 @@ from typing import Any, Final
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from unisono._src.devices import Placement, ShardedPlacement, ShardLargestDim
 from unisono._src.planning._collectives import Collective
+from unisono._src.planning._compute_time import ComputeTimer
 from unisono._src.planning._interconnect import Measured
+from unisono._src.planning._model_call import ExaminedModel
+from unisono._src.planning._timed_step import prepare_step, time_steps
 
 _ROUNDS: Final = 7
 _REPEATS: Final = 10  # in one call, so that the time of the call itself does not count
@@ -35,13 +40,50 @@ instead, as in --bandwidth 100gbe. What they printed:
 {output}"""
 
 
-def measure_devices(collectives: Sequence[Collective], devices: Sequence[Any]) -> Measured:
-    """Between 2, 4, 8, … of ``devices``, which are in this process."""
+def measure_devices(examined: ExaminedModel, timer: ComputeTimer, collectives: Sequence[Collective]) -> Measured:
+    """Between 2, 4, 8, … devices of this process: what a step takes on them, less the time in which it computes.
+
+    So the time in which devices wait for each other is part of the exchange. If the step cannot be run on so many
+    devices, its collectives are timed by themselves.
+    """
+    placement = examined.call.placement
+    devices = jax.local_devices(backend=placement.devices[0].platform)
     if len(devices) < 2:
         raise ValueError(ONE_DEVICE.format(platform=devices[0].platform))
-    numbers = [number for number in (2, 4, 8, 16) if number <= len(devices)]
-    found = {number: time_collectives(collectives, devices[:number]) for number in numbers}
+    found = {}
+    for number in [number for number in (2, 4, 8, 16) if number <= len(devices)]:
+        other = _over_devices(placement, devices[:number])
+        seconds = None if other is None else _time_waiting(examined, timer, other)
+        found[number] = time_collectives(collectives, devices[:number]) if seconds is None else seconds
     return Measured(f"between {devices[0].platform} devices of one process", found)
+
+
+def _time_waiting(examined: ExaminedModel, timer: ComputeTimer, placement: Placement) -> float | None:
+    """Seconds of a step on the devices of ``placement`` in which they do not compute; None if it cannot be run."""
+    number, batch = placement.mesh.size, examined.batch.rows
+    if batch < number:
+        return None
+    rows = -(-batch // number)
+    state = examined.call.placement.fetch(examined.variables.read())
+    try:
+        timer.measure(number, rows)
+        seconds = time_steps([prepare_step(examined, placement, state, batch)])
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        return None
+    return max(0.0, seconds - timer.predict(number, rows))
+
+
+def _over_devices(placement: Placement, devices: list[Any]) -> Placement | None:
+    """The placement over other devices; None if the layouts of its variables are for its own devices alone."""
+    if not isinstance(placement, ShardedPlacement):
+        return Placement.over(devices)
+    size, policy = placement.mesh.size, placement.policy
+    if not isinstance(policy, ShardLargestDim) or policy.num_shards != size or size % len(devices):
+        return None
+    mesh = jax.make_mesh((len(devices),), placement.mesh.axis_names, (AxisType.Auto,), devices=devices)
+    return replace(placement, mesh=mesh, policy=replace(policy, num_shards=len(devices)))
 
 
 def measure_processes(collectives: Sequence[Collective]) -> Measured:

@@ -18,7 +18,7 @@ from unisono._src.planning._collectives import Collective, expect_collectives, r
 from unisono._src.planning._compute_time import ComputeTimer
 from unisono._src.planning._cost_model import MOST_DEVICES, CostModel, Prediction, choose_numbers, last_that_pays
 from unisono._src.planning._exchange_time import measure_devices, measure_processes
-from unisono._src.planning._interconnect import Exchange, Measured, parse_bandwidth
+from unisono._src.planning._interconnect import Exchange, parse_bandwidth
 from unisono._src.planning._largest_batch import BatchSearch, search_largest_batch
 from unisono._src.planning._model_call import ExaminedModel, examine_model
 from unisono._src.planning._step_compiler import StepMemory, device_memory
@@ -132,8 +132,9 @@ class _Planner:
             collectives = read_collectives(program.text, placement.mesh.size)
         else:
             collectives = expect_collectives(trained, placement)
-        exchange = self._exchange(collectives)
-        same_batch, same_rows = self._predict(collectives, exchange, batch)
+        timer = ComputeTimer(examined, self._shared_cores())
+        exchange = self._exchange(timer, collectives)
+        same_batch, same_rows = self._predict(timer, collectives, exchange, batch)
         return Plan(
             model=examined.call.model.name,
             parameters=examined.call.model.count_params(),
@@ -148,8 +149,8 @@ class _Planner:
             largest_batch=None if limit is None else self._largest_batch(limit),
             flops=program.product_flops / placement.mesh.size,
             bytes_accessed=program.cost.get("bytes accessed", 0.0),
-            cores=self._shared_cores(exchange),
-            most_devices=self._most_devices(exchange),
+            cores=timer.cores,
+            most_devices=self._most_devices(timer.cores),
             collectives=collectives,
             exchange=exchange.description,
             same_batch=same_batch,
@@ -191,28 +192,33 @@ class _Planner:
             self._notes.append(str(error))
             return None
 
-    def _exchange(self, collectives: Sequence[Collective]) -> Exchange:
-        asked, platform = self._options.bandwidth, self._placement.platform
-        is_measured = asked in ("measure", "measure-processes") or (asked is None and platform == "cpu")
-        if is_measured and self._options.latency is not None:
+    @property
+    def _is_measured(self) -> bool:
+        """Whether the exchange is measured here, and not computed for an interconnect."""
+        asked = self._options.bandwidth
+        return asked in ("measure", "measure-processes") or (asked is None and self._placement.platform == "cpu")
+
+    def _exchange(self, timer: ComputeTimer, collectives: Sequence[Collective]) -> Exchange:
+        asked, latency = self._options.bandwidth, self._options.latency
+        if not self._is_measured:
+            return parse_bandwidth(asked or _DEFAULT_BANDWIDTH, latency)
+        if latency is not None:
             self._notes.append(LATENCY_NOT_USED)
         if asked == "measure-processes":
             return measure_processes(collectives)
-        if is_measured:
-            return measure_devices(collectives, jax.local_devices(backend=self._placement.devices[0].platform))
-        return parse_bandwidth(asked or _DEFAULT_BANDWIDTH, self._options.latency)
+        return measure_devices(self._examined, timer, collectives)
 
     def _predict(
-        self, collectives: Sequence[Collective], exchange: Exchange, batch: int
+        self, timer: ComputeTimer, collectives: Sequence[Collective], exchange: Exchange, batch: int
     ) -> tuple[Sequence[Prediction], Sequence[Prediction]]:
         if self._placement.devices_per_replica > 1:
             strategy = type(get_owner(self._examined.call.model)).__name__
             self._notes.append(NOT_DIVIDED.format(strategy=strategy))
             return (), ()
-        costs = CostModel(ComputeTimer(self._examined, self._shared_cores(exchange)), collectives, exchange)
+        costs = CostModel(timer, collectives, exchange)
         rows = -(-batch // max(self._placement.num_replicas, self._options.devices or 1))
         try:
-            numbers = choose_numbers(self._most_devices(exchange), *self._own_numbers())
+            numbers = choose_numbers(self._most_devices(timer.cores), *self._own_numbers())
             return costs.same_batch(batch, numbers), costs.same_rows(rows, numbers)
         except jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
@@ -224,15 +230,13 @@ class _Planner:
         """The devices of the script's strategy, and those that were asked for."""
         return [self._placement.num_replicas, self._options.devices or 1]
 
-    def _most_devices(self, exchange: Exchange) -> int:
+    def _most_devices(self, cores: int | None) -> int:
         """CPU devices of this machine beyond its cores gain nothing: as many as there are cores, or as are wanted."""
-        cores = self._shared_cores(exchange)
         return MOST_DEVICES if cores is None else max(cores, *self._own_numbers())
 
-    def _shared_cores(self, exchange: Exchange) -> int | None:
+    def _shared_cores(self) -> int | None:
         """CPU devices of this machine share its cores. Those behind a network that was named have their own."""
-        is_here = self._placement.platform == "cpu" and isinstance(exchange, Measured)
-        return count_cores() if is_here else None
+        return count_cores() if self._placement.platform == "cpu" and self._is_measured else None
 
 
 def count_cores() -> int:
