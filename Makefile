@@ -8,10 +8,10 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# A file's tests stay in one process, where they share fixtures and what XLA has compiled. One process more than cores:
+# A file's tests stay in one process, where they share fixtures and what XLA has compiled. Two processes more than cores:
 # many tests wait for workers that they started. Files begin in the order of tests/conftest.py. ARGS="-n 0" runs all tests
 # in one process.
-NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
+NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
 PIP := pip --quiet --quiet --disable-pip-version-check --no-input
 

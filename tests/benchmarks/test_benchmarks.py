@@ -73,6 +73,7 @@ def test_a_contender_that_computes_something_else_is_excluded(load: Load, worklo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("devices", [4, 8])
+@pytest.mark.full
 def test_fit_on_more_devices_learns_as_the_hand_written_program(load: Load, workload: Any, devices: int) -> None:
     workload = replace(workload, replicas=devices, steps=40, call="fit")
     ours, _ = load("contenders.unisono_fit").contender(workload)()

@@ -35,7 +35,7 @@ def collectives(text: str, operation: str) -> Counter[int]:
     return Counter(size for size in sizes if size > 1024)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_fully_sharded_model_needs_a_fraction_of_the_memory_of_a_mirrored_one() -> None:
     (sharded, _), (mirrored, _) = measured("zero3"), measured("mirrored")
     assert mirrored.state == mirrored.whole == sharded.whole

@@ -42,6 +42,7 @@ def test_a_block_that_should_fail_must_fail(tmp_path: Path) -> None:
         _run(tmp_path, "<!-- fails -->\n```python\n1 / 1\n```\n" + shown)
 
 
+@pytest.mark.full
 def test_other_words_than_the_page_shows_are_noticed(tmp_path: Path) -> None:
     block = "```python\nprint('loss 0.25')\nprint('saved 3')\n```\n"
     assert _run(tmp_path, block + "```text\nloss 0.31\n…\nsaved 4\n```\n") == 1
@@ -49,6 +50,7 @@ def test_other_words_than_the_page_shows_are_noticed(tmp_path: Path) -> None:
         _run(tmp_path, block + "```text\nsaved 3\nloss 0.25\n```\n")
 
 
+@pytest.mark.full
 def test_text_further_below_is_output_only_if_it_says_so(tmp_path: Path) -> None:
     block = "```python\nprint('one')\n```\nIt prints:\n"
     assert _run(tmp_path, block + "```text\ntwo\n```\n") == 1
@@ -56,12 +58,14 @@ def test_text_further_below_is_output_only_if_it_says_so(tmp_path: Path) -> None
         _run(tmp_path, block + "<!-- output -->\n```text\ntwo\n```\n")
 
 
+@pytest.mark.full
 def test_doctests_of_a_page_are_run(tmp_path: Path) -> None:
     assert _run(tmp_path, "```python\nx = 2\n```\n```python\n>>> x\n2\n```\n") == 2
     with pytest.raises(BlockError, match=r"Got:\n *2"):
         _run(tmp_path, "```python\nx = 2\n```\n```python\n>>> x\n3\n```\n")
 
 
+@pytest.mark.full
 def test_commands_run_in_the_folder_of_the_page_with_its_files(tmp_path: Path) -> None:
     file = "<!-- file: hello.py -->\n```python\nprint('hello')\n```\n"
     assert (
@@ -77,6 +81,7 @@ def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:
     assert _run(tmp_path, "<!-- fails -->\n```bash\n(exit 3)\n```\n") == 1
 
 
+@pytest.mark.full
 def test_blocks_that_are_not_run_and_long_ones_are_left_out(tmp_path: Path) -> None:
     text = "<!-- not run: needs a GPU -->\n```python\n1 / 0\n```\n<!-- full -->\n```python\nx = 1\n```\n"
     assert _run(tmp_path, text) == 0

@@ -123,7 +123,7 @@ def test_a_broken_tf_config_fails_and_says_how_it_should_look(doctor) -> None:
     assert report["findings"]["cluster"]["remedy"].endswith("unset TF_CONFIG")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_coordinator_that_cannot_be_reached_fails(doctor) -> None:
     code, out, _ = doctor("--json", TF_CONFIG=TWO_WORKERS % "chief.invalid:2222", JAX_PLATFORMS="cpu")
     report = read(out)
@@ -133,7 +133,7 @@ def test_a_coordinator_that_cannot_be_reached_fails(doctor) -> None:
     assert report["findings"]["cluster"]["facts"]["membership"]["process_id"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_few_threads_and_missing_data_are_warnings_and_do_not_fail(doctor, tmp_path) -> None:
     missing = str(tmp_path / "missing")
     code, out, _ = doctor("--json", JAX_NUM_CPU_DEVICES="8", NPROC="2", UNISONO_DATASETS=missing, JAX_PLATFORMS="cpu")

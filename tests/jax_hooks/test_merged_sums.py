@@ -109,7 +109,7 @@ def test_what_is_printed_comes_in_its_order(capfd: pytest.CaptureFixture[str]) -
     assert number_of_sums(merge_sums(printing, AXIS)) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_gradients_pass_through() -> None:
     def loss(x: Any) -> Any:
         return (on_each(merge_sums(independent, AXIS))(x)["kernel"] ** 2).sum()

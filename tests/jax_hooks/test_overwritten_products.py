@@ -98,6 +98,7 @@ def test_over_several_replicas_only_other_dimensions_than_the_rows_are_divided()
     assert "name=overwrite" in str(overwrite_products(program, 2, min_bytes=0))
 
 
+@pytest.mark.full
 def test_replicas_have_the_gradients_of_one_device() -> None:
     arguments = _arguments(8, 16, dtype="float32")
     program = jax.make_jaxpr(_step)(*arguments)

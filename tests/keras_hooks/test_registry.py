@@ -159,6 +159,7 @@ def test_keras_methods_have_one_wrapper_of_ours() -> None:
     ("options", "at_least"),
     [pytest.param(["--sample"], 30, marks=pytest.mark.slow), pytest.param([], 300, marks=pytest.mark.full)],
 )
+@pytest.mark.full
 def test_every_hook_refuses_an_original_that_has_moved(options: list[str], at_least: int) -> None:
     command = [sys.executable, "-m", "tests.keras_hooks.moved_originals", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)

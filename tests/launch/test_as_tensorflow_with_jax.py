@@ -92,6 +92,7 @@ assert len(keras.datasets.mnist.load_data()[0][0]) == 60000
 """
 
 
+@pytest.mark.full
 def test_an_old_script_finds_what_it_imports(run):
     code, _, err = run(ONE_PROCESS, "--as-tensorflow", "--devices", "cpu:2", env={"KERAS_BACKEND": "tensorflow"})
     assert code == 0, err

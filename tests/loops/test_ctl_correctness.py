@@ -187,6 +187,7 @@ def test_the_default_strategy_is_that_one_device() -> None:
     assert_equal(found, oracle("adam", normalised=False))
 
 
+@pytest.mark.full
 def test_at_inference_normalisation_is_that_of_one_device(several: Strategy) -> None:
     """As in TensorFlow's own test, whose model is called without training=True."""
     loop = Loop(several, "sgd", "plain", training=False)
@@ -202,6 +203,7 @@ def test_normalisation_by_replica_is_not_that_of_one_device(several: Strategy) -
     assert max(np.abs(a - b).max() for a, b in zip(found.weights, expected.weights, strict=True)) > 1e-3
 
 
+@pytest.mark.full
 def test_normalisation_with_a_replica_that_has_no_rows(several: Strategy) -> None:
     """One row less than replicas, an image model: trained without NaN, as on one device."""
     number = several.num_replicas_in_sync

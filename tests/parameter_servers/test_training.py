@@ -99,7 +99,7 @@ def test_one_worker_trains_as_one_device(one_worker: Cluster, name: str) -> None
         np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_only_gradients_are_sent(three_workers: Cluster) -> None:
     with three_workers.strategy.scope():
         model, optimizer = make_model(), keras.optimizers.Adam(0.01)
@@ -135,7 +135,7 @@ def test_several_workers_reach_the_loss_in_fit(three_workers: Cluster) -> None:
     np.testing.assert_allclose(np.mean((model(X) - Y) ** 2), loss, rtol=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_one_worker_fits_as_one_device(one_worker: Cluster) -> None:
     dataset = Dataset.from_tensor_slices((X, Y)).batch(24).repeat()
 

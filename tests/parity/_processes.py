@@ -26,7 +26,7 @@ OUTPUT_SHOWN = 6000
 MOST_SOLUTIONS = 100  # of one process, whose memory grows with what it has compiled
 
 # XLA takes most of the time of the 1,850 solutions of the whole table; without LLVM's optimizations a process takes
-# 40 % less CPU time. The default tier is compiled as for users.
+# 40 % less CPU time.
 QUICK_COMPILATION = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
 
@@ -39,7 +39,6 @@ class Group:
     solutions: tuple[str, ...]
     folder: Path
     processes: int = 1
-    xla_flags: str = ""
 
     @property
     def output(self) -> Path:
@@ -66,7 +65,6 @@ def oracle_solution(cell: Cell) -> str:
 
 def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str, int, str], Group]:
     """The groups by side, devices and solution, all solved. `candidate` is the side that is put to the test."""
-    xla_flags = QUICK_COMPILATION if any(cell.tier != "default" for cell in cells) else ""
     wanted: dict[tuple[str, int, int], dict[str, None]] = {}
     for cell in cells:
         wanted.setdefault(("oracle", 1, 1), {})[oracle_solution(cell)] = None
@@ -78,7 +76,7 @@ def solve_all(cells: list[Cell], candidate: str, folder: Path) -> dict[tuple[str
         for start in range(0, len(names), MOST_SOLUTIONS):
             own = folder / f"{side}{devices}-{start}"
             own.mkdir(exist_ok=True)
-            groups.append(Group(side, devices, names[start : start + MOST_SOLUTIONS], own, processes, xla_flags))
+            groups.append(Group(side, devices, names[start : start + MOST_SOLUTIONS], own, processes))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         list(pool.map(_solve, groups))
     return {(group.side, group.devices, name): group for group in groups for name in group.solutions}
@@ -112,7 +110,7 @@ def _run(group: Group, solutions: list[str], seconds: float) -> str:
     command += ["--solutions", ",".join(solutions), "--out", str(group.folder)]
     with group.output.open("w") as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=_environment(group), start_new_session=True
+            command, stdout=output, stderr=subprocess.STDOUT, env=_environment(), start_new_session=True
         )
         try:
             return f"ended with code {process.wait(timeout=max(seconds, 1.0))}"
@@ -130,15 +128,15 @@ def _launcher(group: Group) -> list[str]:
     return ["-m", "unisono_launch", "run", "-n", str(group.processes), *options]
 
 
-def _environment(group: Group) -> dict[str, str]:
+def _environment() -> dict[str, str]:
     """What a user's shell would have: nothing that this test run set for its own JAX, but for compiled programs."""
     ours = ("JAX_", "XLA_", "KERAS_", "NPROC", "PYTHON", "UNISONO_")
     of_conftest = ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_", "UNISONO_TEST_RUN")
     kept = {
         name: value for name, value in os.environ.items() if name.startswith(of_conftest) or not name.startswith(ours)
     }
-    flags = {"XLA_FLAGS": group.xla_flags} if group.xla_flags else {}
-    return kept | flags | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(SOURCE)}
+    own = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(SOURCE), "XLA_FLAGS": QUICK_COMPILATION}
+    return kept | own
 
 
 def _tail(path: Path) -> str:

@@ -283,7 +283,7 @@ def test_a_script_with_hundreds_of_fits_has_a_short_page(tmp_path: Path) -> None
     assert page.count("<tr>") < 100
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_hundred_thousand_lines_make_a_small_page(tmp_path: Path) -> None:
     lines = [start(), *(epoch(number, 1_000.0 + number) for number in range(100_000))]
     assert len(make_page([read_run(write_run(tmp_path, lines))], NOW)) < 500_000

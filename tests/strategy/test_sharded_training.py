@@ -109,7 +109,7 @@ def test_layers_of_many_kinds_train_as_on_one_device() -> None:
     compare("zero3", train, 1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_weights_of_a_recurrent_layer_are_gathered_once_for_all_time_steps() -> None:
     with STRATEGIES["zero3"]().scope():
         model = sequential((6, 8), layers.LSTM(16))

@@ -49,7 +49,7 @@ def test_what_is_no_wav_file_is_an_error(tmp_path: Path) -> None:
         tf.audio.encode_wav([0.5], RATE)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_folder_of_files_is_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = _write(tmp_path / "no" / "1.wav", 30)
     second = _write(tmp_path / "yes" / "1.wav", 20)

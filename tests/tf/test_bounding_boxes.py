@@ -70,6 +70,7 @@ def test_soft_suppression_lowers_scores() -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.full
 def test_classes_are_suppressed_separately_and_combined(shared: bool) -> None:
     boxes, scores = _boxes(2, 12, 1 if shared else 3), RNG.uniform(size=(2, 12, 3)).astype("float32")
     found = tf.image.combined_non_max_suppression(boxes, scores, 3, 7, 0.4, 0.2)
@@ -94,6 +95,7 @@ def test_classes_are_suppressed_separately_and_combined(shared: bool) -> None:
         tf.image.combined_non_max_suppression(boxes[0], scores, 1, 1)
 
 
+@pytest.mark.full
 def test_random_crops_show_enough_of_a_box() -> None:
     box = np.array([[[0.2, 0.2, 0.6, 0.5]]], "float32")
     image = np.zeros((40, 60, 3), "float32")
@@ -117,6 +119,7 @@ def test_random_crops_show_enough_of_a_box() -> None:
     assert again.begin.tolist() == begin.tolist()
 
 
+@pytest.mark.full
 def test_random_crops_fall_back_to_the_image_and_say_what_is_wrong() -> None:
     corner = np.array([[[0.0, 0.0, 1.0, 1.0]]], "float32")
     begin, size, crop = tf.image.sample_distorted_bounding_box(

@@ -86,6 +86,7 @@ def test_dropout_takes_the_probability_to_keep() -> None:
         v1.nn.dropout(ones)
 
 
+@pytest.mark.full
 def test_images_are_resized_from_the_corner() -> None:
     """The numbers follow from TensorFlow 1's rule: pixel i of the new image is at i * old / new of the old one."""
     row = np.array([[[0.0], [10.0], [20.0], [30.0]]], "float32")

@@ -71,7 +71,7 @@ def test_changing_devices_after_jax_has_started_is_a_runtime_error() -> None:
         tf.config.experimental.set_memory_growth(cpu, True)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_logical_cpus_can_be_created_after_devices_were_listed() -> None:
     printed = run(
         """
@@ -93,7 +93,7 @@ def test_logical_cpus_can_be_created_after_devices_were_listed() -> None:
     assert printed.split("\n")[:-1] == ["[] 1", "None", "2 2", "3", "3"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_environment_says_how_many_cpus_there_are() -> None:
     printed = run("import unisono.tf as tf; print(len(tf.config.list_logical_devices('CPU')))", UNISONO_CPU_DEVICES="4")
     assert printed == "4\n"
@@ -144,7 +144,7 @@ def test_gpus_are_counted_hidden_and_chosen_before_jax_starts() -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_op_determinism_sets_a_flag_of_xla() -> None:
     program = """
         import os

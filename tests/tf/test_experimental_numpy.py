@@ -68,6 +68,7 @@ def test_tensors_variables_and_operators_mix() -> None:
         tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="some")
 
 
+@pytest.mark.full
 def test_random_numbers_have_numpys_names() -> None:
     tnp.random.seed(1)
     first = tnp.random.randn(2, 3)

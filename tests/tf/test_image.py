@@ -30,6 +30,7 @@ def test_each_image_of_a_batch_is_flipped_independently():
     assert 0 < sum(which) < 64
 
 
+@pytest.mark.full
 def test_random_changes_stay_within_their_bounds():
     for _ in range(3):
         brighter = np.asarray(tf.image.random_brightness(FLOATS, 0.1)) - FLOATS

@@ -27,7 +27,7 @@ def test_a_profile_of_a_block_is_written_to_the_folder(tmp_path: Path) -> None:
     assert list((tmp_path / "calls").rglob("*.xplane.pb"))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_server_listens() -> None:
     script = """
 import socket

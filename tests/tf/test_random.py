@@ -31,6 +31,7 @@ def test_a_compiled_function_draws_new_numbers_at_every_call():
         assert not np.array_equal(first, second)
 
 
+@pytest.mark.full
 def test_numbers_have_the_right_distribution_and_dtype():
     normal = np.asarray(tf.random.normal([4000], mean=3.0, stddev=2.0))
     assert abs(normal.mean() - 3) < 0.2
@@ -65,6 +66,7 @@ def test_dropout_zeroes_elements_and_scales_the_rest():
         tf.nn.dropout(tf.ones([3]), 1.0)
 
 
+@pytest.mark.full
 def test_stateless_numbers_depend_only_on_the_seed():
     draws = {
         "normal": lambda seed: tf.random.stateless_normal([3], seed),
@@ -105,6 +107,7 @@ def test_a_generator_advances_and_can_be_reset():
     np.testing.assert_array_equal(tf.random.create_rng_state(1, alg=tf.random.Algorithm.PHILOX), state)
 
 
+@pytest.mark.full
 def test_a_generator_draws_from_all_distributions():
     generator = tf.random.Generator.from_non_deterministic_state()
     assert np.abs(np.asarray(generator.truncated_normal([500]))).max() <= 2
@@ -176,6 +179,7 @@ def test_candidates_differ_and_low_classes_are_drawn_more_often() -> None:
     assert right.numpy() == pytest.approx(0.3)
 
 
+@pytest.mark.full
 def test_sampled_losses_match_tensorflow_and_have_gradients() -> None:
     weights = tf.Variable(np.linspace(-1, 1, 80, dtype="float32").reshape(20, 4))
     biases, inputs = np.zeros(20, "float32"), np.linspace(1, -1, 8, dtype="float32").reshape(2, 4)

@@ -1,5 +1,7 @@
 """`tf.linalg`, compared with recorded results of TensorFlow."""
 
+import pytest
+
 import unisono.tf as tf
 from tests.tf.recording import random_numbers, recorded
 
@@ -36,6 +38,7 @@ def test_norms():
     }
 
 
+@pytest.mark.full
 @recorded(tolerance=1e-3)
 def test_decompositions():
     a = tf.constant(random_numbers(3, 3))

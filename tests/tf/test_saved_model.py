@@ -68,6 +68,7 @@ def module_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
+@pytest.mark.full
 def test_a_model_predicts_the_same_for_every_size_of_batch(model: Any, folder: str) -> None:
     loaded = tf.saved_model.load(folder)
     for rows in (1, 3, 8):

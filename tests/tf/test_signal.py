@@ -16,7 +16,7 @@ def cosine_transform(x: np.ndarray) -> np.ndarray:
     return 2 * x @ np.cos(angles).T
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_cosine_transforms() -> None:
     np.testing.assert_allclose(tf.signal.dct(X), cosine_transform(X), atol=1e-4)
     np.testing.assert_allclose(tf.signal.idct(tf.signal.dct(X)), 2 * X.shape[-1] * X, rtol=1e-4, atol=1e-4)
@@ -44,7 +44,7 @@ def test_mel_weights_are_triangles_between_their_edges() -> None:
     assert np.abs(hertz[peaks] - centers).max() <= 125  # the distance of two frequencies
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_inverse_of_a_short_time_transform_is_the_signal() -> None:
     signal = np.sin(np.arange(64) / 3).astype("float32")
     spectra = tf.signal.stft(signal, frame_length=16, frame_step=4)

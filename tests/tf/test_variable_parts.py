@@ -60,6 +60,7 @@ def test_what_is_no_part_of_a_variable_has_no_assign() -> None:
         tf.constant([1.0])[0].assign(2.0)
 
 
+@pytest.mark.full
 def test_parts_are_forgotten_when_they_are_gone() -> None:
     v = tf.Variable([1.0, 2.0])
     gc.collect()

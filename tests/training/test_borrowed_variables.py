@@ -54,6 +54,7 @@ def meets_any_device() -> bool:
     return True
 
 
+@pytest.mark.full
 def test_after_a_fit_what_it_draws_meets_arrays_of_any_device(model: Noisy) -> None:
     model.fit(X, Y, batch_size=4, verbose=0, validation_data=(X, Y))
     assert meets_any_device()

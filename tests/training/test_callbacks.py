@@ -87,7 +87,7 @@ def test_backup_and_restore_resumes_with_the_next_epoch(make_model: Make, xy: XY
     assert history.epoch == [0, 1, 2, 3]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_swapped_averaged_weights_are_those_that_are_validated_and_those_that_stay(make_model: Make, xy: XY) -> None:
     def train(epochs: int, **arguments: Any) -> Any:
         model = make_model(optimizer=keras.optimizers.Adam(0.1, use_ema=True, ema_momentum=0.5))

@@ -142,7 +142,7 @@ def test_a_step_with_a_tape_does_what_keras_own_does_on_any_number_of_replicas(r
     np.testing.assert_allclose(on_batch, expected[2], rtol=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_keras_own_steps_can_be_called_with_the_data_alone(expected: Any) -> None:
     history, predicted, _ = trained(Handing, 2)
     np.testing.assert_allclose(history["twice"], 2 * np.array(history["loss"]), rtol=1e-6)
@@ -151,7 +151,7 @@ def test_keras_own_steps_can_be_called_with_the_data_alone(expected: Any) -> Non
     np.testing.assert_allclose(predicted, 2 * expected[1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_two_optimizers_and_variables_from_outside_are_part_of_the_state() -> None:
     results = []
     for replicas in (1, 4):

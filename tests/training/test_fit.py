@@ -127,7 +127,7 @@ def test_compiling_the_model_again_forgets_its_programs(make_model: Make, xy: XY
     model.fit(*xy, verbose=0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_memory_does_not_grow_over_fifty_epochs(make_model: Make, xy: XY) -> None:
     model = make_model()
 
@@ -168,6 +168,7 @@ def test_terminate_on_nan_ends_training(make_model: Make, xy: XY) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [{"run_eagerly": True}, {"jit_compile": False}])
+@pytest.mark.full
 def test_uncompiled_training_gives_the_same_result(make_model: Make, xy: XY, mode: dict[str, bool]) -> None:
     histories = []
     for arguments in ({}, mode):
@@ -222,7 +223,7 @@ def test_class_weights_count_for_arrays_and_datasets_alike(make_model: Make, xy:
     assert losses[0] > 1.5 * unweighted
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_class_weights_count_for_truth_values(xy: XY) -> None:
     marks = xy[0][:, 0] > np.median(xy[0][:, 0])
     losses = []

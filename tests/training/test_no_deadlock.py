@@ -44,6 +44,7 @@ CODE = """if True:
         *(pytest.param(n, form, 3000, marks=pytest.mark.full) for n in (4, 8) for form in ("loop", "plain")),
     ],
 )
+@pytest.mark.full
 def test_thousands_of_single_step_calls_in_a_row_end(replicas: int, form: str, steps: int) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("UNISONO_CPU_DEVICES", "NPROC")}
     result = subprocess.run(

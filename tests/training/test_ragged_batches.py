@@ -84,6 +84,7 @@ def test_a_model_that_sees_the_padding_gets_none_and_the_shapes_are_named_once()
     assert "'global_max_pooling1d" in message
 
 
+@pytest.mark.full
 def test_padding_can_be_switched_off_and_have_lengths(padding: Any) -> None:
     model = _make(_strategy().scope())
     padding("off")
@@ -99,6 +100,7 @@ def test_padding_can_be_switched_off_and_have_lengths(padding: Any) -> None:
         padding("on")
 
 
+@pytest.mark.full
 def test_a_resumed_run_pads_as_before(tmp_path: Path) -> None:
     """The first lengths stay unpadded, so a resumed run has to know which these were: else the last bits differ."""
 

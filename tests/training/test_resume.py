@@ -207,6 +207,7 @@ def test_it_resumes_after_an_interruption_between_steps(
     assert_same(whole, again)
 
 
+@pytest.mark.full
 def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
     class SendSigterm(keras.callbacks.Callback):
         def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -228,6 +229,7 @@ def test_a_signal_in_a_validation_leaves_before_its_end(tmp_path: Path, new_proc
     assert_same(whole, again)
 
 
+@pytest.mark.full
 def test_a_request_of_another_thread_ends_a_fit_outside_of_the_main_thread(
     tmp_path: Path, new_process: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -279,6 +281,7 @@ def test_no_step_before_the_last_checkpoint_runs_again(tmp_path: Path, new_proce
     assert len(seen) == before + 18 - 8
 
 
+@pytest.mark.full
 def test_the_beginning_of_an_epoch_sees_the_restored_weights_and_changes_nothing_when_it_is_repeated(
     tmp_path: Path, new_process: Callable[[], None]
 ) -> None:
@@ -329,6 +332,7 @@ def test_more_epochs_than_before_continue_from_the_end(tmp_path: Path, new_proce
     assert_same(whole, second)
 
 
+@pytest.mark.full
 def test_each_fit_of_a_script_resumes_by_itself(tmp_path: Path, new_process: Callable[[], None]) -> None:
     def script(model: Any, resume: Any = None, interrupt: list[Any] | None = None) -> Any:
         model.fit(**arrays(), epochs=2, verbose=0, resume=resume)
@@ -426,6 +430,7 @@ def test_another_number_of_devices_resumes_with_the_same_data(
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.full
 def test_a_generator_resumes_with_a_caveat(tmp_path: Path, new_process: Callable[[], None]) -> None:
     def batches() -> Iterator[Any]:
         for number in range(100):
@@ -547,6 +552,7 @@ def test_a_training_that_a_callback_has_stopped_stays_stopped(tmp_path: Path, ne
     assert_same(whole, again)
 
 
+@pytest.mark.full
 def test_validation_data_without_a_seed_is_the_same_after_a_resume(
     tmp_path: Path, new_process: Callable[[], None]
 ) -> None:

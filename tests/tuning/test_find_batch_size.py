@@ -82,6 +82,7 @@ def test_xla_says_how_many_rows_fit() -> None:
     assert fits <= 800_000 < larger
 
 
+@pytest.mark.full
 def test_more_memory_than_the_data_needs_gives_all_rows() -> None:
     assert unisono.find_batch_size(make_model(), (X[:100], Y[:100]), memory="1GB") == 96
 

@@ -147,6 +147,7 @@ def test_a_sharded_model_is_as_before() -> None:
     assert [each._value.sharding for each in model.variables] == layouts
 
 
+@pytest.mark.full
 def test_a_dataset_does_not_notice() -> None:
     def batches_of(*, tested: bool) -> list[Any]:
         rows = unisono.data.Dataset.from_tensor_slices((X, Y)).shuffle(128, seed=3).batch(32)

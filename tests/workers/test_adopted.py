@@ -23,7 +23,7 @@ def test_joined_processes_are_adopted(tmp_path: Path, with_tf_config: str) -> No
     assert [(tmp_path / f"{rank}.keras").exists() for rank in (0, 1)] == [True, False]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_other_counts_are_an_error(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_ports(1)[0]}"
     arguments = [[address, "2", str(rank), "yes", str(tmp_path)] for rank in (0, 1)]

@@ -301,6 +301,7 @@ class OfTwo(keras.Model):
         return self.attention(self.block(left, right), right)
 
 
+@pytest.mark.full
 def test_a_model_that_does_not_know_its_shapes_is_built_by_those_of_its_layers(tmp_path: Path) -> None:
     saved, model, x = OfTwo(), OfTwo(), np.arange(24, dtype="float32").reshape(2, 4, 3)
     wanted = saved(x, x + 1, training=False)

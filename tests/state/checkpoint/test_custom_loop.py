@@ -37,6 +37,7 @@ def test_killed_at_any_step_it_ends_bit_equal(tmp_path: Path, undisturbed: Path)
     _assert_few_steps_twice(tmp_path, undisturbed, kills=5)
 
 
+@pytest.mark.full
 def test_killed_while_it_writes_it_ends_bit_equal(tmp_path: Path, undisturbed: Path) -> None:
     for _ in range(2):
         assert _run(tmp_path, 2, STEPS, "die-writing") == -signal.SIGKILL

@@ -19,6 +19,7 @@ SCRIPT = Path(__file__).parent / "scripts" / "workers.py"
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
+@pytest.mark.full
 def test_workers_save_and_restore_together(tmp_path: Path) -> None:
     with job(tmp_path, str(SCRIPT), [str(tmp_path)], workers=2) as workers:
         codes = finish(workers, 150)

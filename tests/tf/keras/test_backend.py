@@ -139,6 +139,7 @@ def test_variables_are_read_and_set() -> None:
     assert tf.keras.backend.ones((1,), dtype="int32").numpy().tolist() == [1]
 
 
+@pytest.mark.full
 def test_random_numbers_are_of_their_distribution() -> None:
     assert float(tf.keras.backend.random_normal((1000,), mean=5.0, seed=1).mean()) == pytest.approx(5.0, abs=0.2)
     uniform = np.asarray(tf.keras.backend.random_uniform((1000,), 2.0, 3.0, seed=1))

@@ -92,6 +92,7 @@ def test_numbers_parts_and_prints(capfd: pytest.CaptureFixture[str]) -> None:
     assert keras.layers.Dense(1).name == "dense"
 
 
+@pytest.mark.full
 def test_the_ctc_loss_is_minus_the_log_of_the_sum_over_all_alignments() -> None:
     scores = RNG.uniform(0.1, 1, size=(2, 4, 3)).astype("float32")
     probabilities = scores / scores.sum(-1, keepdims=True)

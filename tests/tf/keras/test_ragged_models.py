@@ -74,7 +74,7 @@ def test_two_replicas_train_with_ragged_rows_as_one() -> None:
     assert_same(fit(model, dataset), expected)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_functional_models_take_ragged_inputs_and_give_masked_sequences() -> None:
     keras.utils.set_random_seed(1)
     ids = tf.keras.Input([None], dtype="int32", ragged=True)
@@ -145,7 +145,7 @@ def test_text_vectors_may_be_ragged() -> None:
         tf.keras.layers.TextVectorization(ragged=True, output_mode="count")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_model_of_text_with_ragged_rows_trains() -> None:
     def make(ragged: bool) -> Any:
         keras.utils.set_random_seed(4)

@@ -53,6 +53,7 @@ def test_joining() -> None:
     np.testing.assert_array_equal(tf.compat.v1.keras.layers.Concatenate()([IMAGES, IMAGES]).numpy(), joined)
 
 
+@pytest.mark.full
 def test_metrics() -> None:
     truth, guess = np.array([1.0, 0.0, 1.0, 1.0]), np.array([0.9, 0.6, 0.2, 0.8])
     expected = {

@@ -446,7 +446,7 @@ def test_get_concrete_function_traces_before_the_first_call():
     assert len(traces) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_calls():
     state = keras.Variable(np.zeros(8, "float32"))
 

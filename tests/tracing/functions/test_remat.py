@@ -148,20 +148,21 @@ def test_a_keras_scope_trains_replicas_as_without() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", [mirrored, _sharded])
+@pytest.mark.full
 def test_a_layer_that_is_made_in_remat_trains_as_without(strategy: Any, plain_products: int) -> None:
     model = _check_training(strategy(2), lambda: _made_in(unisono.remat()), _plain)
     assert rematerialized_layers(model) == [("block", "nothing"), ("last", "nothing")]
     assert _num_products(model) > plain_products
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_layer_that_is_called_in_remat_trains_as_without(plain_products: int) -> None:
     model = _check_training(mirrored(2), lambda: _called_in(unisono.remat(policy="dots_no_batch")), _plain)
     assert rematerialized_layers(model) == [("block", "dots_no_batch")]
     assert _num_products(model) > plain_products  # those of the attention
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_layer_that_is_given_to_remat_trains_as_without(plain_products: int) -> None:
     model = _check_training(mirrored(1), lambda: _given_to(unisono.remat(policy="dots")), _plain)
     assert rematerialized_layers(model) == [("block", "dots")]
@@ -212,7 +213,7 @@ def test_a_function_that_assigns_is_computed_once_for_the_state_and_again_for_th
     assert float(count) == 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_replicas_compute_a_block_again_in_custom_loops() -> None:
     def train(block: Callable[[Any], Any]) -> list[Any]:
         keras.utils.set_random_seed(1)

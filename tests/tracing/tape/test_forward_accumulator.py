@@ -62,7 +62,7 @@ def test_the_derivative_by_variables_of_a_model() -> None:
     np.testing.assert_array_equal(accumulator.jvp(kernel), direction)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_tape_inside_gives_the_product_of_hessian_and_direction() -> None:
     x = X + 0.0
     with ForwardAccumulator(x, DIRECTION) as accumulator, unisono.GradientTape() as tape:
