@@ -59,11 +59,13 @@ def test_a_run_that_was_resumed_has_the_weights_of_one_that_was_not(run_example:
 
 
 @pytest.mark.slow
-def test_the_script_for_tensorflow_runs_unchanged(small_datasets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_for_tensorflow_runs_unchanged(
+    small_datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("UNISONO_DATASETS", str(small_datasets))
     script = str(EXAMPLES / "tf_distribute_script.py")
     command = [sys.executable, "-m", "unisono_launch", "run", "--as-tensorflow", script]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert_printed_as_shown("tf_distribute_script", result.stdout)
 

@@ -46,6 +46,14 @@ SLOW = (
     "test_variable_parts",
 )
 
+# Tests that only `make test-all` runs, of files that cannot mark them.
+FULL = {
+    "test_recorded_arrays": ("test_concatenation_and_splitting",),
+    "test_recorded_image": ("test_colors", "test_metrics_and_gradients", "test_resizing"),
+    "test_recorded_linalg": ("test_decompositions",),
+    "test_recorded_math": ("test_counts", "test_elementary_and_special_functions", "test_signals"),
+}
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(OPTION, type=Path, help="write the names that each passed test uses to this file, as JSON")
@@ -63,9 +71,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         if item.path.parent.name == "guides" or item.path.stem.startswith((*SLOW, "test_recorded")):
             item.add_marker(pytest.mark.slow)
+        if item.name in FULL.get(item.path.stem, ()):
+            item.add_marker(pytest.mark.full)
 
 
 class _Recorder:
+    """With pytest-xdist, each process sends what it found to the one that writes the file."""
+
     def __init__(self, file: Path) -> None:
         self.file = file
         self.names: dict[str, set[str]] = {}
@@ -84,7 +96,18 @@ class _Recorder:
             self.names[name] = self.names.get(name, set()) | used
         return report
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workeroutput"):
+            found = {name: sorted(used) for name, used in self.names.items()}
+            session.config.workeroutput[OPTION] = json.dumps([found, sorted(self.failed)])
+            return
         passed = {name: sorted(used) for name, used in sorted(self.names.items()) if name not in self.failed}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(json.dumps(passed, indent=1) + "\n", encoding="utf-8")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        found, failed = json.loads(getattr(node, "workeroutput", {}).get(OPTION, "[{}, []]"))
+        self.failed.update(failed)
+        for name, used in found.items():
+            self.names[name] = self.names.get(name, set()) | set(used)

@@ -1,7 +1,6 @@
 """Shapes, indexing and sorting of tensors, compared with recorded results of TensorFlow."""
 
 import numpy as np
-import pytest
 
 import unisono.tf as tf
 from tests.tf.recording import random_numbers, recorded
@@ -48,7 +47,6 @@ def test_casts():
     }
 
 
-@pytest.mark.full
 @recorded
 def test_concatenation_and_splitting():
     x, y = tf.constant([[1, 2], [3, 4]]), tf.constant([[5, 6], [7, 8]])

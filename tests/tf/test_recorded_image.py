@@ -1,7 +1,6 @@
 """`tf.image`, compared with recorded results of TensorFlow."""
 
 import numpy as np
-import pytest
 
 import unisono.tf as tf
 from tests.tf.recording import recorded
@@ -10,7 +9,6 @@ PIXELS = np.random.RandomState(0).randint(0, 256, (2, 5, 6, 3)).astype(np.uint8)
 FLOATS = PIXELS.astype(np.float32) / 255
 
 
-@pytest.mark.full
 @recorded(tolerance=1e-3)
 def test_resizing():
     methods = ["bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"]
@@ -46,7 +44,6 @@ def test_crops_and_flips():
     }
 
 
-@pytest.mark.full
 @recorded(tolerance=1e-4)
 def test_colors():
     return {
@@ -70,7 +67,6 @@ def test_colors():
     }
 
 
-@pytest.mark.full
 @recorded(tolerance=1e-4)
 def test_metrics_and_gradients():
     other = FLOATS[:, ::-1]

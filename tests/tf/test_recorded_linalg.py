@@ -1,7 +1,5 @@
 """`tf.linalg`, compared with recorded results of TensorFlow."""
 
-import pytest
-
 import unisono.tf as tf
 from tests.tf.recording import random_numbers, recorded
 
@@ -38,7 +36,6 @@ def test_norms():
     }
 
 
-@pytest.mark.full
 @recorded(tolerance=1e-3)
 def test_decompositions():
     a = tf.constant(random_numbers(3, 3))

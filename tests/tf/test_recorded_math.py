@@ -1,7 +1,5 @@
 """`tf.math`, compared with recorded results of TensorFlow."""
 
-import pytest
-
 import unisono.tf as tf
 from tests.tf.recording import random_numbers, recorded
 
@@ -37,7 +35,6 @@ def test_arithmetic():
     }
 
 
-@pytest.mark.full
 @recorded(tolerance=2e-5)
 def test_elementary_and_special_functions():
     x, u = tf.constant([0.5, 1.0, 2.0]), tf.constant([-0.5, 0.1, 0.9])
@@ -141,7 +138,6 @@ def test_segments():
     }
 
 
-@pytest.mark.full
 @recorded
 def test_counts():
     return {
@@ -165,7 +161,6 @@ def test_counts():
     }
 
 
-@pytest.mark.full
 @recorded(tolerance=1e-4)
 def test_signals():
     x = tf.constant(random_numbers(2, 16))
