@@ -368,7 +368,5 @@ def test_a_sharded_variable_is_initialised_in_its_shards_with_the_draws_of_one_d
             assert generator.state.value.tolist() != start.tolist()  # it advances, as on one device
             generator.state.assign(start)
         expected = initializer((6, 4), dtype="float32")
-        if isinstance(initializer, keras.initializers.Orthogonal):
-            np.testing.assert_allclose(variable, expected, atol=1e-6)
-        else:
-            np.testing.assert_array_equal(variable, expected)
+        # Not bit for bit: without LLVM's optimizations a program and its parts may round differently.
+        np.testing.assert_allclose(variable, expected, rtol=1e-6, atol=1e-6)

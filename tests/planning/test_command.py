@@ -66,8 +66,11 @@ def test_a_mesh_has_memory_and_no_times(capsys: pytest.CaptureFixture[str], tmp_
     assert any("ModelParallelStrategy" in note for note in found["notes"])
 
 
-def test_cpu_devices_of_this_machine_are_measured(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    found = plan(capsys, "mirrored", tmp_path, "--devices", "2", "--bandwidth", "measure")
+@pytest.mark.parametrize("kind", ["mirrored", pytest.param("sharded", marks=pytest.mark.full)])
+def test_cpu_devices_of_this_machine_are_measured(
+    kind: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = plan(capsys, kind, tmp_path, "--devices", "2", "--bandwidth", "measure")
     assert found["cores"] >= 1
     # No more than the cores, the devices of the strategy, or those that were asked for.
     assert found["most_devices"] == found["same_rows"][-1]["devices"] == max(found["cores"], 2)

@@ -103,3 +103,21 @@ def test_processes_that_do_not_answer_are_an_error_that_says_what_to_type(monkey
     monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(RuntimeError, match=r"2 processes could not be measured(.|\n)*--bandwidth 100gbe"):
         _exchange_time.measure_processes([Collective("all-reduce", 8)])
+
+
+def test_a_step_is_measured_on_other_devices_if_its_layouts_are_known_there() -> None:
+    names = [f"cpu:{index}" for index in range(4)]
+    two = jax.devices("cpu")[:2]
+    mirrored = _exchange_time._over_devices(unisono.MirroredStrategy(names[:1]).placement, two)
+    assert mirrored is not None
+    assert mirrored.devices == two
+    sharded = _exchange_time._over_devices(unisono.FullyShardedStrategy(names).placement, two)
+    assert sharded is not None
+    assert sharded.devices == two
+    assert tuple(sharded.layout((4096, 3)).spec) == ("replica", None)
+    for strategy in (
+        unisono.FullyShardedStrategy(names[:1]),
+        unisono.FullyShardedStrategy(names, shard_group=2),
+        unisono.ModelParallelStrategy({"batch": 2, "model": 2}, devices=names),
+    ):
+        assert _exchange_time._over_devices(strategy.placement, two) is None
