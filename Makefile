@@ -8,10 +8,10 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# A file's tests stay in one process, where they share fixtures and what XLA has compiled. One process more than cores:
+# A file's tests stay in one process, where they share fixtures and what XLA has compiled. Two processes more than cores:
 # many tests wait for workers that they started. Files begin in the order of tests/conftest.py. ARGS="-n 0" runs all tests
 # in one process.
-NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)' 2>/dev/null)
+NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
 PIP := pip --quiet --quiet --disable-pip-version-check --no-input
 
@@ -93,8 +93,10 @@ check: lint types layers
 
 # Without LLVM's optimizations, which make test-all has, the tests take a sixth less CPU time: XLA compiles most of it.
 test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
-test: lint types layers
-	@$(PYTEST) $(ARGS)
+# The checks use one core only, so the tests begin meanwhile.
+test: $(READY)
+	@$(MAKE) --no-print-directory lint types layers & checks=$$!; $(PYTEST) $(ARGS); tests=$$?; \
+	    wait $$checks || { echo "lint, types or layers failed: see above"; exit 1; }; exit $$tests
 
 test-all: lint types layers
 	@$(PYTEST) -m "not table and not engines and not trackers" $(ARGS)

@@ -12,9 +12,6 @@ from typing import Final
 import pytest
 
 _DEFAULT_CELLS: Final = {
-    "benchmarks/test_benchmarks.py": {
-        "test_evaluate_and_predict_agree_with_the_reference": 1,
-    },
     "data/dataset/test_dataset.py": {
         "test_elements_have_the_dtypes_of_the_spec_whoever_computes_them": 7,
     },
@@ -28,6 +25,8 @@ _DEFAULT_CELLS: Final = {
     },
     "data/plans/test_contract.py": {
         "test_a_pass_can_be_restored_at_every_position": 130,
+        "test_a_pass_can_be_restored_through_a_shuffle_buffer": 60,
+        "test_a_pass_can_be_restored_within_the_rounds_of_a_repeat": 60,
     },
     "faults/test_table.py": {
         "test_the_result_is_that_of_an_undisturbed_job": 1,
@@ -36,7 +35,10 @@ _DEFAULT_CELLS: Final = {
         "test_sums_that_do_not_wait_for_each_other_are_one": 2,
     },
     "jax_hooks/test_overwritten_products.py": {
-        "test_a_gradient_replaces_its_logits_of_the_same_value": 4,
+        "test_a_gradient_replaces_its_logits_of_the_same_value": 2,
+    },
+    "keras_hooks/test_callback_states.py": {
+        "test_decisions_are_the_same_with_and_without_a_resume": 12,
     },
     "keras_hooks/test_core_hooks.py": {
         "test_a_sharded_variable_is_initialised_in_its_shards_with_the_draws_of_one_device": 1,
@@ -46,9 +48,15 @@ _DEFAULT_CELLS: Final = {
         "test_padded_sequences_give_the_same_results": 1,
     },
     "keras_hooks/test_lowerings.py": {
-        "test_a_lowering_supports_what_the_operation_supports": 5,
-        "test_a_network_trains_the_same_with_the_lowerings_for_gpus": 1,
+        "test_a_lowering_supports_what_the_operation_supports": 3,
         "test_pooling_by_comparison_is_max_pooling_bit_for_bit": 1,
+    },
+    "launch/test_changing_machines.py": {
+        "test_launchers_that_do_not_fit_are_refused": 1,
+        "test_without_the_secret_a_launcher_can_neither_join_nor_coordinate": 1,
+    },
+    "launch/test_changing_workers.py": {
+        "test_only_a_worker_that_is_lost_twice_without_progress_is_left_out": 1,
     },
     "launch/test_failures.py": {
         "test_the_worker_that_failed_first_is_named_and_not_its_victims": 4,
@@ -156,7 +164,6 @@ _DEFAULT_CELLS: Final = {
         "test_keras_scopes_train_as_without": 1,
     },
     "tracing/tape/test_cost.py": {
-        "test_sixty_eager_steps_leave_no_array_behind": 1,
         "test_the_compiled_program_is_that_of_jax": 1,
     },
     "tracing/tape/test_forward_accumulator.py": {
@@ -185,6 +192,9 @@ _DEFAULT_CELLS: Final = {
         "test_the_steps_that_were_asked_for_are_profiled": 2,
     },
     "training/callbacks/test_tensorboard_program.py": {
+        "test_a_tensorboard_that_looked_on_shows_no_epoch_twice_if_only_epochs_are_written": 1,
+        "test_a_tensorboard_that_looked_on_shows_no_step_twice": 1,
+        "test_after_a_resume_every_step_is_shown_once": 1,
         "test_tensorboard_shows_curves_histograms_images_and_the_graph": 1,
     },
     "training/test_datasets.py": {

@@ -41,6 +41,7 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("network", ["mlp", "cnn"])
+@pytest.mark.full
 def test_evaluate_and_predict_agree_with_the_reference(load: Load, workload: Any, network: str) -> None:
     calls = load("_inference_calls")
     strategy = unisono.MirroredStrategy(["cpu:0"])

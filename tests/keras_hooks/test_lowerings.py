@@ -162,6 +162,7 @@ def test_a_convolution_by_blocks_has_the_shape_and_values_of_the_convolution(siz
 
 @covers("nn.moments", "nn.gelu", "nn.conv", "nn.sparse_categorical_crossentropy")
 @pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.full
 def test_a_network_trains_the_same_with_the_lowerings_for_gpus(devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(0).normal(size=(22, 9, 9, 3)).astype("float32") + 5
     y = np.arange(22) % 4

@@ -141,7 +141,7 @@ def test_a_worker_that_hangs_is_named_when_its_peers_miss_its_heartbeat(run):
     assert "What worker" in err
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_stopped_worker_is_found_even_if_no_peer_misses_it(run):
     began = time.monotonic()
     code, _, err = run(

@@ -195,6 +195,7 @@ def test_at_inference_normalisation_is_that_of_one_device(several: Strategy) -> 
     assert_equal(found, oracle("sgd", normalised=True, training=False))
 
 
+@pytest.mark.full
 def test_normalisation_by_replica_is_not_that_of_one_device(several: Strategy) -> None:
     """Each replica normalises by its own rows, as TensorFlow's do: the comparison above must fail."""
     loop = Loop(several, "sgd", "plain")

@@ -70,7 +70,7 @@ def test_missing_workers_are_named_by_all_that_connected(tmp_path: Path) -> None
             assert "1 of 3 workers did not connect within 8 seconds: worker 1 at 127.0.0.1" in worker.output()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_worker_under_slurm_sees_all_gpus_that_it_was_given(tmp_path: Path) -> None:
     """JAX's own detection of SLURM would take the one of the local rank."""
     slurm = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
@@ -88,6 +88,7 @@ def test_a_chief_that_does_not_come_is_named(tmp_path: Path) -> None:
         assert "worker 0 at 127.0.0.1" in workers[0].output()
 
 
+@pytest.mark.full
 def test_the_port_is_free_again_when_a_job_has_been_killed(tmp_path: Path) -> None:
     with job(tmp_path, "failing.py", ["step", "0", "SIGKILL"], workers=2) as workers:
         workers[0].wait_for("reached step")

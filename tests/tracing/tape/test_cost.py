@@ -72,6 +72,7 @@ def num_instructions(compiled: Any) -> int:
 
 
 @pytest.mark.parametrize("build", [pytest.param(mlp, marks=pytest.mark.full), lstm])
+@pytest.mark.full
 def test_sixty_eager_steps_leave_no_array_behind(build: Callable[[], keras.Model]) -> None:
     model = build()
     optimizer = keras.optimizers.SGD(0.01)
