@@ -365,6 +365,19 @@ def test_a_failure_that_restarts_two_fits_is_one_restart(tmp_path: Path) -> None
     assert summarize(run, NOW)["restarts"] == "1"
 
 
+def test_a_finished_run_that_gets_more_epochs_was_not_restarted(tmp_path: Path) -> None:
+    lines = [start(), epoch(0, 1_010.0), end(1_020.0), start(2_000.0, step=10), epoch(1, 2_010.0), end(2_011.0)]
+    run = read_run(write_run(tmp_path, lines))
+    assert "restarts" not in summarize(run, NOW)
+    assert [each.kind for each in list_happenings(run)] == ["start", "end", "start", "end"]
+
+
+def test_a_metric_has_the_name_of_another_figure(tmp_path: Path) -> None:
+    lines = [start(), epoch(0, 1_010.0, metrics={"step": 0.25, "loss": 1.0}), end(1_011.0)]
+    summary = summarize(read_run(write_run(tmp_path, lines)), NOW)
+    assert (summary["step"], summary["metric step"], summary["loss"]) == ("10", "0.25", "1")
+
+
 def test_control_characters_and_half_letters_reach_neither_page_nor_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,6 +132,16 @@ def test_nothing_is_written_without_a_folder_of_a_run(
     assert read_lines(tmp_path / "run")[-1]["reason"] == "finished"
 
 
+def test_a_learning_rate_range_test_is_not_part_of_the_run(
+    make_model: Make, xy: XY, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNISONO_RUN_DIR", str(tmp_path))
+    model = make_model()
+    unisono.find_learning_rate(model, xy, batch_size=4, steps=10)
+    model.fit(*xy, verbose=0)
+    assert {(line["fit"], line["epoch"]) for line in read_lines(tmp_path)} == {(1, 0)}
+
+
 def test_a_child_process_of_a_worker_does_not_write_into_its_folder(
     make_model: Make, xy: XY, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from typing import Final
 
 from unisono._src.charts import format_number
 from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 from unisono._src.reports._time_line import describe_status, format_seconds, list_restarts
 from unisono._src.reports._verdict import judge
+
+_OWN_NAMES: Final = {"status", "duration", "epochs", "step", "rows/s (median)", "devices", "restarts", "limited by"}
 
 
 def summarize(run: Run, now: float) -> dict[str, str]:
@@ -22,7 +25,8 @@ def summarize(run: Run, now: float) -> dict[str, str]:
     if lines:
         summary["step"] = f"{get_count(lines[-1], 'step'):,}"
         for name, value in list(lines[-1].get("metrics", {}).items())[:6]:
-            summary[name] = format_number(get_number({"value": value}, "value"), 4)
+            shown = f"metric {name}" if name in _OWN_NAMES else name
+            summary[shown] = format_number(get_number({"value": value}, "value"), 4)
         rows = [get_number(line, "rows_per_second") for line in fit.lines if line.get("rows_per_second")]
         if rows:
             summary["rows/s (median)"] = format_number(statistics.median(rows))

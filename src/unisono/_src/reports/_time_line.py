@@ -92,6 +92,8 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
     since = get_number(fit.attempts[number - 1].start, "time") if number else 0.0
     cause = next((each for each in reversed(causes) if since < get_number(each, "time") < time), None)
     reason = fit.attempts[number - 1].reason if number else None
+    if cause is None and reason == "finished":  # and has more epochs now
+        return Happening(time, "start", f"{name}continues {where} on {_count_devices(start)}", fit.number, step)
     if cause is not None:
         why, preempted = str(cause.get("cause", "")), cause.get("event") == "preempted"
     else:

@@ -10,3 +10,4 @@ from unisono._src.training._model_methods import MODEL_METHODS
 from unisono._src.training._programs import Program, build_program, forget_programs, programs
 from unisono._src.training._resume import Resume
 from unisono._src.training._step_variables import StepVariables
+from unisono._src.training.records import without_recording

@@ -11,6 +11,7 @@ import numpy as np
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
 from unisono._src.planning import examine_model, preserve_state
+from unisono._src.training import without_recording
 from unisono._src.tuning._learning_rate_curve import LearningRateCurve
 
 _NAME: Final = "find_learning_rate"
@@ -65,6 +66,7 @@ def find_learning_rate(
             preserve_state(examined.call, examined.variables),
             keras_hooks.use_learning_rate(model.optimizer, schedule),
             warnings.catch_warnings(),
+            without_recording(),
         ):
             # The test goes on until the loss is not finite any more.
             warnings.filterwarnings("ignore", message="The loss is", category=RuntimeWarning)

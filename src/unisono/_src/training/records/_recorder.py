@@ -7,6 +7,7 @@ call are written once they are there. docs/reports.md describes the lines.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import math
 import time
 from collections import Counter
@@ -38,6 +39,17 @@ _SECONDS: Final = 5.0
 _SHARE: Final = 0.01
 
 _num_fits: Counter[Path] = Counter()
+_is_recorded = contextvars.ContextVar("is_recorded", default=True)
+
+
+@contextlib.contextmanager
+def without_recording() -> Iterator[None]:
+    """Each `fit` in this block is an experiment, which is not part of the run."""
+    token = _is_recorded.set(False)
+    try:
+        yield
+    finally:
+        _is_recorded.reset(token)
 
 
 @contextlib.contextmanager
@@ -49,7 +61,7 @@ def recording(resume: Resume | None) -> Iterator[RunRecorder | None]:
     """
     folders = [None if resume is None else run_folder(resume), run_dir_of_worker()]
     paths = [path for path in (to_location(folder) for folder in folders if folder) if isinstance(path, Path)]
-    if not paths:
+    if not paths or not _is_recorded.get():
         yield None
         return
     _num_fits[paths[0]] += 1
