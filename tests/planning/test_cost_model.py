@@ -60,6 +60,14 @@ def test_devices_beyond_the_cores_divide_them() -> None:
     assert found[16].exchange == pytest.approx(8e-3)
 
 
+def test_a_step_computes_no_longer_than_it_was_seen_to_take() -> None:
+    model = costs(Measured("here", {2: 0.0, 4: 0.0}), cores=2)
+    model.timer.whole_steps[4, 25] = 5e-3
+    found = {each.devices: each for each in model.same_batch(100, choose_numbers(4))}
+    assert found[4].seconds == 5e-3
+    assert found[2].seconds == pytest.approx(6e-3)
+
+
 def test_more_devices_pay_until_a_doubling_gains_less_than_half() -> None:
     found = costs(RING).same_batch(1024, NUMBERS)
     last = last_that_pays(found)

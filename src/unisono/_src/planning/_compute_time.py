@@ -35,16 +35,19 @@ class ComputeTimer:
     Attributes:
         cores: that CPU devices share; None if each device has cores of its own, as GPUs and machines have.
         seconds: what was measured, by devices at once and rows of each.
+        whole_steps: what steps with their exchange took, by devices and rows of each, where that was measured too.
     """
 
     examined: ExaminedModel
     cores: int | None
     seconds: dict[int, dict[int, float]] = field(default_factory=dict)
+    whole_steps: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def predict(self, num_devices: int, rows: int) -> float:
         """Seconds of a step on ``num_devices`` devices with so many rows each, from what was measured."""
         at_once, share = self._load(num_devices)
-        return share * interpolate_rows(self.seconds[at_once], rows)
+        seconds = share * interpolate_rows(self.seconds[at_once], rows)
+        return min(seconds, self.whole_steps.get((num_devices, rows), seconds))
 
     def measure(self, num_devices: int, rows: int) -> None:
         """Measures what :meth:`predict` needs for this number of devices and rows."""

@@ -67,12 +67,12 @@ def _time_waiting(examined: ExaminedModel, timer: ComputeTimer, placement: Place
     state = examined.call.placement.fetch(examined.variables.read())
     try:
         timer.measure(number, rows)
-        seconds = time_steps([prepare_step(examined, placement, state, batch)])
+        timer.whole_steps[number, rows] = time_steps([prepare_step(examined, placement, state, batch)])
     except jax.errors.JaxRuntimeError as error:
         if "RESOURCE_EXHAUSTED" not in str(error):
             raise
         return None
-    return max(0.0, seconds - timer.predict(number, rows))
+    return timer.whole_steps[number, rows] - timer.predict(number, rows)
 
 
 def _over_devices(placement: Placement, devices: list[Any]) -> Placement | None:
