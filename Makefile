@@ -8,9 +8,9 @@ ARGS ?=
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# A file's tests stay in one process, where they share fixtures and what XLA has compiled. Two processes more than cores:
-# many tests wait for workers that they started. Files begin in the order of tests/conftest.py. ARGS="-n 0" runs all tests
-# in one process.
+# A file's tests stay in one process, where they share fixtures and what XLA has compiled (tests/scheduling.py). Two
+# processes more than cores: many tests wait for workers that they started. Files begin in the order of
+# tests/conftest.py. ARGS="-n 0" runs all tests in one process.
 NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
 PIP := pip --quiet --quiet --disable-pip-version-check --no-input
@@ -118,12 +118,12 @@ test-trackers: $(TRACKERS_READY)
 # With ARGS some faults are tried again, and the page combines them with the earlier results of the rest.
 faults: $(READY)
 	@$(if $(ARGS),,rm -f build/faults.jsonl)
-	@$(RUN) pytest -q -m "" tests/faults --fault-results=build/faults.jsonl $(ARGS); code=$$?; \
+	@$(PYTEST) -m "" tests/faults --fault-results=build/faults.jsonl $(ARGS); code=$$?; \
 	    $(RUN) tests.faults.page build/faults.jsonl docs/faults.md && exit $$code
 
 attacks: $(READY)
 	@$(if $(ARGS),,rm -f build/attacks.jsonl)
-	@$(RUN) pytest -q -m "" tests/attacks/test_table.py --attack-results=build/attacks.jsonl $(ARGS); code=$$?; \
+	@$(PYTEST) -m "" tests/attacks/test_table.py --attack-results=build/attacks.jsonl $(ARGS); code=$$?; \
 	    $(RUN) tests.attacks.page build/attacks.jsonl docs/attacks.md && exit $$code
 
 row-operations: $(READY)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
@@ -77,6 +77,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_rare_cells(items)
     first = tuple(str(Path(__file__).parent / name) for name in _BEGUN_FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``--dist loadfile``, as in the Makefile."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.scheduling import ScheduleFilesAndParts  # pytest may run without pytest-xdist
+
+    return ScheduleFilesAndParts(config, log)
 
 
 def pytest_sessionfinish() -> None:
