@@ -68,8 +68,16 @@ hypothesis.settings.register_profile("unisono", deadline=None)  # the first exam
 hypothesis.settings.load_profile("unisono")
 
 
-# The files with the longest tests, which mostly wait for processes. Begun first, none of them is left alone at the end.
-_BEGUN_FIRST = ("parity", "workers", "faults", "tf/test_scripts.py", "tf/test_user_scripts.py", "launch")
+# The files with the longest tests, most of them wait for processes. Begun first, none of them is left alone at the end.
+_BEGUN_FIRST = (
+    "parity",
+    "workers",
+    "faults",
+    "strategy/test_sharded_training.py",
+    "tf/test_scripts.py",
+    "tf/test_user_scripts.py",
+    "launch",
+)
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
