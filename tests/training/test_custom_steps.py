@@ -168,6 +168,19 @@ def test_two_optimizers_and_variables_from_outside_are_part_of_the_state() -> No
         np.testing.assert_allclose(one, four, rtol=1e-4, atol=1e-5)
 
 
+class Tracking(keras.callbacks.Callback):
+    """Keeps the weights after each step, and where they are stored. A step that is repeated counts the last time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps: dict[int, Any] = {}
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        values = [weight.value for weight in self.model.weights]
+        step = int(self.model.judges.iterations.value)
+        self.steps[step] = [(np.asarray(value), str(value.sharding)) for value in values]
+
+
 class Interrupting(keras.callbacks.Callback):
     """Ends the training in its second epoch."""
 
@@ -179,7 +192,7 @@ class Interrupting(keras.callbacks.Callback):
 @pytest.mark.slow
 @pytest.mark.parametrize("line_by_line", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_training_resumes_with_all_variables_that_a_step_uses(line_by_line: bool, tmp_path: Path) -> None:
-    finals, strategy = [], strategy_of(2)
+    runs, strategy = [], strategy_of(2)
     for interrupted in (False, True):
         keras.utils.set_random_seed(0)
         counter = keras.Variable(0, dtype="int32", trainable=False)
@@ -191,19 +204,22 @@ def test_a_training_resumes_with_all_variables_that_a_step_uses(line_by_line: bo
                 model.run_eagerly = line_by_line
             return model
 
-        data = unisono.data.Dataset.from_tensor_slices(X).batch(5)
+        data, tracking = unisono.data.Dataset.from_tensor_slices(X).batch(5), Tracking()
         model = made()
         if interrupted:
             with pytest.raises(KeyboardInterrupt):
-                model.fit(data, epochs=3, verbose=0, resume=tmp_path, callbacks=[Interrupting()])
+                model.fit(data, epochs=3, verbose=0, resume=tmp_path, callbacks=[Interrupting(), tracking])
             counter.assign(-7)
             keras.utils.set_random_seed(9)
             model = made()
-        model.fit(data, epochs=3, verbose=0, resume=tmp_path if interrupted else None)
-        finals.append([int(counter.value), *(np.asarray(weight.value) for weight in model.weights)])
-    assert finals[0][0] == 15
-    for one, two in zip(*finals, strict=True):
-        np.testing.assert_array_equal(one, two)
+        model.fit(data, epochs=3, verbose=0, resume=tmp_path if interrupted else None, callbacks=[tracking])
+        assert int(counter.value) == 15
+        runs.append(tracking.steps)
+    whole, resumed = runs
+    assert whole.keys() == resumed.keys() == set(range(1, 16))
+    for step in range(1, 16):
+        for (expected, stored_before), (value, stored) in zip(whole[step], resumed[step], strict=True):
+            np.testing.assert_array_equal(value, expected, f"after step {step}, {stored} against {stored_before}")
 
 
 def test_a_step_runs_line_by_line_if_the_model_is_compiled_so() -> None:
