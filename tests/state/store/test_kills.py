@@ -30,7 +30,7 @@ while True:
 
 def assert_all_is_well(series: CheckpointSeries) -> None:
     """Every listed checkpoint is good, and nothing else is listed."""
-    for name in os.listdir(series.folder):
+    for name in os.listdir(series.folder) if series.folder.exists() else ():  # not if it was killed before it began
         assert re.fullmatch(r"step-\d+|latest", name)
         stored = load(series.folder / name)
         assert stored.state == stored.step
@@ -172,7 +172,7 @@ def die(*arguments, **options):
     _, errors = process.communicate(timeout=60)
     assert errors == ""
     assert process.returncode == -signal.SIGKILL
-    for name in os.listdir(series.folder):
+    for name in os.listdir(series.folder) if series.folder.exists() else ():  # not if it was killed before it began
         assert re.fullmatch(r"step-\d", name)
         stored = load(series.folder / name)
         assert stored.state == stored.step
