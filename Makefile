@@ -48,7 +48,7 @@ help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make docs       build the documentation site in build/docs/html"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
-	@echo "make test       the checks and the default tests (about 12 minutes on two cores)"
+	@echo "make test       the checks and the default tests (about 13 minutes on two cores)"
 	@echo "make test-all   the checks and every test, the long ones too (about two hours on two cores)"
 	@echo "make parity     compare every model, optimizer and strategy with stock Keras on one device (an hour)"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (an hour)"
