@@ -13,6 +13,8 @@ RUN := $(VENV)/bin/python -m
 # tests/conftest.py. ARGS="-n 0" runs all tests in one process.
 NUM_PROCESSES := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST := $(RUN) pytest -q -n $(NUM_PROCESSES) --dist loadfile --no-loadscope-reorder
+# As in tests/quick_compilation.py.
+QUICK_COMPILATION := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
 PIP := pip --quiet --quiet --disable-pip-version-check --no-input
 
 # "py311" and so on: part of the name of the lock file, and of the stamp of a finished install.
@@ -92,7 +94,7 @@ check: lint types layers
 	@$(PYTEST) -m "not slow and not full and not engines and not trackers" --ignore=tests/parity $(ARGS)
 
 # Without LLVM's optimizations, which make test-all has, the tests take a sixth less CPU time: XLA compiles most of it.
-test: export XLA_FLAGS ?= --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
+test: export XLA_FLAGS ?= $(QUICK_COMPILATION)
 # The checks use one core only, so the tests begin meanwhile.
 test: $(READY)
 	@$(MAKE) --no-print-directory lint types layers & checks=$$!; $(PYTEST) $(ARGS); tests=$$?; \
@@ -128,7 +130,7 @@ attacks: $(READY)
 
 row-operations: $(READY)
 	@rm -f build/row-operations.jsonl && mkdir -p build
-	@XLA_FLAGS="--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true" \
+	@XLA_FLAGS="$(QUICK_COMPILATION)" \
 	    $(RUN) tests.row_operations.run build/row-operations.jsonl && \
 	    $(RUN) tests.row_operations.page build/row-operations.jsonl docs/row-operations.md
 

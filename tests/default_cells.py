@@ -1,7 +1,7 @@
 """How many cells of long tables `make test` tries; `make test-all` tries all of them.
 
 The cells of such a table differ little, and each compiles programs of its own or starts processes. A test that is not
-worth its time as a whole is marked `full` where it is defined.
+worth its time as a whole is marked `full` where it is defined, or has 0 cells if its file also runs without pytest.
 """
 
 from __future__ import annotations
@@ -144,6 +144,22 @@ _DEFAULT_CELLS: Final = {
         "test_a_model_can_be_used_in_any_way_before_training": 2,
         "test_numbers_drawn_only_in_training_differ_in_every_step": 2,
         "test_two_replicas_draw_what_one_device_draws": 1,
+    },
+    "tf/test_recorded_arrays.py": {
+        "test_concatenation_and_splitting": 0,
+    },
+    "tf/test_recorded_image.py": {
+        "test_colors": 0,
+        "test_metrics_and_gradients": 0,
+        "test_resizing": 0,
+    },
+    "tf/test_recorded_linalg.py": {
+        "test_decompositions": 0,
+    },
+    "tf/test_recorded_math.py": {
+        "test_counts": 0,
+        "test_elementary_and_special_functions": 0,
+        "test_signals": 0,
     },
     "tf/test_scripts.py": {
         "test_a_script_runs_unchanged": 1,

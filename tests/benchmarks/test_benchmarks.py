@@ -39,7 +39,6 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=FOLDER, env=variables, capture_output=True, text=True, timeout=280, check=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("network", ["mlp", "cnn"])
 @pytest.mark.full
 def test_evaluate_and_predict_agree_with_the_reference(load: Load, workload: Any, network: str) -> None:
@@ -72,7 +71,6 @@ def test_a_contender_that_computes_something_else_is_excluded(load: Load, worklo
         calls.check(replace(workload, call="predict"), logits[:-32])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("devices", [4, 8])
 @pytest.mark.full
 def test_fit_on_more_devices_learns_as_the_hand_written_program(load: Load, workload: Any, devices: int) -> None:

@@ -14,6 +14,7 @@ from keras.src.losses import loss as loss_module
 import unisono
 from tests.loops._replicas import local, mirrored, replica_id
 from tests.parameter_servers._cluster import cluster
+from tests.quick_compilation import compiles_quickly
 from unisono._src.data.plans import PaddedRagged
 from unisono._src.keras_hooks import get_owner, use_lowerings
 from unisono._src.parameter_servers import FixedShardsPartitioner
@@ -368,5 +369,7 @@ def test_a_sharded_variable_is_initialised_in_its_shards_with_the_draws_of_one_d
             assert generator.state.value.tolist() != start.tolist()  # it advances, as on one device
             generator.state.assign(start)
         expected = initializer((6, 4), dtype="float32")
-        # Not bit for bit: without LLVM's optimizations a program and its parts may round differently.
-        np.testing.assert_allclose(variable, expected, rtol=1e-6, atol=1e-6)
+        if isinstance(initializer, keras.initializers.Orthogonal) or compiles_quickly():
+            np.testing.assert_allclose(variable, expected, atol=1e-6)
+        else:
+            np.testing.assert_array_equal(variable, expected)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.quick_compilation import QUICK_COMPILATION
+
 from ._cells import Cell
 from ._compare import Solution
 
@@ -24,10 +26,6 @@ AT_ONCE = 2
 SECONDS_TO_START, SECONDS_A_PROBLEM = 60, 20
 OUTPUT_SHOWN = 6000
 MOST_SOLUTIONS = 100  # of one process, whose memory grows with what it has compiled
-
-# XLA takes most of the time of the 1,850 solutions of the whole table; without LLVM's optimizations a process takes
-# 40 % less CPU time.
-QUICK_COMPILATION = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
 
 @dataclass(frozen=True)

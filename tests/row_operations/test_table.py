@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.quick_compilation import QUICK_COMPILATION
 from tests.row_operations._cells import CELLS, QUICK, Cell, group_cells
 from tests.row_operations._operations import GROUPS, OPERATIONS
 from tests.row_operations.page import listed_operations, page
@@ -25,7 +26,7 @@ def _compare(cells: list[Cell], folder: Path, seconds: float) -> dict[Cell, str]
     ours = ("JAX_", "XLA_", "UNISONO_CPU", "NPROC")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     # What matters is how XLA partitions the program, not how well it compiles the parts.
-    environment["XLA_FLAGS"] = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    environment["XLA_FLAGS"] = QUICK_COMPILATION
     with (folder / "output.txt").open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.row_operations.run", str(results), chosen],
@@ -45,7 +46,6 @@ def _compare(cells: list[Cell], folder: Path, seconds: float) -> dict[Cell, str]
     return {Cell(*row[:3]): row[3] for row in map(json.loads, results.read_text().splitlines())}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.full
 def test_an_operation_along_the_rows_gives_one_devices_result(tmp_path: Path) -> None:

@@ -46,14 +46,6 @@ SLOW = (
     "test_variable_parts",
 )
 
-# Tests that only `make test-all` runs, of files that cannot mark them.
-FULL = {
-    "test_recorded_arrays": ("test_concatenation_and_splitting",),
-    "test_recorded_image": ("test_colors", "test_metrics_and_gradients", "test_resizing"),
-    "test_recorded_linalg": ("test_decompositions",),
-    "test_recorded_math": ("test_counts", "test_elementary_and_special_functions", "test_signals"),
-}
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(OPTION, type=Path, help="write the names that each passed test uses to this file, as JSON")
@@ -71,8 +63,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         if item.path.parent.name == "guides" or item.path.stem.startswith((*SLOW, "test_recorded")):
             item.add_marker(pytest.mark.slow)
-        if item.name in FULL.get(item.path.stem, ()):
-            item.add_marker(pytest.mark.full)
 
 
 class _Recorder:

@@ -125,7 +125,6 @@ def test_a_model_can_be_used_in_any_way_before_training(first: str, replicas: in
     assert differ(fit_losses(model))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("replicas", [0, 2])
 @pytest.mark.full
 def test_with_run_eagerly_a_layer_draws_and_may_read_values(replicas: int) -> None:

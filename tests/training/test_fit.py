@@ -166,7 +166,6 @@ def test_terminate_on_nan_ends_training(make_model: Make, xy: XY) -> None:
     assert len(history.epoch) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", [{"run_eagerly": True}, {"jit_compile": False}])
 @pytest.mark.full
 def test_uncompiled_training_gives_the_same_result(make_model: Make, xy: XY, mode: dict[str, bool]) -> None:

@@ -35,7 +35,6 @@ CODE = """if True:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(420)
 @pytest.mark.parametrize(
     ("replicas", "form", "steps"),

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.quick_compilation import QUICK_COMPILATION
 from tests.workers._job import SCRIPTS, finish, job
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
-
-# Compiling takes most of the time. Without LLVM's optimizations a process takes 40 % less CPU time.
-QUICK_COMPILATION = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
 # What the default tier leaves out: 40 of its 100 seconds.
 LEFT_OUT = ("mixed_rows", "own_steps")

@@ -17,7 +17,6 @@ from unisono.checkpoint import Checkpoint, CheckpointMismatch
 SCRIPT = Path(__file__).parent / "scripts" / "workers.py"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.full
 def test_workers_save_and_restore_together(tmp_path: Path) -> None:

@@ -146,7 +146,6 @@ def test_a_keras_scope_trains_replicas_as_without() -> None:
     _check_training(mirrored(2), lambda: _made_in(keras.RematScope("full")), _plain)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [mirrored, _sharded])
 @pytest.mark.full
 def test_a_layer_that_is_made_in_remat_trains_as_without(strategy: Any, plain_products: int) -> None:
