@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from unisono_launch.doctor._probe_checks import STAGES, judge_answer
+from unisono_launch.doctor._probe_checks import PROBE_CHECKS, judge_answer
 from unisono_launch.doctor._probe_process import Answer, start_probe
 
-FIRST = 'print(\'{"stage": "import", "facts": {"x": 1}}\', flush=True)\n'
+FIRST = 'print(\'{"check": "import", "facts": {"x": 1}}\', flush=True)\n'
 
 
 def python(code: str) -> list[str]:
@@ -70,17 +70,17 @@ def test_nothing_is_left_when_the_doctor_is_killed() -> None:
 def test_the_process_takes_no_memory_from_a_running_training_and_does_not_write_its_status() -> None:
     code = (
         "import json; kept = {n: os.environ.get(n) for n in ('XLA_PYTHON_CLIENT_PREALLOCATE', 'UNISONO_STATUS', 'A')}\n"
-        "print(json.dumps({'stage': 'import', 'facts': kept}), flush=True)"
+        "print(json.dumps({'check': 'import', 'facts': kept}), flush=True)"
     )
     with start_probe({"UNISONO_STATUS": "/a/file", "A": "b"}, python(code)) as ask:
         assert ask("import", 30).facts == {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "UNISONO_STATUS": None, "A": "b"}
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
-def test_every_stage_has_a_remedy_for_every_way_to_fail(stage) -> None:
-    failed = judge_answer(stage, Answer(error="RuntimeError: no", details="Traceback …"), {})
-    assert (failed.status, failed.text, failed.remedy) == ("error", "RuntimeError: no", stage.remedy)
-    untried = judge_answer(stage, Answer(untried="import"), {})
+@pytest.mark.parametrize("check", PROBE_CHECKS, ids=lambda check: check.name)
+def test_every_check_has_a_remedy_for_every_way_to_fail(check) -> None:
+    failed = judge_answer(check, Answer(error="RuntimeError: no", details="Traceback …"), {})
+    assert (failed.status, failed.text, failed.remedy) == ("error", "RuntimeError: no", check.remedy)
+    untried = judge_answer(check, Answer(untried="import"), {})
     assert (untried.status, untried.remedy) == ("warning", "First fix `import`.")
 
 
@@ -92,6 +92,6 @@ def test_every_stage_has_a_remedy_for_every_way_to_fail(stage) -> None:
     ],
 )
 def test_a_wrong_result_is_an_error(name: str, facts: dict) -> None:
-    (stage,) = [stage for stage in STAGES if stage.name == name]
-    assert judge_answer(stage, Answer(facts=facts), {}).status == "error"
-    assert judge_answer(stage, Answer(facts=facts | {"correct": True}), {}).status == "ok"
+    (check,) = [check for check in PROBE_CHECKS if check.name == name]
+    assert judge_answer(check, Answer(facts=facts), {}).status == "error"
+    assert judge_answer(check, Answer(facts=facts | {"correct": True}), {}).status == "ok"

@@ -40,7 +40,7 @@ class Mistake:
     given: str = MODEL
     """What is above it in the script."""
     is_warning: bool = False
-    """Whether training goes on."""
+    """Whether training continues."""
 
     @property
     def script(self) -> str:

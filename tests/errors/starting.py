@@ -20,7 +20,7 @@ STARTING = [
         do="Install JAX for CUDA, or leave the names out.",
     ),
     Mistake(
-        title="JAX is told to use GPUs, but finds none",
+        title="JAX is configured for GPUs, but finds none",
         typed=(
             'import os\n\nos.environ["JAX_PLATFORMS"] = "cuda"\nimport unisono\n\n'
             "strategy = unisono.MirroredStrategy()\n"

@@ -7,7 +7,7 @@ import pytest
 
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 
 from .environments import SLURM
 
@@ -34,7 +34,7 @@ def port_of(environ: dict[str, str]) -> int:
 
 
 def found(environ: dict[str, str] | None = None, **options) -> Machines:
-    return find_machines(Options(program=PROGRAM, **options), environ or {})
+    return find_machines(RunOptions(program=PROGRAM, **options), environ or {})
 
 
 def test_without_anything_this_machine_is_alone_on_the_loopback_interface():

@@ -12,7 +12,7 @@ _NUMBER: Final[np.dtype[Any]] = np.dtype(np.int64)
 _TEXT: Final[np.dtype[Any]] = np.dtype(object)
 
 
-class Feature(Protocol):
+class FeatureConnector(Protocol):
     """An array of one shape and type."""
 
     @property
@@ -64,7 +64,7 @@ class ClassLabel:
         return self.names.index(name)
 
 
-class FeaturesDict(dict[str, Feature]):
+class FeaturesDict(dict[str, FeatureConnector]):
     """The features by name."""
 
     @property

@@ -21,7 +21,7 @@ from unisono_launch.doctor import (
     _versions,
 )
 from unisono_launch.doctor._finding import Finding, worst
-from unisono_launch.doctor._probe_checks import STAGES, check_stage, fetch_hooks
+from unisono_launch.doctor._probe_checks import PROBE_CHECKS, fetch_hooks, run_probe_check
 from unisono_launch.doctor._probe_process import start_probe
 from unisono_launch.doctor._report import findings_to_json, hooks_to_json, show_findings, show_hooks
 from unisono_launch.doctor._run_check import run_check
@@ -56,8 +56,9 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
     with start_probe(environ) as ask:
         for name, check in checks:
             yield run_check(name, check)
-        for stage in STAGES:
-            yield run_check(stage.name, functools.partial(check_stage, stage, ask, environ), 2 * stage.seconds)
+        for probe_check in PROBE_CHECKS:
+            run = functools.partial(run_probe_check, probe_check, ask, environ)
+            yield run_check(probe_check.name, run, 2 * probe_check.seconds)
 
 
 def _report_findings(plain: bool) -> int:

@@ -14,7 +14,7 @@ _HOOKS_SECONDS: Final = 120.0  # to import Keras, JAX and the tf namespace, perh
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class ProbeCheck:
     """A check whose facts come from the probe process."""
 
     name: str
@@ -25,20 +25,20 @@ class Stage:
     """What to do if it raises, dies or hangs."""
 
 
-def check_stage(stage: Stage, ask: Ask, environ: Mapping[str, str]) -> Finding:
-    """Waits for the stage and judges it."""
-    return judge_answer(stage, ask(stage.name, stage.seconds), environ)
+def run_probe_check(check: ProbeCheck, ask: Ask, environ: Mapping[str, str]) -> Finding:
+    """Waits for the check and judges it."""
+    return judge_answer(check, ask(check.name, check.seconds), environ)
 
 
-def judge_answer(stage: Stage, answer: Answer, environ: Mapping[str, str]) -> Finding:
+def judge_answer(check: ProbeCheck, answer: Answer, environ: Mapping[str, str]) -> Finding:
     """What an answer means."""
     if answer.untried:
         return Finding(
-            stage.name, "warning", f"Not tried: `{answer.untried}` failed.", f"First fix `{answer.untried}`."
+            check.name, "warning", f"Not tried: `{answer.untried}` failed.", f"First fix `{answer.untried}`."
         )
     if answer.facts is None:
-        return Finding(stage.name, "error", answer.error or "No answer.", stage.remedy, {"details": answer.details})
-    return stage.judge(answer.facts, environ)
+        return Finding(check.name, "error", answer.error or "No answer.", check.remedy, {"details": answer.details})
+    return check.judge(answer.facts, environ)
 
 
 def _judge_import(facts: dict[str, Any], environ: Mapping[str, str]) -> Finding:
@@ -66,14 +66,14 @@ def _judge_training(facts: dict[str, Any], environ: Mapping[str, str]) -> Findin
     return Finding("training", "error", text, "Report it with the output of: unisono doctor --json", facts)
 
 
-STAGES: Final = (
-    Stage(
+PROBE_CHECKS: Final = (
+    ProbeCheck(
         name="import",
         seconds=120,  # Keras and JAX are thousands of files, perhaps on a network disk
         judge=_judge_import,
         remedy="Do what the message says. To see all of it: python -c 'import unisono'",
     ),
-    Stage(
+    ProbeCheck(
         name="devices",
         seconds=90,
         judge=judge_devices,
@@ -81,14 +81,14 @@ STAGES: Final = (
         "If another process holds the device, end it. In a TPU pod, start the doctor on all machines at once. "
         "To train without the device: export JAX_PLATFORMS=cpu",
     ),
-    Stage(
+    ProbeCheck(
         name="all_reduce",
         seconds=60,  # NCCL takes its time to find the links between many GPUs
         judge=_judge_all_reduce,
         remedy="On GPUs see what NCCL says: NCCL_DEBUG=INFO unisono doctor --json   "
         "On CPU devices give XLA more threads: export NPROC=N, twice the devices.",
     ),
-    Stage(
+    ProbeCheck(
         name="training",
         seconds=120,
         judge=_judge_training,

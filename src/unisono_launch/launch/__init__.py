@@ -17,7 +17,7 @@ from unisono_launch.launch._events import (
 )
 from unisono_launch.launch._failure_report import describe_failure, headline, shorten_path
 from unisono_launch.launch._machines import Machines
-from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import hold_free_ports
 from unisono_launch.launch._protocol import MachineReport, report_from_json, report_to_json

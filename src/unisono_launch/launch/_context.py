@@ -16,7 +16,7 @@ from unisono_launch.launch._devices import MachineDevices
 from unisono_launch.launch._events import STOP_SIGNALS, Event, Events, SignalReceived, ThreadCrashed, UserMessage
 from unisono_launch.launch._failure_report import shorten_path
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._run_folder import make_run_folder
 from unisono_launch.launch._screen import Screen, TerminalScreen
@@ -36,7 +36,7 @@ class StopRequestedError(Exception):
 class LauncherContext:
     """The same for all attempts."""
 
-    options: Options
+    options: RunOptions
     environ: Mapping[str, str]
     machines: Machines
     """All that may take part, and which one this is."""
@@ -112,7 +112,7 @@ class LauncherContext:
         )
 
 
-def discover(options: Options, environ: Mapping[str, str]) -> LauncherContext:
+def discover(options: RunOptions, environ: Mapping[str, str]) -> LauncherContext:
     """Finds the machines and devices, and makes the folder of the run; raises :class:`UsageError`."""
     machines = find_machines(options, environ)
     if isinstance(options.num_workers, SizeRange) and not machines.is_single:

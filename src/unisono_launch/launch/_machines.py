@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from unisono_launch.cluster import detect, membership, split_address
-from unisono_launch.launch._options import Options, SizeRange, UsageError
+from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 from unisono_launch.launch.workers import JOB_VARIABLE
 
 _DEFAULT_PORT: Final = 29500  # torchrun's
@@ -70,7 +70,7 @@ class Machines:
         )
 
 
-def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
+def find_machines(options: RunOptions, environ: Mapping[str, str]) -> Machines:
     """From the flags, else from the cluster's environment, else this machine alone."""
     if options.node_rank is not None or options.master_addr is not None:
         if options.nnodes != 1:
@@ -95,7 +95,7 @@ def find_machines(options: Options, environ: Mapping[str, str]) -> Machines:
     )
 
 
-def _from_flags(options: Options) -> Machines:
+def _from_flags(options: RunOptions) -> Machines:
     nnodes, rank, address = options.nnodes, options.node_rank, options.master_addr
     if nnodes is None or rank is None or address is None:
         flags = {"--nnodes N": nnodes, "--node-rank R": rank, "--master-addr A": address}
@@ -113,7 +113,7 @@ def _from_flags(options: Options) -> Machines:
     )
 
 
-def _from_cluster(options: Options, environ: Mapping[str, str]) -> Machines | None:
+def _from_cluster(options: RunOptions, environ: Mapping[str, str]) -> Machines | None:
     try:
         # A copy: SLURM's resolver divides GPUs by setting a variable, and that is what --devices does.
         resolver = detect(dict(environ))

@@ -30,10 +30,10 @@ class SizeRange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class RunOptions:
     """The flags of `unisono run`, and the program that it starts.
 
-    >>> Options(program=("-m", "package.train", "--lr", "1")).num_workers
+    >>> RunOptions(program=("-m", "package.train", "--lr", "1")).num_workers
     1
     """
 

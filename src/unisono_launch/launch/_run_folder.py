@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono_launch.launch._machines import Machines
-from unisono_launch.launch._options import Options, UsageError
+from unisono_launch.launch._options import RunOptions, UsageError
 
 
-def make_run_folder(options: Options, machines: Machines) -> Path:
+def make_run_folder(options: RunOptions, machines: Machines) -> Path:
     """Creates `--run-dir`, `runs/--name`, or `runs/SCRIPT-TIME`; an absolute path. The first two may exist."""
     if options.run_dir is not None:
         return _make_folder(Path(options.run_dir))

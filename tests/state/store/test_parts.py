@@ -190,7 +190,7 @@ def test_a_first_process_that_is_killed_leaves_nothing_that_stays(tmp_path: Path
     commit(series.path(1), arrays={}, step=1)
     process = child(WAIT_FOR_A_PART, series.path(2))
     staged = Path(process.stdout.readline().strip())
-    write_part(staged, 1, 2, {})  # the other process goes on for a while
+    write_part(staged, 1, 2, {})  # the other process keeps running for a while
     process.wait(20)
     assert process.returncode == 0
     assert series.steps() == [1, 2]

@@ -1,7 +1,7 @@
-"""Each worker trains on its own data, and worker 1 is told in a given step that it is going to be preempted.
+"""Each worker trains on its own data, and worker 1 gets a preemption notice in a given step.
 
-Usage: preempted.py FOLDER STEP signal|request (step -1: never). With `request`, the training runs in a thread, and is
-told by another one.
+Usage: preempted.py FOLDER STEP signal|request (step -1: never). With `request`, the training runs in a thread, and
+another one gives the notice.
 """
 
 import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Told apart with any kind of colour vision (after Okabe and Ito), darkened or lightened to a contrast of 3:1 and more.
+# Distinct for any kind of colour vision (after Okabe and Ito), darkened or lightened to a contrast of 3:1 and more.
 _LIGHT: Final = ("#0072b2", "#d55e00", "#007f5f", "#a3418f", "#8a6d00", "#2a8fc4", "#c23b4b", "#5b5f66")
 _DARK: Final = ("#5ab4f0", "#ff9147", "#3ecf9f", "#df86cb", "#e3c44a", "#9ad7ff", "#ff8791", "#b4bac2")
 NUM_COLORS: Final = len(_LIGHT)

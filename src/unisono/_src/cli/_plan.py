@@ -15,7 +15,7 @@ from rich.console import Console
 
 from unisono._src.core import read_environment
 from unisono._src.devices import ensure_cpu_devices
-from unisono._src.planning._plan import Plan, PlanOptions, count_cores, make_plan
+from unisono._src.planning._plan import PlanOptions, ResourcePlan, count_cores, make_plan
 from unisono._src.planning._plan_text import print_plan
 from unisono._src.planning._script import NoFitError, run_until_fit
 
@@ -64,7 +64,7 @@ def plan(arguments: Sequence[str]) -> int:
     output = contextlib.redirect_stdout(sys.stderr) if options.json else contextlib.nullcontext()
     try:
         with output:
-            found: Plan = run_until_fit(
+            found: ResourcePlan = run_until_fit(
                 options.script, script_arguments, lambda model, given: make_plan(model, given, asked), choose_devices
             )
     except (NoFitError, RuntimeError, TypeError, ValueError) as error:

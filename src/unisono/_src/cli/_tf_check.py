@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from unisono._src.tf_check._script_reader import find_name_uses
-from unisono._src.tf_check._sources import Source, UnreadableSourceError, find_source_files, parse_sources
-from unisono._src.tf_check._verdicts import Verdict, assess_use
+from unisono._src.tf_check._sources import ParsedSource, UnreadableSourceError, find_source_files, parse_sources
+from unisono._src.tf_check._verdicts import NameVerdict, assess_use
 from unisono.tf._missing import PAGE
 
 _STYLES: Final = {"supported": "green", "differs": "yellow", "missing": "bold red"}
@@ -47,9 +47,9 @@ def tf_check(arguments: Sequence[str]) -> int:
     return 1 if missing or unreadable else 0
 
 
-def _report(source: Source, console: Console, quiet: bool) -> int:
+def _report(source: ParsedSource, console: Console, quiet: bool) -> int:
     """Prints the verdicts on the names; returns how many are missing."""
-    lines: dict[Verdict, list[str]] = {}
+    lines: dict[NameVerdict, list[str]] = {}
     for use in find_name_uses(source.tree):
         for verdict in assess_use(use):
             locations = lines.setdefault(verdict, [])

@@ -34,7 +34,7 @@ def user_cache_folder() -> Path:
 
 
 def use_user_cache(platform: str, *, spans_processes: bool) -> None:
-    """Stores compiled programs in the user's cache folder, unless JAX already has a folder or is told to use none.
+    """Stores compiled programs in the user's cache folder, unless JAX already has a folder or is set to use none.
 
     Only for the GPUs and TPUs of one process. CPU programs are quick to compile, and their machine code may not run on
     another machine that has the same home folder. Several processes have to find a program all or none: XLA divides its

@@ -144,7 +144,7 @@ def split_updates(
         written: the keys of the variables whose new values are returned, in this order.
         groups: the same keys in groups; variables of a group have one owner and are updated together.
     """
-    program = _Program(traced)
+    program = _ProgramGraph(traced)
     results = list(program.outputs[:num_results])
     outputs: list[Any] = list(results)
     new_values = dict(zip(written, program.outputs[num_results:], strict=True))
@@ -175,7 +175,7 @@ def merge_owners(parts: Sequence[OwnersPart]) -> OwnersPart:
     return OwnersPart(tuple(key for part in parts for key in part.keys), tuple(specs), tuple(specs.values()), update)
 
 
-class _Program:
+class _ProgramGraph:
     """The equations of a program, the constants among its variables, and its placeholders."""
 
     def __init__(self, traced: Any, used_outputs: Sequence[int] | None = None) -> None:
@@ -234,7 +234,7 @@ class _Program:
 
 def _split_group(traced: Any, keys: Sequence[int], positions: Sequence[int], outputs: list[Any]) -> OwnersPart:
     """The owner's part for one group; what it receives is appended to the worker's ``outputs``."""
-    program = _Program(traced, positions)
+    program = _ProgramGraph(traced, positions)
     # Outputs that are not used are gone; the rest keep their order, which may not be that of the keys.
     by_position = dict(zip(sorted(positions), program.outputs, strict=True))
     new_values = [by_position[position] for position in positions]
@@ -256,7 +256,7 @@ def _split_group(traced: Any, keys: Sequence[int], positions: Sequence[int], out
     )
 
 
-def _owners_equations(program: _Program, old_values: Sequence[Any], new_values: Sequence[Any]) -> set[int]:
+def _owners_equations(program: _ProgramGraph, old_values: Sequence[Any], new_values: Sequence[Any]) -> set[int]:
     """The equations on the way from an old value to a new one, by identity. A gradient is on no such way."""
     depends: set[Any] = set(old_values)
     dependent: set[int] = set()
@@ -275,7 +275,7 @@ def _is_mark(equation: Any) -> bool:
 
 
 def _find_frontier(
-    program: _Program, chosen: set[int], new_values: Sequence[Any], old_values: Sequence[Any]
+    program: _ProgramGraph, chosen: set[int], new_values: Sequence[Any], old_values: Sequence[Any]
 ) -> list[Any]:
     """What the owner has to receive. Adds cheap equations to ``chosen`` if less is to be sent then."""
     at_hand = set(old_values)
@@ -303,7 +303,7 @@ def _find_frontier(
 
 
 def _split_by_difference(
-    program: _Program, keys: Sequence[int], new_values: Sequence[Any], outputs: list[Any]
+    program: _ProgramGraph, keys: Sequence[int], new_values: Sequence[Any], outputs: list[Any]
 ) -> OwnersPart:
     """Of a loop around many steps the worker sends by how much it has changed the variables."""
     by_key = {key: atom for atom, key in program.keys.items()}
@@ -340,7 +340,7 @@ def _add_outputs(outputs: list[Any], atoms: Sequence[Any]) -> Iterator[int]:
         yield found
 
 
-def _make_split(program: _Program, outputs: list[Any], parts: list[OwnersPart]) -> SplitProgram:
+def _make_split(program: _ProgramGraph, outputs: list[Any], parts: list[OwnersPart]) -> SplitProgram:
     flat: list[Any] = []
     for output in outputs:
         flat += (

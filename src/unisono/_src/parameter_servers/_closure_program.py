@@ -25,7 +25,7 @@ from unisono._src.parameter_servers._per_worker_dataset import (
 )
 from unisono._src.replicas.context import HasPlacement
 from unisono._src.replicas.values import is_host_only
-from unisono._src.tracing.functions import Arguments, Trace, trace_function
+from unisono._src.tracing.functions import Arguments, FunctionTrace, trace_function
 
 TEXT = """An element of the dataset has text, which workers cannot compute with: {leaf}. Turn it into numbers in the
 dataset, dataset.map(lambda x: string_lookup(x))."""
@@ -185,7 +185,7 @@ def to_jax_dtype(array: Any) -> Any:
     return found.astype(jax.dtypes.canonicalize_dtype(found.dtype), copy=False)
 
 
-def _trace(function: Callable[..., Any], arguments: Arguments, inputs: _TracedInputs) -> Trace:
+def _trace(function: Callable[..., Any], arguments: Arguments, inputs: _TracedInputs) -> FunctionTrace:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         inputs.start()

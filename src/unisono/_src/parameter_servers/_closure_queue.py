@@ -42,7 +42,7 @@ class ClosureQueue:
     """Closures that wait and run, and the first error. Any thread may call any method.
 
     Args:
-        servers: are told when values may change.
+        servers: are notified when values may change.
         num_workers: limits how many closures wait.
     """
 

@@ -19,7 +19,7 @@ SERVER_LOST = "server lost"
 
 
 @dataclass(frozen=True)
-class _Program:
+class _LoadedProgram:
     run: Callable[..., Any]
     num_results: int
     reads: list[list[int]]
@@ -55,7 +55,7 @@ class ClosureRunner:
         self._job, self._device = job, device
         self._addresses: list[str] = []
         self._servers: dict[int, _Server] = {}
-        self._programs: dict[int, _Program] = {}
+        self._programs: dict[int, _LoadedProgram] = {}
 
     def handle(self, message: Message, arrays: Sequence[Array], data: bytes) -> tuple[Message, Sequence[Any]]:
         """The answer to a request."""
@@ -63,7 +63,7 @@ class ClosureRunner:
             self._addresses = message["addresses"]
             return {}, ()
         if message["type"] == "program":
-            self._programs[message["number"]] = _Program(
+            self._programs[message["number"]] = _LoadedProgram(
                 load_program(data), message["num_results"], message["reads"], message["updates"]
             )
             return {}, ()
@@ -83,7 +83,7 @@ class ClosureRunner:
         self._send_updates(program, outputs, message)
         return outputs[: program.num_results]
 
-    def _read(self, program: _Program) -> list[Any]:
+    def _read(self, program: _LoadedProgram) -> list[Any]:
         """The present values of the variables; those that have not changed since are not sent again."""
         wanted: dict[int, list[int]] = {}
         for server, number in program.reads:
@@ -100,7 +100,7 @@ class ClosureRunner:
                     copy.version, copy.value = answer["versions"][position], jax.device_put(array, self._device)
         return [self._servers[server].copies[number].value for server, number in program.reads]
 
-    def _send_updates(self, program: _Program, outputs: list[Any], message: Message) -> None:
+    def _send_updates(self, program: _LoadedProgram, outputs: list[Any], message: Message) -> None:
         by_server: dict[int, list[Message]] = {}
         for update in program.updates:
             by_server.setdefault(update["server"], []).append(update)

@@ -209,7 +209,7 @@ def _answer(frames: FrameConnection, handle: _Handler) -> None:
     except RequestError as error:
         answer, results = {"error": str(error), "kind": error.kind}, ()
     except Exception as error:
-        # Whatever it was, it belongs to the program that ran, so to the chief's script; the task goes on.
+        # Whatever it was, it belongs to the program that ran, so to the chief's script; the task keeps running.
         text = "".join(traceback.format_exception_only(error)).strip()
         answer, results = {"error": text, "kind": type(error).__name__}, ()
     send(frames, answer, results)

@@ -53,7 +53,7 @@ class PlanOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ResourcePlan:
     """What was found.
 
     Attributes:
@@ -103,7 +103,7 @@ class Plan:
         return found
 
 
-def make_plan(model: Any, fit_arguments: dict[str, Any], options: PlanOptions) -> Plan:
+def make_plan(model: Any, fit_arguments: dict[str, Any], options: PlanOptions) -> ResourcePlan:
     """The plan for a model and the arguments of its `fit`. Trains nothing; the model's values do not change."""
     x, y, sample_weight = (fit_arguments.get(name) for name in ("x", "y", "sample_weight"))
     x = getattr(x, "global_batches", x)  # a distributed dataset
@@ -120,7 +120,7 @@ class _Planner:
         self._is_sharded = isinstance(self._placement, ShardedPlacement)
         self._notes: list[str] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> ResourcePlan:
         examined, placement = self._examined, self._placement
         batch = examined.batch.rows
         memory_devices, limit = self._memory_devices(), self._memory_limit()
@@ -135,7 +135,7 @@ class _Planner:
         timer = ComputeTimer(examined, self._shared_cores())
         exchange = self._exchange(timer, collectives)
         same_batch, same_rows = self._predict(timer, collectives, exchange, batch)
-        return Plan(
+        return ResourcePlan(
             model=examined.call.model.name,
             parameters=examined.call.model.count_params(),
             strategy=type(get_owner(examined.call.model)).__name__,

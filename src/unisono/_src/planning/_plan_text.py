@@ -11,10 +11,10 @@ from rich.table import Table
 
 from unisono._src.core import format_bytes
 from unisono._src.planning._cost_model import MOST_DEVICES, Prediction, last_that_pays, least_gain
-from unisono._src.planning._plan import Plan
+from unisono._src.planning._plan import ResourcePlan
 
 
-def print_plan(plan: Plan, console: Console) -> None:
+def print_plan(plan: ResourcePlan, console: Console) -> None:
     """Prints all of a plan."""
     for line in _describe(plan):
         console.print(line, markup=False, highlight=False)
@@ -31,7 +31,7 @@ def print_plan(plan: Plan, console: Console) -> None:
         console.print(textwrap.fill(" ".join(note.split()), console.width), markup=False, highlight=False)
 
 
-def _describe(plan: Plan) -> Iterator[str]:
+def _describe(plan: ResourcePlan) -> Iterator[str]:
     yield (
         f"{plan.model}: {plan.parameters:,} parameters, {plan.strategy} on {plan.devices} {plan.platform.upper()} "
         f"device{'s' * (plan.devices > 1)}, global batch {plan.global_batch}"

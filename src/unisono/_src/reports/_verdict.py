@@ -26,7 +26,7 @@ _SHORT_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RunVerdict:
     """One finding: ``title`` in a few words, ``text`` with the remedy."""
 
     part: str
@@ -34,12 +34,12 @@ class Verdict:
     text: str
 
 
-def judge(fit: FitRecord) -> list[Verdict]:
+def judge(fit: FitRecord) -> list[RunVerdict]:
     """What takes time besides computing, the largest part first; "compute-bound" if nothing does."""
     parts = fit.seconds_by_part
     total = sum(parts.values())
     if not total:
-        return [Verdict("none", "no epoch has ended yet", "The parts of the time are known after the first epoch.")]
+        return [RunVerdict("none", "no epoch has ended yet", "The parts of the time are known after the first epoch.")]
     shares = {name: seconds / total for name, seconds in parts.items()}
     large = sorted(
         (name for name, threshold in THRESHOLDS.items() if shares[name] >= threshold), key=lambda name: -shares[name]
@@ -47,7 +47,7 @@ def judge(fit: FitRecord) -> list[Verdict]:
     found = [_explain(name, shares[name], fit) for name in large]
     if not found:
         found = [
-            Verdict(
+            RunVerdict(
                 "compute",
                 "compute-bound",
                 f"{shares['compute']:.0%} of the time is spent in the compiled steps"
@@ -58,12 +58,12 @@ def judge(fit: FitRecord) -> list[Verdict]:
     problems = _find_bad_losses(fit)
     if total < _SHORT_SECONDS:
         problems.append(
-            Verdict("none", "short run", f"Only {total:.1f} s were recorded: the shares may differ in a longer run.")
+            RunVerdict("none", "short run", f"Only {total:.1f} s were recorded: the shares may differ in a longer run.")
         )
     return [*found, *problems]
 
 
-def _explain(part: str, share: float, fit: FitRecord) -> Verdict:
+def _explain(part: str, share: float, fit: FitRecord) -> RunVerdict:
     explain = {
         "input_wait": _explain_input,
         "copy": _explain_copy,
@@ -75,7 +75,7 @@ def _explain(part: str, share: float, fit: FitRecord) -> Verdict:
     }[part]
     words = {"input_wait": "input", "copy": "copy", "callbacks": "callback", "other": "host"}
     title = f"{words.get(part, PARTS[part])}-bound"
-    return Verdict(part, title, f"{share:.0%} of the time {explain(fit)}")
+    return RunVerdict(part, title, f"{share:.0%} of the time {explain(fit)}")
 
 
 def _explain_input(fit: FitRecord) -> str:
@@ -163,13 +163,13 @@ def _includes_all_reduce(fit: FitRecord) -> str:
     return f", which contain the all-reduce of {devices} devices: it is part of the program, and not timed by itself"
 
 
-def _find_bad_losses(fit: FitRecord) -> list[Verdict]:
+def _find_bad_losses(fit: FitRecord) -> list[RunVerdict]:
     for line in fit.lines:
         bad = [name for name, value in line.get("metrics", {}).items() if value in ("NaN", "Infinity", "-Infinity")]
         if bad:
             since = f"epoch {line['epoch'] + 1}" if line["kind"] == "epoch" else f"step {line['step']:,}"
             return [
-                Verdict(
+                RunVerdict(
                     "none",
                     "not finite",
                     f"{', '.join(bad)} {'is' if len(bad) == 1 else 'are'} not finite since {since}. Common remedies: a "

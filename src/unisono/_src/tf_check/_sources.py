@@ -24,7 +24,7 @@ class UnreadableSourceError(ValueError):
     """A file that is not a script or a notebook of this Python."""
 
 
-class Source(NamedTuple):
+class ParsedSource(NamedTuple):
     """Code, and the names of its lines in reports."""
 
     path: str
@@ -40,12 +40,12 @@ def find_source_files(path: Path) -> list[Path]:
     return [each for each in found if not any(part.startswith(".") for part in each.relative_to(path).parts)]
 
 
-def parse_sources(path: Path) -> Iterator[Source]:
+def parse_sources(path: Path) -> Iterator[ParsedSource]:
     """The code of a script, or of a notebook and of the scripts that it writes."""
     if path.suffix == ".ipynb":
         yield from _parse_notebook(path)
     else:
-        yield Source(str(path), _parse(path.read_bytes(), str(path), str), str)
+        yield ParsedSource(str(path), _parse(path.read_bytes(), str(path), str), str)
 
 
 def _parse(code: str | bytes, path: str, line: Callable[[int], str]) -> ast.Module:
@@ -63,7 +63,7 @@ def _parse(code: str | bytes, path: str, line: Callable[[int], str]) -> ast.Modu
         raise UnreadableSourceError(form.format(path=path, line=where, text=text, message=error.msg)) from error
 
 
-def _parse_notebook(path: Path) -> Iterator[Source]:
+def _parse_notebook(path: Path) -> Iterator[ParsedSource]:
     """Its cells as one script, and each script that a cell writes with %%writefile."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -87,9 +87,9 @@ def _parse_notebook(path: Path) -> Iterator[Source]:
             yield _parse_cells(name, code, locations)
 
 
-def _parse_cells(path: str, code: list[str], locations: list[str]) -> Source:
+def _parse_cells(path: str, code: list[str], locations: list[str]) -> ParsedSource:
     def line(number: int) -> str:
         return locations[min(number, len(locations)) - 1]
 
     plain = [_SHELL_VALUE.sub(r"\1 None", _SHELL.sub(r"\1pass", each)) for each in code]
-    return Source(path, _parse("\n".join(plain), path, line), line)
+    return ParsedSource(path, _parse("\n".join(plain), path, line), line)

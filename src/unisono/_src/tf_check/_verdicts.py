@@ -16,7 +16,7 @@ from unisono.tf._missing_names import MISSING_PACKAGES, NEED_OTHER_PACKAGES
 Status = Literal["supported", "differs", "missing"]
 
 
-class Verdict(NamedTuple):
+class NameVerdict(NamedTuple):
     """The verdict on a name."""
 
     name: str
@@ -29,29 +29,29 @@ class Verdict(NamedTuple):
         return self.text.removeprefix(f"{self.name} is not available: ").removesuffix(f" {PAGE}")
 
 
-def assess_name(name: str) -> Verdict:
+def assess_name(name: str) -> NameVerdict:
     """The verdict on a dotted name.
 
     >>> assess_name("tf.constant")
-    Verdict(name='tf.constant', status='supported', text='')
+    NameVerdict(name='tf.constant', status='supported', text='')
     >>> assess_name("tf.Session").status
     'missing'
     """
     if name in MISSING_PACKAGES:
-        return Verdict(name, "missing", describe_missing_name(name))
+        return NameVerdict(name, "missing", describe_missing_name(name))
     try:
         found = resolve(name)
     except MissingNameError as error:
-        return Verdict(name, "missing", str(error))
+        return NameVerdict(name, "missing", str(error))
     name_in_tf = f"tf.{name}" if name.startswith("keras.") else name
     refused = refusal_reason(found) or NEED_OTHER_PACKAGES.get(name_in_tf)
     if refused is not None:
-        return Verdict(name, "missing", refused)
+        return NameVerdict(name, "missing", refused)
     difference = DIFFERENCES.get(name) or _differences_by_id(len(sys.modules)).get(id(found))
-    return Verdict(name, "differs", difference) if difference else Verdict(name, "supported")
+    return NameVerdict(name, "differs", difference) if difference else NameVerdict(name, "supported")
 
 
-def assess_use(use: NameUse) -> list[Verdict]:
+def assess_use(use: NameUse) -> list[NameVerdict]:
     """The verdict on a name that a script uses, then on each keyword argument that it does not take."""
     first = assess_name(use.name)
     if first.status == "missing":
@@ -60,14 +60,15 @@ def assess_use(use: NameUse) -> list[Verdict]:
     return [first, *_unknown_keywords(use)]
 
 
-def _unknown_keywords(use: NameUse) -> list[Verdict]:
+def _unknown_keywords(use: NameUse) -> list[NameVerdict]:
     # A class of the script may define `compile` with other arguments.
     known = keyword_parameters(resolve(use.name)) if use.keywords and use.certain else None
     if known is None:
         return []
     unknown = [keyword for keyword in use.keywords if keyword not in known]
     return [
-        Verdict(f"{use.name}({keyword}=)", "missing", _explain_unknown_argument(keyword, known)) for keyword in unknown
+        NameVerdict(f"{use.name}({keyword}=)", "missing", _explain_unknown_argument(keyword, known))
+        for keyword in unknown
     ]
 
 

@@ -68,7 +68,7 @@ def find_learning_rate(
             warnings.catch_warnings(),
             without_recording(),
         ):
-            # The test goes on until the loss is not finite any more.
+            # The test continues until the loss is not finite any more.
             warnings.filterwarnings("ignore", message="The loss is", category=RuntimeWarning)
             _fit(model, data, batch_size, recorder)
     rates = schedule.rates()[: len(recorder.losses)]

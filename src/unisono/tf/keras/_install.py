@@ -11,8 +11,8 @@ from unisono._src.tracing.tape import GradientTape
 from unisono.tf._missing import MissingNameError
 from unisono.tf._shape import TensorShape
 from unisono.tf._spec import TensorSpec
-from unisono.tf.keras._dataset_creator import DatasetCreator
 from unisono.tf.keras._ownerless_models import adopt_ownerless_models
+from unisono.tf.keras.utils.experimental import DatasetCreator
 
 
 def install_hooks() -> None:

@@ -1,4 +1,4 @@
-"""Functions that move rows and values: `concat`, `stack`, `tile`, `reverse`, `expand_dims`, `squeeze`, `where`."""
+"""Functions that move rows and values: `concat`, `stack`, `tile`, `reverse`, `where`, `cross` and the like."""
 
 from __future__ import annotations
 
@@ -242,3 +242,17 @@ def normalize_axis(axis: Any, rank: int) -> int:
     if not -rank <= number < rank:
         raise ValueError(f"axis is {number}, and there are {rank} dims.")
     return number % rank
+
+
+def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+    """Every combination of the values of a row of each input, joined by "_X_".
+
+    >>> cross([[["a", "b"]], [["x"]]])
+    <tf.RaggedTensor [[b'a_X_x', b'b_X_x']]>
+    """
+    return RaggedTensor.from_sparse(get_op("sparse.cross")(inputs))
+
+
+def cross_hashed(inputs: Any, num_buckets: Any = 0, hash_key: Any = None, name: str | None = None) -> RaggedTensor:
+    """:func:`cross`, hashed to integers below ``num_buckets``."""
+    return RaggedTensor.from_sparse(get_op("sparse.cross_hashed")(inputs, num_buckets, hash_key))

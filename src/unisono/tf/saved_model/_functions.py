@@ -11,7 +11,7 @@ from unisono._src.state.store import JSON
 from unisono._src.tracing import functions
 from unisono.tf._shape import TensorShape
 from unisono.tf.saved_model._nests import flatten_nest, unflatten_nest
-from unisono.tf.saved_model._programs import ExportedProgram, export_program
+from unisono.tf.saved_model._programs import SavedProgram, export_program
 
 UNKNOWN_RANK = """{name} cannot be saved for inputs of unknown rank {spec}. Call it once before, so that the shape is
 known, or give it an input_signature with one: tf.TensorSpec([None, 28, 28])."""
@@ -47,7 +47,7 @@ def saveable_specializations(function: functions.Function) -> list[functions.Spe
     return [each for each in function.specializations if _is_saveable(each)]
 
 
-def export_specialization(specialization: functions.SpecializedFunction, name: str) -> ExportedProgram:
+def export_specialization(specialization: functions.SpecializedFunction, name: str) -> SavedProgram:
     """Exports a specialization as a program whose arguments are named after the function's parameters."""
     signature = _signature(specialization.function)
 

@@ -33,7 +33,7 @@ class LoadedObject(Module):
         return function(*args, **kwargs)
 
 
-class Signature(functions.Function):
+class LoadedSignature(functions.Function):
     """A function of named tensors that returns a dict of tensors.
 
     Attributes:

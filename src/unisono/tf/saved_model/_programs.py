@@ -39,7 +39,7 @@ NEW_VARIABLES = "{name} creates variables in every call: {names}. Create them be
 
 
 @dataclass(frozen=True, eq=False)
-class ExportedProgram:
+class SavedProgram:
     """A function, traced and lowered for one specialization.
 
     Attributes:
@@ -62,7 +62,7 @@ class ExportedProgram:
     serialized: bytes
 
 
-def export_program(function: Callable[[Any], Any], arguments: Any, name: str) -> ExportedProgram:
+def export_program(function: Callable[[Any], Any], arguments: Any, name: str) -> SavedProgram:
     """Exports ``function`` for a nest of ``arguments`` with `TensorSpec`s in place of tensors."""
     if context.current_replica() is not None:
         raise RuntimeError("tf.saved_model.save was called inside strategy.run. Call it once, outside.")
@@ -70,9 +70,9 @@ def export_program(function: Callable[[Any], Any], arguments: Any, name: str) ->
     while True:
         shapes = _symbolic_shapes(specs, name, ragged_tensors(structure))
         try:
-            traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
+            traced = _ProgramTrace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
             if traced.scope.created:  # layers that were called for the first time have created their variables
-                traced = _Trace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
+                traced = _ProgramTrace(lambda tensors: function(unflatten_nest(structure, tensors)), shapes)
             if traced.scope.created:
                 raise ValueError(NEW_VARIABLES.format(name=name, names=[each.path for each in traced.scope.created]))
             if traced.scope.placement is not None:
@@ -88,12 +88,12 @@ def export_program(function: Callable[[Any], Any], arguments: Any, name: str) ->
             else:
                 raise
     results = [_to_spec(aval) for aval in lowered.out_avals[: len(lowered.out_avals) - len(traced.scope.written)]]
-    return ExportedProgram(
+    return SavedProgram(
         structure, specs, traced.outputs, results, traced.variables, traced.written, _serialize(lowered)
     )
 
 
-class _Trace:
+class _ProgramTrace:
     """The trace of a function: its jaxpr, the structure of its results, and the variables that it uses."""
 
     def __init__(self, function: Callable[[list[Any]], Any], shapes: list[Any]) -> None:
@@ -119,7 +119,7 @@ class _Trace:
         return flat[:num_results], flat[num_results:]
 
 
-def _lower(traced: _Trace, shapes: list[Any], name: str) -> Any:
+def _lower(traced: _ProgramTrace, shapes: list[Any], name: str) -> Any:
     """Lowers for all platforms; for the current one alone if an operation does not exist elsewhere."""
     if traced.jaxpr.effects:
         raise ValueError(CALLS_PYTHON.format(name=name, reason=f"it has the effects {traced.jaxpr.effects}"))

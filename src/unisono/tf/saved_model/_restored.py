@@ -16,7 +16,7 @@ from unisono.tf._dtypes import as_dtype
 from unisono.tf._spec import TensorSpec
 from unisono.tf._tensors import as_array
 from unisono.tf.saved_model._functions import bind_arguments, signature_from_json
-from unisono.tf.saved_model._loaded import Signature
+from unisono.tf.saved_model._loaded import LoadedSignature
 from unisono.tf.saved_model._nests import match_nest, unflatten_nest
 
 NO_PROGRAM = """The function {name!r} was not saved for these arguments: {given}.
@@ -81,7 +81,7 @@ def restore_function(entry: JSON, programs: list[RestoredProgram]) -> functions.
     return functions.Function(_set_name(call, name))
 
 
-def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> Signature:
+def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> LoadedSignature:
     """Restores a signature from its entry in the table."""
     inputs, outputs = entry["inputs"], entry["outputs"]
 
@@ -100,7 +100,7 @@ def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> Signa
             tensors.append(tensor)
         return dict(zip(outputs, program(tensors), strict=True))
 
-    signature = Signature(_set_name(call, name))
+    signature = LoadedSignature(_set_name(call, name))
     signature.structured_input_signature = ((), dict(zip(inputs, program.specs, strict=True)))
     signature.structured_outputs = dict(zip(outputs, program.output_specs, strict=True))
     return signature

@@ -22,7 +22,7 @@ NO_FOLDER = (
 )
 
 
-class _Trace:
+class _ActiveTrace:
     """The active trace.
 
     Attributes:
@@ -39,7 +39,7 @@ class _Trace:
             jax.profiler.start_trace(folder)
 
 
-_trace: _Trace | None = None
+_trace: _ActiveTrace | None = None
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
@@ -48,7 +48,7 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
     if _trace is not None:
         raise RuntimeError(ALREADY_ACTIVE)
     folder = None if profiler_outdir is None else to_local_path(profiler_outdir, "tf.summary.trace_on")
-    _trace = _Trace(profiler, folder)
+    _trace = _ActiveTrace(profiler, folder)
 
 
 def trace_export(name: str, step: Any = None, profiler_outdir: Any = None) -> None:

@@ -35,7 +35,7 @@ class ChannelClient:
         self, channel: Any, attempt: int, rank: int, events: Events, drain_notice: Callable[[], str | None]
     ) -> None:
         self.planned: PlannedRestart | None = None
-        """Whether the supervisor was told that Ray is going to start all again."""
+        """Whether the supervisor was notified that Ray is going to restart everything."""
         self.orders = Orders((), None, 0, False)
         """The last ones."""
         self._channel = channel

@@ -49,7 +49,7 @@ _FORWARDED: Final = ("JAX_", "KERAS_", "NCCL_", "TF_CPP_", "UNISONO_", "XLA_")
 # The first is the choice of --devices; the second goes by `UnisonoConfig`, which keeps it off Ray's dashboard.
 _NOT_FORWARDED: Final = ("JAX_PLATFORMS", SECRET_VARIABLE)
 _POLL_SECONDS: Final = 0.2
-_START_SECONDS: Final = 30.0  # after which the user is told that Ray has not started the workers yet
+_START_SECONDS: Final = 30.0  # after which a message says that Ray has not started the workers yet
 _LEAVE_SECONDS: Final = 30.0  # for Ray to end a run whose workers have ended
 _ABANDON_SECONDS: Final = 2.0  # for Ray to end a run that has no workers yet
 

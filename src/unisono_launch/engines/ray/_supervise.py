@@ -27,7 +27,7 @@ from unisono_launch.launch import (
     ExitCode,
     LauncherContext,
     LocalProcesses,
-    Options,
+    RunOptions,
     UsageError,
     WorkerAllocator,
     find_cause,
@@ -44,7 +44,7 @@ class SupervisedJob:
 
     channel: Any
     """The handle of the `JobChannel`."""
-    options: Options
+    options: RunOptions
     folder: str
     """The driver's current folder, in which the script runs."""
     run_dir: str

@@ -17,6 +17,7 @@ from unisono._src.data.plans import (
     AutoShardPolicy,
     ChoiceSource,
     Counter,
+    ElementSignature,
     GeneratorSource,
     LoadedSource,
     Nest,
@@ -25,7 +26,6 @@ from unisono._src.data.plans import (
     RandomNumbers,
     Range,
     RayBlocks,
-    Signature,
     Unbatch,
     WithOptions,
     ZippedPlans,
@@ -89,7 +89,7 @@ class Dataset(Transformations):
         [[1], [2, 3]]
         """
         function = generator if not args else lambda: generator(*args)
-        signature = Signature.from_arguments(output_signature, output_types, output_shapes)
+        signature = ElementSignature.from_arguments(output_signature, output_types, output_shapes)
         return Dataset(Plan(GeneratorSource(function, signature)))
 
     @staticmethod

@@ -21,7 +21,7 @@ from unisono._src.data.plans._file_sources import (
     FileSource, FixedLengthRecords, TextLines, TFRecords, file_names, find_files,
 )
 from unisono._src.data.plans._filter import Filter, TakeWhile
-from unisono._src.data.plans._generator_source import GeneratorSource, Signature
+from unisono._src.data.plans._generator_source import GeneratorSource, ElementSignature
 from unisono._src.data.plans._group_by_window import GroupByWindow
 from unisono._src.data.plans._identity import (
     ComputedElement, Draw, RandomDraws, current_identity, next_draw, set_identity,

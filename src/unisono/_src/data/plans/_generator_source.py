@@ -20,7 +20,7 @@ from unisono._src.data.plans._spec import TensorSpec
 
 
 @dataclass(frozen=True)
-class Signature:
+class ElementSignature:
     """What every element must look like: the shape (None: any length) and dtype of each leaf."""
 
     like: Nest
@@ -32,7 +32,7 @@ class Signature:
     """The specs of leaves that are not one array; empty if all are."""
 
     @staticmethod
-    def from_arguments(specs: Nest, types: Nest, shapes: Nest) -> Signature | None:
+    def from_arguments(specs: Nest, types: Nest, shapes: Nest) -> ElementSignature | None:
         """From `output_signature`, or from TensorFlow 1's `output_types` and `output_shapes`."""
         if specs is None and types is None:
             return None
@@ -42,7 +42,7 @@ class Signature:
                 raise TypeError(f"from_generator: output_signature is a nest of TensorSpec, but it is {specs!r}.")
             dtypes = tuple(TensorSpec((), spec.dtype).dtype for spec in leaves)
             composites = tuple(spec if isinstance(spec, CompositeSpec) else None for spec in leaves)
-            return Signature(
+            return ElementSignature(
                 structure(specs),
                 tuple(tuple(spec.shape) for spec in leaves),
                 dtypes,
@@ -54,7 +54,7 @@ class Signature:
                 "output_signature=TensorSpec(shape, dtype), with None for dims that vary."
             )
         dtypes = tuple(TensorSpec((), dtype).dtype for dtype in flatten(types))
-        return Signature(structure(types), tuple(_flatten_shapes(types, shapes)), dtypes)
+        return ElementSignature(structure(types), tuple(_flatten_shapes(types, shapes)), dtypes)
 
     def as_spec(self) -> Nest:
         """The same as a nest of TensorSpec."""
@@ -84,7 +84,7 @@ class GeneratorSource(Source):
     random_access = False
 
     function: Callable[[], Iterable[Nest]]
-    signature: Signature | None = None
+    signature: ElementSignature | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -143,10 +143,10 @@ class _GeneratorElements(Elements):
             close()
 
 
-def _infer_signature(element: Nest) -> Signature:
+def _infer_signature(element: Nest) -> ElementSignature:
     """The signature of elements that all look like this one."""
     leaves = flatten(element)
-    return Signature(
+    return ElementSignature(
         structure(element), tuple(leaf.shape for leaf in leaves), tuple(leaf.dtype for leaf in leaves), given=False
     )
 
@@ -158,7 +158,7 @@ def _as_array(leaf: Any) -> Any:
     return bytes_scalar(leaf) if isinstance(leaf, bytes) else np.array(leaf)
 
 
-def _conform(value: Nest, signature: Signature, source: GeneratorSource, position: int) -> Nest:
+def _conform(value: Nest, signature: ElementSignature, source: GeneratorSource, position: int) -> Nest:
     """The element with the dtypes of the signature; an error that names the leaf if it does not fit."""
     if signature.given:  # a list where the signature has one leaf is data
         leaves = list(_flatten_like(signature.like, value, source, position))
@@ -228,7 +228,7 @@ def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, 
 
 
 def _mismatch_error(
-    source: GeneratorSource, position: int, found: str, expected: str, signature: Signature
+    source: GeneratorSource, position: int, found: str, expected: str, signature: ElementSignature
 ) -> TypeError:
     remedy = (
         "Yield such elements, or change output_signature."

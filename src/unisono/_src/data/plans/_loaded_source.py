@@ -32,13 +32,13 @@ class LoadedSource(Source):
         return self._num_elements
 
     def elements(self, path: Path) -> Elements:
-        return _FileElements(ElementFile(self.path), epoch_number(path))
+        return _LoadedElements(ElementFile(self.path), epoch_number(path))
 
     def __str__(self) -> str:
         return f"load({str(self.path.parent)!r})"
 
 
-class _FileElements(Elements):
+class _LoadedElements(Elements):
     def __init__(self, file: ElementFile, epoch: int) -> None:
         self._file, self._epoch = file, epoch
         self._position = 0

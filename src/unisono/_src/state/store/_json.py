@@ -27,7 +27,7 @@ def dumps(value: JSON) -> bytes:
     """
     try:
         plain = _plain(value, 0)
-    except _RefusedError as error:
+    except _NotJSONError as error:
         where = "".join(f"[{key!r}]" for key in reversed(error.keys[-10:])) + ("…" if len(error.keys) > 10 else "")
         raise error.kind(f"state{where} {error.what}") from None
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
@@ -49,7 +49,7 @@ def loads(data: bytes) -> JSON:
     return _parsed_value(parsed, 0)
 
 
-class _RefusedError(Exception):
+class _NotJSONError(Exception):
     """A value that JSON cannot store; the keys that lead to it are collected on the way out."""
 
     def __init__(self, kind: type[Exception], what: str) -> None:
@@ -64,17 +64,17 @@ def _plain(value: JSON, level: int) -> JSON:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if level == _MOST_LEVELS:
-        raise _RefusedError(ValueError, f"is nested more than {_MOST_LEVELS} levels deep, or contains itself.")
+        raise _NotJSONError(ValueError, f"is nested more than {_MOST_LEVELS} levels deep, or contains itself.")
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
                 problem = f"has the key {key!r}, a {type(key).__name__}. JSON has strings as keys: write {str(key)!r}."
-                raise _RefusedError(TypeError, problem)
+                raise _NotJSONError(TypeError, problem)
         pairs = ((key, f"${key}" if key.startswith("$") else key, item) for key, item in value.items())
         return {written: _plain_item(item, key, level) for key, written, item in pairs}
     if isinstance(value, list | tuple):
         return [_plain_item(item, index, level) for index, item in enumerate(value)]
-    raise _RefusedError(
+    raise _NotJSONError(
         TypeError,
         f"is a {type(value).__module__}.{type(value).__name__}, which JSON does not have. Expected dict, list, str, "
         f"int, float, bool or None: write x.item() for a NumPy scalar, and put arrays among the arrays.",
@@ -84,7 +84,7 @@ def _plain(value: JSON, level: int) -> JSON:
 def _plain_item(item: JSON, key: str | int, level: int) -> JSON:
     try:
         return _plain(item, level + 1)
-    except _RefusedError as error:
+    except _NotJSONError as error:
         error.keys.append(key)
         raise
 

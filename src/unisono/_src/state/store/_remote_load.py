@@ -81,12 +81,12 @@ class TensorFile:
             raise ValueError(f"the header of {path.name} is not a list of tensors")
         header.pop("__metadata__", None)
         first = 8 + length
-        self._tensors = {name: _Tensor(self, first, num_bytes - first, **entry) for name, entry in header.items()}
+        self._tensors = {name: _RemoteTensor(self, first, num_bytes - first, **entry) for name, entry in header.items()}
 
     def keys(self) -> list[str]:
         return list(self._tensors)
 
-    def get_slice(self, name: str) -> _Tensor:
+    def get_slice(self, name: str) -> _RemoteTensor:
         return self._tensors[name]
 
     def get_tensor(self, name: str) -> Array:
@@ -107,7 +107,7 @@ class TensorFile:
 
 
 @final
-class _Tensor:
+class _RemoteTensor:
     """One tensor of a file."""
 
     def __init__(

@@ -12,7 +12,7 @@ from unisono._src.state.store._staging import staging_folder
 from unisono_launch.worker import read_commit_method
 
 # These mount a bucket. A rename of a folder is refused by some of them, by others with many files (gcsfuse), and by
-# others it copies file after file and returns success (s3fs, goofys, rclone), which cannot be told from a rename.
+# others it copies file after file and returns success (s3fs, goofys, rclone), which looks like a rename.
 _BUCKET_MOUNTS: Final = {
     "blobfuse", "blobfuse2", "cosfs", "gcsfuse", "geesefs", "goofys", "mountpoint-s3", "obsfs", "ossfs", "rclone",
     "riofs", "s3fs", "yas3fs",

@@ -15,7 +15,7 @@ from unisono._src.state.store._pieces import Index, tensor_name, whole_index
 
 
 @dataclass(frozen=True)
-class _Tensor:
+class _SavedTensor:
     """One piece of an array: a tensor in a file that safetensors has opened."""
 
     file: Any
@@ -31,7 +31,7 @@ class StoredArray:
         shape, dtype: those of the whole array.
     """
 
-    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any], tensors: Sequence[_Tensor]) -> None:
+    def __init__(self, shape: Sequence[int], dtype: np.dtype[Any], tensors: Sequence[_SavedTensor]) -> None:
         self.shape, self.dtype = tuple(shape), dtype
         self._tensors = tuple(tensors)
 
@@ -68,7 +68,7 @@ class StoredArray:
     def __repr__(self) -> str:
         return f"<StoredArray {self.dtype.name} of shape {self.shape}>"
 
-    def _read_tensor(self, tensor: _Tensor, at: tuple[slice, ...]) -> Array:
+    def _read_tensor(self, tensor: _SavedTensor, at: tuple[slice, ...]) -> Array:
         if not at:
             found: Array = tensor.file.get_tensor(tensor.name)
             return found.view(self.dtype).reshape(()) if is_stored_as_bytes(self.dtype) else found
@@ -88,10 +88,10 @@ def stored_arrays(manifest: Manifest, files: Sequence[Any]) -> dict[str, StoredA
     for name, entry in manifest.arrays.items():
         dtype = dtype_from_name(entry.dtype)
         if entry.pieces is None:
-            tensors = [(0, _Tensor(files[0], name, whole_index(entry.shape)))]
+            tensors = [(0, _SavedTensor(files[0], name, whole_index(entry.shape)))]
         else:
             tensors = [
-                (piece.part, _Tensor(files[piece.part], tensor_name(name, piece.index), piece.index))
+                (piece.part, _SavedTensor(files[piece.part], tensor_name(name, piece.index), piece.index))
                 for piece in entry.located()
             ]
         for part, tensor in tensors:

@@ -117,7 +117,7 @@ class ConcreteFunction:
         is_moved_by_jax = not operand.committed and layout.is_fully_replicated
         return operand if is_moved_by_jax else jax.device_put(operand, layout)
 
-    def _jit(self, traced: Trace, *, donate: bool) -> Any:
+    def _jit(self, traced: FunctionTrace, *, donate: bool) -> Any:
         keys = [id(variable) for variable in self._written + self._read]
         jaxpr, num_results = traced.jaxpr, len(self._results.arrays)
 
@@ -157,7 +157,7 @@ class ConcreteFunction:
         )
 
 
-class Trace:
+class FunctionTrace:
     """A trace: the jaxpr of the program, what it returns, and which variables it uses.
 
     The program returns the results, the variables that it writes, and the aggregated values that it has computed of
@@ -205,14 +205,14 @@ class Trace:
             replace_stored_values(function)
 
 
-def trace_function(function: Callable[..., Any], arguments: Arguments) -> Trace:
+def trace_function(function: Callable[..., Any], arguments: Arguments) -> FunctionTrace:
     """Traces ``function`` as it will be every time: a first call may make variables."""
-    traced = Trace(function, arguments, may_create=True)
+    traced = FunctionTrace(function, arguments, may_create=True)
     if traced.created:
         # The first call made its variables: those of layers, an optimizer's slots. Now they exist.
         for variable, state in traced.used_seeds.values():
             keras_hooks.set_stored_value(variable, state)
-        traced = Trace(function, arguments)
+        traced = FunctionTrace(function, arguments)
         if traced.created:
             names = ", ".join(variable.path for variable in traced.created)
             raise ValueError(CREATED_EVERY_TIME.format(names=names))

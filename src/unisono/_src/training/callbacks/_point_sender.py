@@ -70,7 +70,7 @@ class PointSender:
                 try:
                     self._send(batch)
                     self.failure = None
-                except Exception as error:  # told by the callback, in the thread of training
+                except Exception as error:  # reported by the callback, in the thread of training
                     self.failure = error
             with self._changed:
                 if self.failure is None:

@@ -29,7 +29,7 @@ def profiled_steps(profile_batch: Any) -> tuple[int, int]:
     return first, last
 
 
-class Profile:
+class StepProfile:
     """Profiles what runs between two calls of the training loop.
 
     Args:

@@ -21,7 +21,7 @@ from unisono._src.training.callbacks import _summaries
 from unisono._src.training.callbacks._batch_counter import BatchCounter
 from unisono._src.training.callbacks._event_files import EventFiles, check_event_state, new_mark
 from unisono._src.training.callbacks._learning_rates import learning_rates, to_number
-from unisono._src.training.callbacks._profile import Profile, profiled_steps
+from unisono._src.training.callbacks._profile import StepProfile, profiled_steps
 from unisono._src.training.callbacks._projector import check_metadata, write_embeddings
 
 
@@ -219,7 +219,7 @@ class _RunLog:
         self.train, self.validation = (EventFiles(folder / run, mark) for run in ("train", "validation"))
         self.runs = {"train": self.train, "validation": self.validation}
         self.counter = BatchCounter()
-        self.profile = Profile(str(folder / "train"), *profile_batch)
+        self.profile = StepProfile(str(folder / "train"), *profile_batch)
         self.is_training = self.graph_is_written = False
         self.epoch_reset, self.call_start = (0.0, 0), 0.0
 

@@ -26,9 +26,9 @@ from unisono.tf.compat.v1._initializers import (
     variance_scaling_initializer, zeros_initializer,
 )
 from unisono.tf.compat.v1._sessions import ConfigProto, GPUOptions, InteractiveSession, Session
-from unisono.tf.compat.v1._sessions import Options as GraphOptions
-from unisono.tf.compat.v1._sessions import Options as OptimizerOptions
-from unisono.tf.compat.v1._sessions import Options as RunOptions
+from unisono.tf.compat.v1._sessions import SessionOptions as GraphOptions
+from unisono.tf.compat.v1._sessions import SessionOptions as OptimizerOptions
+from unisono.tf.compat.v1._sessions import SessionOptions as RunOptions
 from unisono.tf.compat.v1._tf2_names import names_from_tf2 as _names_from_tf2
 from unisono.tf.compat.v1._v2_behavior import (
     control_flow_v2_enabled, disable_eager_execution, disable_v2_behavior, enable_control_flow_v2,

@@ -12,8 +12,8 @@ NO_SESSION: Final = (
 )
 
 
-class Options:
-    """Options by name. An option that was not set is an `Options` object, so that `a.b.c = 1` works."""
+class SessionOptions:
+    """SessionOptions by name. An option that was not set is an `SessionOptions` object, so that `a.b.c = 1` works."""
 
     def __init__(self, **options: Any) -> None:
         vars(self).update(options)
@@ -21,7 +21,7 @@ class Options:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = vars(self)[name] = Options()
+        value = vars(self)[name] = SessionOptions()
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -30,17 +30,17 @@ class Options:
     def __bool__(self) -> bool:
         return bool(vars(self))
 
-    def CopyFrom(self, other: Options) -> None:  # noqa: N802  (protobuf's name)
+    def CopyFrom(self, other: SessionOptions) -> None:  # noqa: N802  (protobuf's name)
         """Takes the options of another object."""
         vars(self).update(vars(other))
 
 
-class ConfigProto(Options):
-    """Options of a session. Those for the memory and the number of GPUs take effect when a session is made."""
+class ConfigProto(SessionOptions):
+    """SessionOptions of a session. Those for the memory and the number of GPUs take effect when a session is made."""
 
 
-class GPUOptions(Options):
-    """Options of GPUs: `allow_growth` and `per_process_gpu_memory_fraction`, `visible_device_list`."""
+class GPUOptions(SessionOptions):
+    """SessionOptions of GPUs: `allow_growth` and `per_process_gpu_memory_fraction`, `visible_device_list`."""
 
 
 class Session:
@@ -86,7 +86,7 @@ def apply_options(config: Any) -> None:
     number = counts.get("GPU") if isinstance(counts, dict) else vars(counts).get("GPU")
     if number is not None and number < len(gpus):
         tf_config.set_visible_devices(gpus[:number], "GPU")
-    options = vars(config).get("gpu_options") or Options()
+    options = vars(config).get("gpu_options") or SessionOptions()
     chosen = vars(options)
     if chosen.get("allow_growth") or chosen.get("per_process_gpu_memory_fraction"):
         # JAX takes a fraction from the environment only, before it starts; growth never takes more than is needed.
