@@ -56,6 +56,16 @@ def test_the_peers_of_a_worker_that_fails_end_in_time(tmp_path: Path, phase: str
 
 
 @pytest.mark.full
+def test_a_worker_that_fails_ends_also_where_its_disk_is_full(tmp_path: Path) -> None:
+    full = {"UNISONO_STATUS": "/dev/full"}
+    with job(tmp_path, "failing.py", ["step", "1", "exception"], workers=2, environment=full) as workers:
+        workers[1].wait_for("reached step")
+        finish(workers, 30)
+        assert workers[1].process.returncode == 1, workers[1].output()
+        assert "ZeroDivisionError: on purpose" in workers[1].output()
+
+
+@pytest.mark.full
 def test_a_worker_that_ends_early_without_an_error_is_no_failure(tmp_path: Path) -> None:
     with job(tmp_path, "early.py", workers=2) as workers:
         assert finish(workers, 120) == [0, 0], "\n".join(worker.output() for worker in workers)

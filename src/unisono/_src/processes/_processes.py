@@ -159,16 +159,18 @@ def _exit_at_once_on_errors() -> None:
     previous_hook = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
-        report_failure()
         is_peer_lost = _is_broken_connection(error)
-        stored = _store_traceback(error) if is_peer_lost else None
-        if stored is None:
-            previous_hook(kind, error, frames)
-        if is_peer_lost:
-            _print_lost_peer(error, "above" if stored is None else f"in {stored}")
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(ExitCode.LOST if is_peer_lost else ExitCode.FAILED)
+        try:
+            report_failure()
+            stored = _store_traceback(error) if is_peer_lost else None
+            if stored is None:
+                previous_hook(kind, error, frames)
+            if is_peer_lost:
+                _print_lost_peer(error, "above" if stored is None else f"in {stored}")
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:  # also where nothing can be written any more, as into a file on a full disk
+            os._exit(ExitCode.LOST if is_peer_lost else ExitCode.FAILED)
 
     sys.excepthook = hook
 

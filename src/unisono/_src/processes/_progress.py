@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 
-from unisono._src.core import read_environment
+from unisono._src.core import read_environment, warn_user
 from unisono_launch.worker import FAILED, write_status
+
+NOT_REPORTED = (
+    """The status file cannot be written: {error}. Training continues; the launcher does not see its steps."""
+)
 
 _last_step = 0
 
 
 def report_progress(phase: str, step: int) -> None:
-    """Reports that ``step`` steps of ``phase`` have started. Costs microseconds, and nothing without a launcher."""
+    """Reports that ``step`` steps of ``phase`` have started. Costs microseconds, and nothing without a launcher.
+
+    A disk that is full costs the launcher this report, not the user the training.
+    """
     global _last_step
-    file = _status_file(os.getpid())
-    if file is not None:
-        _last_step = step
-        write_status(file, phase, step)
+    _last_step = step
+    try:
+        _write(phase, step)
+    except OSError as error:
+        warn_user(NOT_REPORTED.format(error=error))
 
 
 def report_failure() -> None:
     """Reports that this process has failed, at the step that it reported last, and is about to exit."""
-    report_progress(FAILED, _last_step)
+    with contextlib.suppress(OSError):  # the launcher then sees its exit only
+        _write(FAILED, _last_step)
+
+
+def _write(phase: str, step: int) -> None:
+    file = _status_file(os.getpid())
+    if file is not None:
+        write_status(file, phase, step)
 
 
 @functools.cache
