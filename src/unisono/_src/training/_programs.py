@@ -219,10 +219,14 @@ def build_program(
 
 
 def _keep_layout(step: Step, carry_layout: Any) -> Step:
-    """``step`` whose carry has the same layouts after each step. In a loop XLA would choose others."""
+    """``step`` whose carry has the same layouts before and after it.
+
+    In a loop XLA would choose others: those of the sharded updates for weights that are whole, so that each device
+    would compute a part of every layer.
+    """
 
     def run(carry: Any, batch: Any) -> tuple[Any, Any]:
-        carry, result = step(carry, batch)
+        carry, result = step(jax.lax.with_sharding_constraint(carry, carry_layout), batch)
         return jax.lax.with_sharding_constraint(carry, carry_layout), result
 
     return run
