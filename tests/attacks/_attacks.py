@@ -89,6 +89,7 @@ class Attacker:
             return ""
 
     def send(self, connection: socket.socket, data: bytes) -> socket.socket:
+        connection.settimeout(0.5)  # gloo does not read all of it: the next connection must not wait for that
         with contextlib.suppress(OSError):  # the server may have hung up
             connection.sendall(data)
         return connection
@@ -269,6 +270,9 @@ class Attackers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
         self._stop.set()
         for thread in self._threads:
             thread.join()

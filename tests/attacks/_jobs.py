@@ -91,7 +91,10 @@ def run(folder: Path, attack: Attack | None, *, connections: int) -> Ending:
         attacked("JAX's coordinator, in training", at_workers)
         for rank in (0, 1):
             (gloo,) = listening_ports(int((folder / f"pid-{rank}").read_text())) if attack else (0,)
-            attacked(f"gloo of worker {rank}, in training", attack_port(gloo, WORKER_HELLO))
+            at_gloo = attack_port(gloo, WORKER_HELLO)
+            attacked(f"gloo of worker {rank}, in training", at_gloo)
+            if at_gloo is not None:
+                at_gloo.stop()  # it never closes a connection: without an end its process has no descriptors left
         (folder / "finish").touch()
         codes = [process.wait(DEADLINE) for process in (first, second)]
         return Ending(codes, time.monotonic() - began - waited, made)

@@ -30,17 +30,20 @@ with `UNISONO_JOB_SECRET`), and makes hostile connections of one kind to its por
 4. to the workers' port, where JAX's coordinator listens by then, while the workers train;
 5. and 6. to the ports of worker 0 and worker 1 on which gloo sums the gradients, while they train.
 
-Attacks on a port continue until the job ends; the table counts the connections made before the next phase began. The
-attackers do not know the secret, but *replayed hello* and *proof of another role* send recorded proofs. (A *hello* is
-the message with which a launcher or worker introduces itself; the proof in it shows that it knows the secret.) Weights,
-optimizer state and losses are compared with those of an undisturbed job. *Bit-equal* means that no bit differs and that
-no worker was restarted. *Seconds added* is how much longer the job took than the undisturbed job, excluding the time in
-which the test made it wait. The attackers, and possibly other programs, use the same cores as the job, so this figure
-is only as accurate as the times of the undisturbed job are reproducible.
+Attacks on a port continue until the job ends, except those on gloo, which end with their phase. The table counts the
+connections made before the next phase began. The attackers do not know the secret, but *replayed hello* and *proof of
+another role* send recorded proofs. (A *hello* is the message with which a launcher or worker introduces itself; the
+proof in it shows that it knows the secret.) Weights, optimizer state and losses are compared with those of an
+undisturbed job. *Bit-equal* means that no bit differs and that no worker was restarted. *Seconds added* is how much
+longer the job took than the undisturbed job, excluding the time in which the test made it wait. The attackers, and
+possibly other programs, use the same cores as the job, so this figure is only as accurate as the times of the
+undisturbed job are reproducible.
 
 The ports in 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks listed here, none
-of which speaks their protocols. An attack that does can end the job. See [Security](launch.md#security) for the network
-that you need.
+of which speaks their protocols. An attack that does can end the job. So can one that has time: gloo never closes the
+connection of a stranger, and aborts its process when that has no file descriptors left. Workers raise their limit of
+open files to the hard limit (`ulimit -Hn`), so that it takes more connections than that. See
+[Security](launch.md#security) for the network that you need.
 """
 
 PHASES: Final = (

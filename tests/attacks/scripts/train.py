@@ -9,6 +9,7 @@ Worker 1 connects when there is a file `connect`; the last step ends when there 
 """
 
 import os
+import resource
 import sys
 import time
 from pathlib import Path
@@ -49,6 +50,8 @@ class Steps(keras.callbacks.Callback):
 
 
 def main() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))  # too few for what gloo keeps open
     write(f"pid-{RANK}", os.getpid())
     write(f"port-{RANK}", os.environ["MASTER_PORT"])
     if RANK == 1:

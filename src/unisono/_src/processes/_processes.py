@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import traceback
 from collections.abc import Callable
@@ -136,6 +137,7 @@ def join_processes(
     listen_at(address)
     if getattr(jax.config, "jax_cpu_collectives_implementation", None) in (None, "none"):
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    _allow_more_open_files()
     # JAX would take SIGTERM for a preemption notice, and continue: a worker that gets SIGTERM has to end.
     jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(
@@ -152,6 +154,17 @@ def join_processes(
     )
     _joined = processes
     _exit_at_once_on_errors()
+
+
+def _allow_more_open_files() -> None:
+    """Raises the soft limit to the hard one.
+
+    gloo (JAX 0.10.2) keeps a descriptor of every connection that was ever made to its port, by whomever, and aborts the
+    process at the limit, which often is 1024.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:  # macOS refuses that as a soft limit
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _exit_at_once_on_errors() -> None:
