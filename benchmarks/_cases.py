@@ -42,6 +42,7 @@ class Workload:
         epochs: epochs of one round; of `evaluate` and `predict`, which have none, the calls.
         workers: processes that share the devices.
         call: the method of the model that is measured.
+        feeds: whether a custom loop sends the batches of a round to the devices within the round, not before it.
     """
 
     network: Literal["mlp", "cnn"]
@@ -52,6 +53,7 @@ class Workload:
     epochs: int
     workers: int = 1
     call: Literal["fit", "evaluate", "predict"] = "fit"
+    feeds: bool = False
 
     def __post_init__(self) -> None:
         if self.global_batch_size % self.replicas:

@@ -25,7 +25,8 @@ def distributed_loop(library: Any, strategy: Any, workload: Workload, *, eager: 
 
     dataset = library.data.Dataset.from_tensor_slices(_data.load(workload))
     dataset = dataset.batch(workload.global_batch_size, drop_remainder=True)
-    batches = list(strategy.experimental_distribute_dataset(dataset))
+    batches = strategy.experimental_distribute_dataset(dataset)
+    batches = batches if workload.feeds else list(batches)
     return Loop(train_step if eager else library.function(train_step), batches, accuracy.result)
 
 

@@ -7,6 +7,7 @@ counts its correct answers, which are summed when somebody asks.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 import _data
@@ -30,8 +31,7 @@ def contender(workload: Workload) -> Loop:
     mesh = Mesh(np.array(jax.devices()[: workload.replicas]), (AXIS,))
     call = _compiled(workload, mesh)
     state = _on_devices(workload, mesh)
-    x, y = (array.reshape(workload.steps, -1, *array.shape[1:]) for array in _data.load(workload))
-    batches = [jax.device_put(batch, NamedSharding(mesh, P(AXIS))) for batch in zip(x, y, strict=True)]
+    batches = _Batches(workload, NamedSharding(mesh, P(AXIS)))
     in_flight: deque[jax.Array] = deque()
 
     def step(batch: Any) -> jax.Array:
@@ -47,7 +47,18 @@ def contender(workload: Workload) -> Loop:
         correct, rows = np.asarray(state.metrics).sum(0)
         return float(correct / rows)
 
-    return Loop(step, batches, accuracy)
+    return Loop(step, batches if workload.feeds else list(batches), accuracy)
+
+
+class _Batches:
+    """Those of one epoch, in the order of the data, each sent to the devices when it is asked for."""
+
+    def __init__(self, workload: Workload, layout: NamedSharding) -> None:
+        self._arrays = [array.reshape(workload.steps, -1, *array.shape[1:]) for array in _data.load(workload)]
+        self._layout = layout
+
+    def __iter__(self) -> Iterator[Any]:
+        return (jax.device_put(batch, self._layout) for batch in zip(*self._arrays, strict=True))
 
 
 def _compiled(workload: Workload, mesh: Mesh) -> Any:
