@@ -27,9 +27,9 @@ def _eagerly(replicas: int) -> Case:
     return Case(name=f"eager-{replicas}", workload=_loop(replicas, steps=20), contenders=(UNISONO, EAGER), targets=())
 
 
-def _on_a_gpu(name: str, *, feeds: bool) -> Case:
+def _on_a_gpu(name: str, targets: tuple[Target, ...], *, feeds: bool) -> Case:
     work = Workload(network="mlp", platform="gpu", replicas=1, global_batch_size=64, steps=937, epochs=2, feeds=feeds)
-    return Case(name=name, workload=work, contenders=(UNISONO, HAND_WRITTEN), targets=(Target(HAND_WRITTEN, 1.0),))
+    return Case(name=name, workload=work, contenders=(UNISONO, HAND_WRITTEN), targets=targets)
 
 
 CASES = (
@@ -38,6 +38,6 @@ CASES = (
     _in_a_function(4, ()),  # without targets: more replicas than many machines have cores
     _eagerly(1),
     _eagerly(2),
-    _on_a_gpu("gpu", feeds=False),
-    _on_a_gpu("gpu-input", feeds=True),
+    _on_a_gpu("gpu", (), feeds=False),
+    _on_a_gpu("gpu-input", (Target(HAND_WRITTEN, 1),), feeds=True),
 )
