@@ -16,9 +16,10 @@ import pytest
 
 SCRIPTS = Path(__file__).parent / "scripts" / "users"
 
-# Beside the four minutes that a script has at most, for the launcher.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(270)]
-DEADLINE = 240
+# Of a script. Keras does not compile a model with RandomTranslation, as patches_mixer has: its steps on 2 replicas are
+# 1,000 small programs, which take two minutes beside one other test, and more than four beside three.
+DEADLINE = 500
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(DEADLINE + 40)]
 
 # In the default tests, on two replicas.
 REPRESENTATIVES = ("tf1_habits.py",)
