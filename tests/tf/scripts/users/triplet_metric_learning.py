@@ -85,7 +85,7 @@ with strategy.scope():
     siamese_model = SiameseModel(network)
     siamese_model.compile(optimizer=optimizers.Adam(0.003), weighted_metrics=[])
 history = siamese_model.fit(train_dataset, epochs=6, validation_data=val_dataset, verbose=2)
-assert history.history["loss"][-1] < history.history["loss"][0]
+assert history.history["val_loss"][-1] < history.history["val_loss"][0]
 
 sample = next(iter(train_dataset))
 anchor_embedding, positive_embedding, negative_embedding = [embedding(part) for part in sample]
