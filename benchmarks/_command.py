@@ -31,7 +31,7 @@ class Benchmark:
         data: a short name of the input of a case.
         prefix: begins the names of the files with the results.
         title: stands above the table of a command that has several benchmarks.
-        prepare: makes the files that a case reads.
+        prepare: makes the files that a case reads, or reads those that it needs from disk.
     """
 
     cases: tuple[Case, ...]
