@@ -31,10 +31,10 @@ _DEFAULT_CELLS: Final = {
     "faults/test_table.py": {
         "test_the_result_is_that_of_an_undisturbed_job": 1,
     },
-    "jax_hooks/test_merged_sums.py": {
+    "jax_hooks/test_combined_all_reduces.py": {
         "test_sums_that_do_not_wait_for_each_other_are_one": 2,
     },
-    "jax_hooks/test_overwritten_products.py": {
+    "jax_hooks/test_reused_logits.py": {
         "test_a_gradient_replaces_its_logits_of_the_same_value": 2,
     },
     "keras_hooks/test_callback_states.py": {

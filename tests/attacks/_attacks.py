@@ -18,7 +18,7 @@ from unisono_launch.connection import make_proof
 Hello = dict[str, Any]
 Attack = Callable[["Attacker"], None]
 
-_MOST_HELD: Final = 100  # connections that one thread leaves open
+_MAX_HELD: Final = 100  # connections that one thread leaves open
 _NUM_THREADS: Final = 3
 _PAUSE: Final = 0.003  # seconds between two connections of a thread: what is attacked shares its cores with the attack
 
@@ -292,6 +292,6 @@ class Attackers:
                 self.count += 1
             except OSError:  # nothing listens there at the moment
                 time.sleep(0.02)
-            attacker.close(keep=_MOST_HELD)
+            attacker.close(keep=_MAX_HELD)
             time.sleep(_PAUSE)
         attacker.close(keep=0)

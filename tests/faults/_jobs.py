@@ -20,7 +20,7 @@ SCRIPT: Final = Path(__file__).parent / "scripts" / "train.py"
 LAUNCHER: Final = Path(sys.executable).with_name("unisono")
 
 DEADLINE: Final = 180.0  # seconds, of one start
-_MOST_STARTS: Final = 3
+_MAX_STARTS: Final = 3
 _STOPPED_SECONDS: Final = 3.0  # that a launcher is held
 _MARK: Final = "FAULTS_RUN"
 
@@ -129,7 +129,7 @@ def run_to_the_end(job: Job, folder: Path, fault: Any = None) -> Ending:
     """Starts a job again until it is done."""
     ending, began = Ending(), time.monotonic()
     while not ending.codes or ending.codes[-1] != 0:
-        assert len(ending.codes) < _MOST_STARTS, f"ended with {ending.codes}:\n{said(folder)}"
+        assert len(ending.codes) < _MAX_STARTS, f"ended with {ending.codes}:\n{said(folder)}"
         ending.codes.append(run_once(job, folder, fault))
         check_checkpoints(folder)
         (folder / "run" / "ballast").unlink(missing_ok=True)  # there is room on the disk again

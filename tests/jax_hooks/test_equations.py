@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
-from unisono._src.jax_hooks import untranspose_products
+from unisono._src.jax_hooks import untranspose_matmuls
 from unisono._src.jax_hooks._equations import change_equations, replace_by
 
 X = jnp.linspace(-1.0, 1.0, 4)
@@ -89,7 +89,7 @@ def test_the_gradient_of_a_kernel_is_not_transposed() -> None:
     random = np.random.default_rng(0)
     x, kernel = random.normal(size=(5, 7)).astype("float32"), random.normal(size=(7, 3)).astype("float32")
     program = jax.make_jaxpr(jax.value_and_grad(lambda kernel: jnp.sum(jnp.tanh(x @ kernel))))(kernel)
-    changed = untranspose_products(program)
+    changed = untranspose_matmuls(program)
     assert (_count(program, "transpose") + str(program).count("transpose["), str(changed).count("transpose[")) == (1, 0)
     for one, other in zip(_evaluate(changed, kernel), _evaluate(program, kernel), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -101,12 +101,12 @@ def test_a_product_that_is_read_twice_is_not_computed_twice() -> None:
         return product.T, product
 
     traced = jax.make_jaxpr(program)(jnp.ones((2, 2)))
-    assert untranspose_products(traced) is traced
+    assert untranspose_matmuls(traced) is traced
 
 
 def test_the_precisions_of_the_operands_are_swapped_with_them() -> None:
     x, y = jnp.ones((2, 3)), jnp.ones((3, 4))
     traced = jax.make_jaxpr(lambda x, y: jnp.matmul(x, y, precision=("highest", "default")).T)(x, y)
-    changed = untranspose_products(traced)
+    changed = untranspose_matmuls(traced)
     assert _evaluate(changed, x, y)[0].shape == (4, 2)
     assert "transpose[" not in str(changed)

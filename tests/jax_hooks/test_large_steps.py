@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from unisono._src.jax_hooks import count_product_flops, keep_rows_major
+from unisono._src.jax_hooks import count_matmul_flops, keep_rows_major
 from unisono._src.training import _programs
 
 
@@ -57,7 +57,7 @@ def _scan(x: Any, kernel: Any) -> Any:
 )
 def test_products_and_convolutions_are_counted(function: Any, shapes: Any, flops: float) -> None:
     arguments = [jax.ShapeDtypeStruct(shape, "float32") for shape in shapes]
-    assert count_product_flops(jax.make_jaxpr(function)(*arguments).jaxpr) == flops
+    assert count_matmul_flops(jax.make_jaxpr(function)(*arguments).jaxpr) == flops
 
 
 @pytest.mark.parametrize(

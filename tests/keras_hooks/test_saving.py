@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.keras_hooks import ScheduledCheckpoint, is_folder_path, route_weights_folders
+from unisono._src.keras_hooks import ScheduledCheckpoint, install_weights_folders, is_folder_path
 from unisono._src.state.store import BadCheckpoint, CheckpointError
 from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 from unisono.checkpoint import CheckpointMismatch
@@ -39,7 +39,7 @@ def folders(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hook on paths without an ending, whether or not it is installed already."""
     for name in ("save_weights", "load_weights"):
         monkeypatch.setattr(keras.Model, name, getattr(keras.Model, name))
-    route_weights_folders(WEIGHTS_FOLDERS)
+    install_weights_folders(WEIGHTS_FOLDERS)
 
 
 class Moody(keras.layers.Dense):

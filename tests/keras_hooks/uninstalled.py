@@ -31,6 +31,6 @@ def import_without_hooks() -> Callable[[], None]:
         tf_install.install_hooks()
         keras_install.install_hooks()
         _modules.share_modules()
-        tf_keras.export_without_tensorflow(lambda *arguments: None)
+        tf_keras.install_export(lambda *arguments: None)
 
     return install_all

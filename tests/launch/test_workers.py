@@ -15,7 +15,7 @@ from unisono_launch.launch._attempt import run_attempt
 from unisono_launch.launch._context import LauncherContext, discover
 from unisono_launch.launch._diagnosis import find_cause
 from unisono_launch.launch._events import Events, WorkerExited
-from unisono_launch.launch.workers import LocalProcesses, Worker, WorkerEngine, WorkerExit
+from unisono_launch.launch.workers import LocalProcesses, Worker, WorkerExit, WorkerStarter
 
 SECONDS = 20
 
@@ -117,7 +117,7 @@ class ThreadWorker(Worker):
         self._events.put(WorkerExited(self.rank))
 
 
-class Threads(WorkerEngine):
+class Threads(WorkerStarter):
     def __exit__(self, *exception: object) -> None:
         pass
 
@@ -128,10 +128,10 @@ class Threads(WorkerEngine):
         pass
 
 
-def test_an_attempt_runs_on_any_engine(tmp_path, monkeypatch, capfdbinary) -> None:
+def test_an_attempt_runs_with_any_starter(tmp_path, monkeypatch, capfdbinary) -> None:
     monkeypatch.chdir(tmp_path)
     found = discover(parse(["-n", "3", "--devices", "cpu:1", "-m", "anything"]), {})
-    context = LauncherContext(**{**vars(found), "engine": Threads()})
+    context = LauncherContext(**{**vars(found), "starter": Threads()})
     devices, num_workers = context.allocator.allocate()
     plan = context.plan(0, context.machines, devices, num_workers, (1, 2, 3))
     notified: list[str] = []

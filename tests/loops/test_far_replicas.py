@@ -14,7 +14,7 @@ import pytest
 
 import unisono
 from unisono._src.devices import Placement
-from unisono._src.jax_hooks import _merged_sums
+from unisono._src.jax_hooks import _combined_all_reduces
 from unisono._src.replicas.context import _replica
 from unisono._src.strategy import Strategy
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> Strategy:
-    monkeypatch.setattr(Placement, "needs_merged_sums", True)
+    monkeypatch.setattr(Placement, "needs_combined_all_reduces", True)
     return mirrored(2)
 
 
@@ -33,13 +33,13 @@ def far(monkeypatch: pytest.MonkeyPatch) -> Strategy:
 def summed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The dtype of each sum in the programs that are traced."""
     dtypes: list[Any] = []
-    original = _merged_sums._sum
+    original = _combined_all_reduces._sum
 
     def noted(vector: Any, axis: str) -> Any:
         dtypes.append(str(vector.dtype))
         return original(vector, axis)
 
-    monkeypatch.setattr(_merged_sums, "_sum", noted)
+    monkeypatch.setattr(_combined_all_reduces, "_sum", noted)
     return dtypes
 
 
@@ -88,7 +88,7 @@ def test_a_step_sums_once_for_each_dtype(far: Strategy, summed: list[Any]) -> No
 
 def test_gradients_are_packed_once(far: Strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     packed: list[int] = []
-    for module in (_merged_sums, _replica):
+    for module in (_combined_all_reduces, _replica):
         original = module.apply_packed
 
         def note(nest: Any, function: Any, original: Any = original, **options: Any) -> Any:

@@ -14,7 +14,7 @@ from unisono.tf._install import install_hooks as _install_hooks  # isort: skip
 
 _install_hooks()  # arrays get TensorFlow's methods before the modules below make one
 
-from unisono._src.keras_hooks.tf_keras import export_without_tensorflow as _export_without_tensorflow
+from unisono._src.keras_hooks.tf_keras import install_export as _export_without_tensorflow
 from unisono._src.tracing.tape import GradientTape, UnconnectedGradients
 from unisono.tf import (
     audio, autodiff, autograph, bitwise, compat, config, core, data, debugging, distribute, dtypes, errors,

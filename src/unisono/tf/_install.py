@@ -23,15 +23,15 @@ def install_hooks() -> None:
     jax_hooks.install_tensor_methods(TensorShape.from_sizes)
     tf_keras.install_variable_methods(TensorShape)
     tf_keras.install_variable_parts(variable_methods(), remember_part)
-    jax_hooks.accept_lists(match_list)
-    jax_hooks.add_array_properties(array_properties())
-    keras_hooks.track_current_layer()
-    keras_hooks.hide_tensorflow(Dataset)
+    jax_hooks.install_list_operands(match_list)
+    jax_hooks.install_array_properties(array_properties())
+    keras_hooks.install_current_layer_tracking()
+    keras_hooks.install_tensorflow_substitutes(Dataset)
     element_conversion.set(_present_element)
     core.out_of_range_error.set(_out_of_range)
     parameter_servers.unavailable_error.set(lambda text: errors.UnavailableError(None, None, text))
     parameter_servers.cancelled_error.set(lambda text: errors.CancelledError(None, None, text))
-    tf_keras.prefer_local_datasets(read_local_dataset, DatasetFilesNotFoundError)
+    tf_keras.install_local_datasets(read_local_dataset, DatasetFilesNotFoundError)
 
 
 def _out_of_range(text: str) -> errors.OutOfRangeError:

@@ -13,7 +13,7 @@ from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._ranked import name_workers
 from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
+from unisono_launch.cluster._variables import find_inner_launcher, read_int
 
 
 class _NodesResolver(ClusterResolver):
@@ -36,7 +36,7 @@ class _NodesResolver(ClusterResolver):
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._task_type = "worker"
-        self._task_id = read_whole_number(environ, self.RANK)
+        self._task_id = read_int(environ, self.RANK)
 
     @classmethod
     def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
@@ -50,7 +50,7 @@ class _NodesResolver(ClusterResolver):
 
     def cluster_spec(self) -> ClusterSpec:
         """All nodes, as workers."""
-        count = read_whole_number(self._environ, self.COUNT, least=1)
+        count = read_int(self._environ, self.COUNT, least=1)
         hosts = self._environ.get(self.ADDRESSES, "").split()
         first = self._environ.get(self.FIRST_ADDRESS) if self.FIRST_ADDRESS else None
         port = derive_port(zlib.crc32(self._environ.get(self.TASK, "").encode()))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from unisono_launch.cluster._address import split_address
 from unisono_launch.cluster._membership import Membership
 from unisono_launch.cluster._ranked import RankedResolver, name_workers
-from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
+from unisono_launch.cluster._variables import find_inner_launcher, read_int
 
 
 class JaxClusterResolver(RankedResolver):
@@ -58,7 +58,7 @@ def _membership(environ: Mapping[str, str]) -> Membership:
             f"{', '.join(names)} for each process, as in JAX_COORDINATOR_ADDRESS=host1:1234 JAX_NUM_PROCESSES=2 "
             "JAX_PROCESS_ID=0; or none of them."
         )
-    size = read_whole_number(environ, "JAX_NUM_PROCESSES", least=1)
+    size = read_int(environ, "JAX_NUM_PROCESSES", least=1)
     coordinator = environ.get("JAX_COORDINATOR_ADDRESS") or None
     if coordinator is not None:
         try:
@@ -67,7 +67,7 @@ def _membership(environ: Mapping[str, str]) -> Membership:
             raise ValueError(f"JAX_COORDINATOR_ADDRESS: {error}") from None
     return Membership(
         num_processes=size,
-        process_id=read_whole_number(environ, "JAX_PROCESS_ID", default=0 if size == 1 else None),
+        process_id=read_int(environ, "JAX_PROCESS_ID", default=0 if size == 1 else None),
         coordinator=coordinator,
         names=name_workers(size, coordinator),
         source=", ".join(names),

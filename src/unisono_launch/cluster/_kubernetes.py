@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import NUM_NODES, SUBDOMAIN, find_inner_launcher, read_whole_number
+from unisono_launch.cluster._variables import NUM_NODES, SUBDOMAIN, find_inner_launcher, read_int
 
 _MANIFEST = """Expected an indexed Job whose pods find each other through a headless Service:
     spec:
@@ -74,7 +74,7 @@ class KubernetesClusterResolver(ClusterResolver):
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._task_type = "worker"
-        self._task_id = index = read_whole_number(environ, "JOB_COMPLETION_INDEX")
+        self._task_id = index = read_int(environ, "JOB_COMPLETION_INDEX")
         self._addresses = [f"{host}:{tf_server_port}" for host in _hosts(environ, index)]
 
     @classmethod
@@ -104,7 +104,7 @@ class KubernetesClusterResolver(ClusterResolver):
 
 
 def _hosts(environ: Mapping[str, str], index: int) -> list[str]:
-    num_nodes = read_whole_number(environ, NUM_NODES, least=1)
+    num_nodes = read_int(environ, NUM_NODES, least=1)
     hostname, subdomain = environ.get("HOSTNAME", ""), environ.get(SUBDOMAIN)
     job = hostname.split(".")[0].removesuffix(f"-{index}")
     if not subdomain or job == hostname.split(".")[0]:

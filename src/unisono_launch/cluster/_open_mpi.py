@@ -10,7 +10,7 @@ from typing import ClassVar
 from unisono_launch.cluster._address import derive_port, join_address
 from unisono_launch.cluster._membership import Membership
 from unisono_launch.cluster._ranked import RankedResolver, name_workers
-from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
+from unisono_launch.cluster._variables import find_inner_launcher, read_int
 
 # Open MPI 4, from mpirun: "188219392.0;tcp://192.0.2.2:49053;tcp6://[fd00::2]:37435", several hosts with commas.
 _HEAD_URI = re.compile(r"(?P<job>\d+)\.\d+;.*?(?:tcp://(?P<v4>[^,:;]+)|tcp6://\[(?P<v6>[^],]+))")
@@ -63,8 +63,8 @@ class OpenMpiClusterResolver(RankedResolver):
 
 
 def _membership(environ: Mapping[str, str]) -> Membership:
-    size = read_whole_number(environ, "OMPI_COMM_WORLD_SIZE", least=1)
-    local_size = read_whole_number(environ, "OMPI_COMM_WORLD_LOCAL_SIZE", least=1, default=1)
+    size = read_int(environ, "OMPI_COMM_WORLD_SIZE", least=1)
+    local_size = read_int(environ, "OMPI_COMM_WORLD_LOCAL_SIZE", least=1, default=1)
     host, job = _find_head(environ)
     host = environ.get("MASTER_ADDR") or ("127.0.0.1" if size == local_size else host)
     if host is None:
@@ -74,13 +74,13 @@ def _membership(environ: Mapping[str, str]) -> Membership:
             f"PMIX_NAMESPACE={environ.get('PMIX_NAMESPACE')!r}. Name the host of process 0: "
             "mpirun -x MASTER_ADDR=host1 …"
         )
-    coordinator = join_address(host, read_whole_number(environ, "MASTER_PORT", least=1, default=derive_port(job)))
+    coordinator = join_address(host, read_int(environ, "MASTER_PORT", least=1, default=derive_port(job)))
     return Membership(
         num_processes=size,
-        process_id=read_whole_number(environ, "OMPI_COMM_WORLD_RANK"),
+        process_id=read_int(environ, "OMPI_COMM_WORLD_RANK"),
         coordinator=coordinator,
         names=name_workers(size, coordinator),
-        local_rank=read_whole_number(environ, "OMPI_COMM_WORLD_LOCAL_RANK", default=0),
+        local_rank=read_int(environ, "OMPI_COMM_WORLD_LOCAL_RANK", default=0),
         local_size=local_size,
         takes_gpu_of_local_rank=True,
         source="OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE",

@@ -14,7 +14,7 @@ from unisono_launch.cluster._slurm_gpus import gpus_of_task
 from unisono_launch.cluster._slurm_hostlist import expand_hostlist, expand_tasks_per_node
 from unisono_launch.cluster._slurm_layout import correct_own_place, place_ranks
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import find_inner_launcher, read_whole_number
+from unisono_launch.cluster._variables import find_inner_launcher, read_int
 
 _TENSORFLOW_PORT: Final = 8888
 
@@ -93,7 +93,7 @@ class SlurmClusterResolver(ClusterResolver):
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._port_base = port_base
-        self._rank = read_whole_number(environ, "SLURM_PROCID")
+        self._rank = read_int(environ, "SLURM_PROCID")
         tasks = _tasks(environ, tasks_per_node)
         self._tasks = place_ranks(tasks, environ)
         if tasks_per_node is None:
@@ -106,7 +106,7 @@ class SlurmClusterResolver(ClusterResolver):
             )
         self._task_type, self._task_id = _find_task(self._rank, self._jobs)
         place = self._tasks[self._rank]
-        slot = read_whole_number(environ, "SLURM_LOCALID", default=place[1] if place else None)
+        slot = read_int(environ, "SLURM_LOCALID", default=place[1] if place else None)
         self._gpus = gpus_of_task(environ, slot, max(tasks.values()), gpus_per_node, gpus_per_task)
         self._auto_set_gpu = auto_set_gpu
 
@@ -190,8 +190,8 @@ def _check_step(environ: Mapping[str, str]) -> None:
 
 
 def _num_tasks(environ: Mapping[str, str], *, default: int) -> int:
-    job = read_whole_number(environ, "SLURM_NTASKS", least=1, default=default)
-    return read_whole_number(environ, "SLURM_STEP_NUM_TASKS", least=1, default=job)
+    job = read_int(environ, "SLURM_NTASKS", least=1, default=default)
+    return read_int(environ, "SLURM_STEP_NUM_TASKS", least=1, default=job)
 
 
 def _tasks(environ: Mapping[str, str], tasks_per_node: int | dict[str, int] | None) -> dict[str, int]:
@@ -226,5 +226,5 @@ def _find_task(rank: int, jobs: dict[str, int]) -> tuple[str, int]:
 
 def _derive_port(environ: Mapping[str, str]) -> int:
     """31: job numbers follow each other, and so do step numbers. This keeps both apart."""
-    job = read_whole_number(environ, "SLURM_JOB_ID", default=0)
-    return derive_port(31 * job + read_whole_number(environ, "SLURM_STEP_ID", default=0))
+    job = read_int(environ, "SLURM_JOB_ID", default=0)
+    return derive_port(31 * job + read_int(environ, "SLURM_STEP_ID", default=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unisono_launch.cluster._accelerators import visible_gpus
-from unisono_launch.cluster._variables import read_whole_number
+from unisono_launch.cluster._variables import read_int
 
 
 def gpus_of_task(
@@ -40,5 +40,5 @@ def _has_divided_gpus(environ: Mapping[str, str], num_visible: int, tasks_per_no
     """Whether SLURM has given each task its own GPUs: it was asked to, or a task sees fewer than the node has."""
     if environ.get("SLURM_GPUS_PER_TASK") or "gpu" in environ.get("SLURM_TRES_PER_TASK", ""):
         return True
-    on_node = read_whole_number(environ, "SLURM_GPUS_ON_NODE", default=0)
+    on_node = read_int(environ, "SLURM_GPUS_ON_NODE", default=0)
     return "CUDA_VISIBLE_DEVICES" in environ and num_visible < max(on_node, tasks_per_node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from unisono_launch.cluster._variables import read_whole_number
+from unisono_launch.cluster._variables import read_int
 
 Place = tuple[str, int]
 """A host, and the number of a task among those of that host."""
@@ -24,7 +24,7 @@ def place_ranks(tasks: Mapping[str, int], environ: Mapping[str, str]) -> list[Pl
     if distribution.startswith("arbitrary") and len(tasks) > 1:
         return _places_in_host_file(tasks, environ) or _places_on_own_node(sum(tasks.values()), environ)
     if distribution.startswith("plane"):
-        return list(_deal(tasks, read_whole_number(environ, "SLURM_DIST_PLANESIZE", least=1)))
+        return list(_deal(tasks, read_int(environ, "SLURM_DIST_PLANESIZE", least=1)))
     if distribution.startswith("cyclic"):
         return list(_deal(tasks, 1))
     return [(host, slot) for host, count in tasks.items() for slot in range(count)]  # "block": node after node

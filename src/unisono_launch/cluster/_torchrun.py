@@ -9,7 +9,7 @@ from typing import ClassVar
 from unisono_launch.cluster._address import derive_port, join_address
 from unisono_launch.cluster._membership import Membership
 from unisono_launch.cluster._ranked import RankedResolver, name_workers
-from unisono_launch.cluster._variables import read_whole_number
+from unisono_launch.cluster._variables import read_int
 
 
 class TorchrunClusterResolver(RankedResolver):
@@ -48,8 +48,8 @@ class TorchrunClusterResolver(RankedResolver):
 
 
 def _membership(environ: Mapping[str, str]) -> Membership:
-    size = read_whole_number(environ, "WORLD_SIZE", least=1)
-    host, port = environ.get("MASTER_ADDR"), read_whole_number(environ, "MASTER_PORT", least=1)
+    size = read_int(environ, "WORLD_SIZE", least=1)
+    host, port = environ.get("MASTER_ADDR"), read_int(environ, "MASTER_PORT", least=1)
     if not host:
         raise ValueError("MASTER_ADDR is not set. Expected the host of the process with RANK=0.")
     if environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
@@ -57,11 +57,11 @@ def _membership(environ: Mapping[str, str]) -> Membership:
     coordinator = join_address(host, port)
     return Membership(
         num_processes=size,
-        process_id=read_whole_number(environ, "RANK"),
+        process_id=read_int(environ, "RANK"),
         coordinator=coordinator,
         names=name_workers(size, coordinator),
-        local_rank=read_whole_number(environ, "LOCAL_RANK", default=0),
-        local_size=read_whole_number(environ, "LOCAL_WORLD_SIZE", least=1, default=1),
+        local_rank=read_int(environ, "LOCAL_RANK", default=0),
+        local_size=read_int(environ, "LOCAL_WORLD_SIZE", least=1, default=1),
         takes_gpu_of_local_rank=True,
         source="RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT",
     )

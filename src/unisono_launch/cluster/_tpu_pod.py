@@ -10,7 +10,7 @@ from unisono_launch.cluster._address import join_address, split_host
 from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._resolver import ClusterResolver, find_master
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._variables import read_whole_number
+from unisono_launch.cluster._variables import read_int
 
 # The port that JAX takes there. It is free: the machines of a pod run one job.
 _PORT: Final = 8482
@@ -42,22 +42,22 @@ class TPUPodClusterResolver(ClusterResolver):
         self._rpc_layer = rpc_layer
         self._task_type = "worker"
         per_slice = len(_addresses(environ))
-        slice_id = read_whole_number(environ, "MEGASCALE_SLICE_ID", default=0)
-        self._task_id = slice_id * per_slice + read_whole_number(environ, "TPU_WORKER_ID")
+        slice_id = read_int(environ, "MEGASCALE_SLICE_ID", default=0)
+        self._task_id = slice_id * per_slice + read_int(environ, "TPU_WORKER_ID")
 
     @classmethod
     def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("TPU_WORKER_ID") or not _addresses(environ):
             return False, "TPU_WORKER_ID or TPU_WORKER_HOSTNAMES is not set: not a machine of a TPU pod"
-        count = len(_addresses(environ)) * read_whole_number(environ, "MEGASCALE_NUM_SLICES", least=1, default=1)
+        count = len(_addresses(environ)) * read_int(environ, "MEGASCALE_NUM_SLICES", least=1, default=1)
         return count > 1, f"one of {count} machines of a TPU pod"
 
     def cluster_spec(self) -> ClusterSpec:
         """All machines, as workers."""
         own = [join_address(split_host(address), _PORT) for address in _addresses(self._environ)]
-        num_slices = read_whole_number(self._environ, "MEGASCALE_NUM_SLICES", least=1, default=1)
-        slice_id = read_whole_number(self._environ, "MEGASCALE_SLICE_ID", default=0)
+        num_slices = read_int(self._environ, "MEGASCALE_NUM_SLICES", least=1, default=1)
+        slice_id = read_int(self._environ, "MEGASCALE_SLICE_ID", default=0)
         workers = [
             own[i] if number == slice_id else f"slice-{number}-worker-{i}.invalid:0"
             for number in range(num_slices)

@@ -23,10 +23,10 @@ RESTARTS: Final = "UNISONO_RESTARTS"
 FAKE_TPU: Final = "UNISONO_FAKE_TPU"
 
 
-def read_whole_number(environ: Mapping[str, str], name: str, *, least: int = 0, default: int | None = None) -> int:
+def read_int(environ: Mapping[str, str], name: str, *, least: int = 0, default: int | None = None) -> int:
     """The value of variable `name` as a number of at least `least`; `default` if it is not set.
 
-    >>> read_whole_number({"RANK": "3"}, "RANK")
+    >>> read_int({"RANK": "3"}, "RANK")
     3
     """
     text = environ.get(name)
@@ -45,13 +45,13 @@ def num_requeues(environ: Mapping[str, str]) -> int:
     >>> num_requeues({"SLURM_RESTART_COUNT": "2"}), num_requeues({"UNISONO_RESTARTS": "1"}), num_requeues({})
     (2, 1, 0)
     """
-    by_manifest = read_whole_number(environ, RESTARTS, default=0)
-    return read_whole_number(environ, "SLURM_RESTART_COUNT", default=by_manifest)
+    by_manifest = read_int(environ, RESTARTS, default=0)
+    return read_int(environ, "SLURM_RESTART_COUNT", default=by_manifest)
 
 
 def fake_tpu_cores(environ: Mapping[str, str]) -> int | None:
     """How many CPU devices act as TPU cores; None: none do."""
-    return read_whole_number(environ, FAKE_TPU, least=1) if environ.get(FAKE_TPU) else None
+    return read_int(environ, FAKE_TPU, least=1) if environ.get(FAKE_TPU) else None
 
 
 def find_inner_launcher(environ: Mapping[str, str], *, outer: str) -> str | None:

@@ -18,7 +18,7 @@ from unisono_launch.launch._events import STOP_SIGNALS, EndingReason, Events, Si
 from unisono_launch.launch._output import WorkerOutput
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._supervisor import Supervisor
-from unisono_launch.launch.workers import Worker, WorkerEngine
+from unisono_launch.launch.workers import Worker, WorkerStarter
 
 _LEFTOVER_GRACE: Final = 2.0  # from SIGTERM to SIGKILL for what dead workers have left behind
 _OWN_SIGNAL_SECONDS: Final = 1.0  # SLURM needs milliseconds from the first process of a step to the last
@@ -45,7 +45,7 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
     `notify` is called as soon as the attempt is ending: the job may have other machines.
     """
     began = time.monotonic()
-    events, engine = context.events, context.engine
+    events, starter = context.events, context.starter
     workers: list[Worker] = []
     output = WorkerOutput(
         context.screen, prefixed=plan.num_workers > 1, crashed=lambda error: events.put(ThreadCrashed(error))
@@ -58,12 +58,12 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         notify=notify,
         time_left=lambda: _ask_scheduler(context.environ),
     )
-    with _nothing_left(workers, supervisor, output, engine):
+    with _nothing_left(workers, supervisor, output, starter):
         plan.log_folder.mkdir(parents=True, exist_ok=True)
         for rank in plan.ranks:
             plan.status_file(rank).unlink(missing_ok=True)
             environment = worker_environment(plan, rank, context.environ)
-            workers.append(engine.start(rank, context.options.program, environment, events))
+            workers.append(starter.start(rank, context.options.program, environment, events))
             output.add(rank, *workers[-1].output_streams, plan.log_file(rank))
         output.start()
         supervisor.advance()
@@ -105,7 +105,7 @@ def _ask_scheduler(environ: Mapping[str, str]) -> float | None:
 
 @contextlib.contextmanager
 def _nothing_left(
-    workers: Sequence[Worker], supervisor: Supervisor, output: WorkerOutput, engine: WorkerEngine
+    workers: Sequence[Worker], supervisor: Supervisor, output: WorkerOutput, starter: WorkerStarter
 ) -> Iterator[None]:
     """However the block ends, nothing that was started in it is left."""
     try:
@@ -114,7 +114,7 @@ def _nothing_left(
         supervisor.kill()
         raise
     finally:
-        engine.end_leftovers(workers, 0.0 if supervisor.has_killed else _LEFTOVER_GRACE)
+        starter.end_leftovers(workers, 0.0 if supervisor.has_killed else _LEFTOVER_GRACE)
         for worker in workers:
             if not worker.release(_RELEASE_SECONDS):
                 output.say(

@@ -20,7 +20,7 @@ from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._run_folder import make_run_folder
 from unisono_launch.launch._screen import Screen, TerminalScreen
-from unisono_launch.launch.workers import LocalProcesses, WorkerEngine
+from unisono_launch.launch.workers import LocalProcesses, WorkerStarter
 
 _LONGEST_GET: Final = 3600.0  # a queue does not wait for infinite seconds
 
@@ -41,7 +41,7 @@ class LauncherContext:
     machines: Machines
     """All that may take part, and which one this is."""
     allocator: WorkerAllocator
-    engine: WorkerEngine
+    starter: WorkerStarter
     """Starts the workers of this machine."""
     run_dir: Path
     screen: Screen
@@ -125,7 +125,7 @@ def discover(options: RunOptions, environ: Mapping[str, str]) -> LauncherContext
         environ=environ,
         machines=machines,
         allocator=WorkerAllocator(options, environ),
-        engine=LocalProcesses(environ),
+        starter=LocalProcesses(environ),
         run_dir=make_run_folder(options, machines),
         screen=TerminalScreen(environ),
         events=queue.SimpleQueue(),

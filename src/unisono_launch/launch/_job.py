@@ -48,7 +48,7 @@ class Job:
         warning = context.machines.public_address_warning()
         if warning is not None:
             context.screen.print_message(f"unisono: warning: {warning}", style="yellow")
-        with signals_as_events(context.events), context.engine, self._group:
+        with signals_as_events(context.events), context.starter, self._group:
             end = self._run_attempts()
             self._group.finish(end.code, end.why)
         self._log.add("end", code=int(end.code), why=end.why)

@@ -41,7 +41,7 @@ class JoiningLauncher:
         context = self._context
         with (
             signals_as_events(context.events),
-            context.engine,
+            context.starter,
             contextlib.closing(self._connect()) as coordinator,
         ):
             try:

@@ -10,11 +10,11 @@ from typing import Final
 
 from unisono_launch.launch._arguments import parse
 from unisono_launch.launch._context import LauncherContext, discover
-from unisono_launch.launch._coordinator_launcher import CoordinatorLauncher
+from unisono_launch.launch._coordinated_group import CoordinatedGroup
 from unisono_launch.launch._job import Job
 from unisono_launch.launch._joining_launcher import JoiningLauncher
 from unisono_launch.launch._options import SizeRange, UsageError
-from unisono_launch.launch._standalone_launcher import StandaloneLauncher
+from unisono_launch.launch._standalone_group import StandaloneGroup
 from unisono_launch.worker import ExitCode
 
 # Options that people write behind the script, where they have no effect. A script may have others of the same name.
@@ -52,7 +52,7 @@ def report_errors(command: Callable[[], int]) -> int:
 def _choose_role(context: LauncherContext) -> Job | JoiningLauncher:
     nnodes = context.options.nnodes
     if not isinstance(nnodes, SizeRange):
-        return Job(context, StandaloneLauncher(context))
+        return Job(context, StandaloneGroup(context))
     if context.machines.rank == 0:
-        return Job(context, CoordinatorLauncher(context, nnodes))
+        return Job(context, CoordinatedGroup(context, nnodes))
     return JoiningLauncher(context, nnodes)

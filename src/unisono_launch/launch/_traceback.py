@@ -13,7 +13,7 @@ _CHAINED: Final = re.compile(
 )
 # Lines of other programs' logs, which follow a traceback but do not belong to it: absl's and Python's.
 _LOG_LINE: Final = re.compile(r"^(?:[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[ T]\d\d:|\*\*\* Check failure)")
-_MOST_LINES: Final = 80
+_MAX_LINES: Final = 80
 # What Python says of exceptions in destructors and at exit: they follow the one that ended the program.
 _IGNORED: Final = ("Exception ignored", "Error in atexit._run_exitfuncs")
 
@@ -35,8 +35,8 @@ def last_traceback(errors: str) -> str | None:
         first = earlier
     stops = (i for i in range(starts[-1], len(lines)) if _LOG_LINE.match(lines[i]) or lines[i].startswith(_IGNORED))
     found = lines[first : next(stops, len(lines))]
-    if len(found) > _MOST_LINES:
-        found = [f"… {len(found) - _MOST_LINES} lines", *found[-_MOST_LINES:]]
+    if len(found) > _MAX_LINES:
+        found = [f"… {len(found) - _MAX_LINES} lines", *found[-_MAX_LINES:]]
     return "\n".join(found).strip()
 
 

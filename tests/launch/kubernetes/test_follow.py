@@ -112,7 +112,7 @@ def test_output_goes_on_after_a_broken_connection_and_a_restart_in_place(cluster
 
 
 def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypatch):
-    monkeypatch.setattr(_follow, "_MOST_ERRORS", 3)
+    monkeypatch.setattr(_follow, "_MAX_ERRORS", 3)
     monkeypatch.setattr(_follow, "_POLL_SECONDS", 10.0)
     running = state(pod("mnist-a", "Running"))
     monkeypatch.setattr(_follow.time, "sleep", lambda _: None)

@@ -191,7 +191,7 @@ def test_at_every_operation_a_reader_sees_the_old_checkpoint_or_the_new_one(
             assert series.steps() == [step + 1]
             assert len(keys(image)) == (3 if save is SAVES[0] else 5)
 
-    monkeypatch.setattr(_remote_path, "_MOST_REQUESTS", 1)  # in order
+    monkeypatch.setattr(_remote_path, "_MAX_REQUESTS", 1)  # in order
     monkeypatch.setattr(ObjectStore, "before", staticmethod(look))
     series = CheckpointSeries(ROOT, "save")
     for target in ((1, 1), (2, 2), (3, 3), (3, 30)):

@@ -145,7 +145,7 @@ class Placement:
         return {"xla_gpu_enable_triton_gemm": False} if self.platform == "gpu" else {}
 
     @property
-    def needs_merged_sums(self) -> bool:
+    def needs_combined_all_reduces(self) -> bool:
         """Whether several arrays are better summed over the replicas as one.
 
         Between processes on CPUs XLA makes gloo sum one array after the other, and small ones take longest: 25 ms for

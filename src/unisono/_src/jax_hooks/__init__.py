@@ -1,18 +1,18 @@
 """Everything that touches JAX's internals. Each file names the versions it was checked against."""
 
-from unisono._src.jax_hooks._arrays import Reference, add_array_properties, install_tensor_methods, uncommit
+from unisono._src.jax_hooks._arrays import Reference, install_array_properties, install_tensor_methods, uncommit
 from unisono._src.jax_hooks._evaluate import (
     NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced, separate_operations,
 )
 from unisono._src.jax_hooks._forward_mode import refuse_reverse_mode
 from unisono._src.jax_hooks._gathered_weights import gather_weight, gather_where_used, sum_gradient
-from unisono._src.jax_hooks._kernel_gradients import untranspose_products
-from unisono._src.jax_hooks._merged_row_sums import merge_row_sums
-from unisono._src.jax_hooks._merged_sums import merge_sums
-from unisono._src.jax_hooks._operators import OPERATORS, accept_lists
-from unisono._src.jax_hooks._overwritten_products import overwrite_products
+from unisono._src.jax_hooks._kernel_gradients import untranspose_matmuls
+from unisono._src.jax_hooks._combined_row_sums import combine_row_sums
+from unisono._src.jax_hooks._combined_all_reduces import combine_all_reduces
+from unisono._src.jax_hooks._operators import OPERATORS, install_list_operands
+from unisono._src.jax_hooks._reused_logits import reuse_logits
 from unisono._src.jax_hooks._partitioning import make_partitionable
-from unisono._src.jax_hooks._product_flops import count_product_flops
+from unisono._src.jax_hooks._matmul_flops import count_matmul_flops
 from unisono._src.jax_hooks._recomputation import keep_recomputation, primitive_names
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,

@@ -43,7 +43,7 @@ def install_tensor_methods(make_shape: Callable[[tuple[int, ...]], Any]) -> None
     hooks.wrap(ArrayImpl, "__int__", _accept_one_element, expects="(self)", why=why)
 
 
-def add_array_properties(properties: dict[str, property]) -> None:
+def install_array_properties(properties: dict[str, property]) -> None:
     """Gives arrays and tracers properties of these names."""
     for kind in (ArrayImpl, Tracer):
         for name, each in properties.items():

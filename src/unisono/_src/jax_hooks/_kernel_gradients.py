@@ -14,7 +14,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from unisono._src.jax_hooks._equations import change_equations
 
 
-def untranspose_products(program: ClosedJaxpr) -> ClosedJaxpr:
+def untranspose_matmuls(program: ClosedJaxpr) -> ClosedJaxpr:
     """``program`` with every transpose of a product of two matrices as the product in the other order. Same bits."""
     return change_equations(program, _change)
 

@@ -27,7 +27,7 @@ _COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 OPERATORS: Final = (*_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC), *_COMPARISONS)
 
 
-def accept_lists(convert: Callable[[Any, Any], Any]) -> None:
+def install_list_operands(convert: Callable[[Any, Any], Any]) -> None:
     """Installs the hook. ``convert(numbers, array)`` makes an operand of ``array`` out of a list or NumPy's values."""
 
     def wrap_operator(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

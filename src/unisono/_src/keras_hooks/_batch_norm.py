@@ -19,7 +19,7 @@ from unisono._src import hooks
 from unisono._src.replicas import context
 
 
-def synchronize_batch_norm() -> None:
+def install_synchronized_batch_norm() -> None:
     """Installs the hook."""
     why = "BatchNormalization(synchronized=True) takes its statistics over all replicas"
     hooks.wrap(keras.layers.BatchNormalization, "__init__", _accept_synchronized, expects=_INIT, why=why)

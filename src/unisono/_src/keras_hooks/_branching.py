@@ -18,7 +18,7 @@ from unisono._src.jax_hooks import is_evaluating
 from unisono._src.keras_hooks._variables import StateScope
 
 
-def route_branches(traced_cond: Callable[[StateScope, Any, Any, Any], Any]) -> None:
+def install_branch_routing(traced_cond: Callable[[StateScope, Any, Any, Any], Any]) -> None:
     """Installs the hook: inside one of our scopes, ``traced_cond(scope, predicate, true_fn, false_fn)`` is called.
 
     Where operations are carried out one by one, the predicate is known, and Python chooses.

@@ -27,7 +27,7 @@ from unisono._src.keras_hooks._trainer import run_inside
 _ATTRIBUTE: Final = "_unisono_purged_values"
 
 
-def restore_values_on_error() -> None:
+def install_value_restoration() -> None:
     """Installs the handler by which variables keep their values when a step fails."""
     why = "a model keeps its values when a step could not be traced"
     hooks.wrap(
@@ -41,7 +41,7 @@ def restore_values_on_error() -> None:
     run_inside(("fit", "evaluate", "predict"), _restoring)
 
 
-def use_compiled_trainable_flags() -> None:
+def install_compiled_trainable_flags() -> None:
     """Installs the handler by which `compile` decides what is trained."""
     why = "a model trains the weights that were trainable when it was compiled"
     hooks.require(Trainer, "_compiled_trainable_state", expects="instance attribute", why=why)

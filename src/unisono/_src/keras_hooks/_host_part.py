@@ -46,13 +46,13 @@ class HostPart:
     Attributes:
         graph: the functional model that it is a part of.
         before: its nodes before the cut, in order.
-        behind: its nodes behind the cut.
+        after: its nodes after the cut.
         crossing: the tensors that cross it.
     """
 
     graph: Any
     before: list[Any]
-    behind: list[Any]
+    after: list[Any]
     crossing: list[Any]
 
     def __call__(self, x: Any) -> dict[str, Any]:
@@ -64,13 +64,13 @@ class HostPart:
             for number, tensor in enumerate(self.crossing)
         }
 
-    def continue_behind(self, crossed: dict[str, Any], **options: Any) -> Any:
+    def run_after_cut(self, crossed: dict[str, Any], **options: Any) -> Any:
         """The model's outputs."""
         values = {
             id(tensor): mask_ragged_inputs(crossed[_CROSSING.format(number)])
             for number, tensor in enumerate(self.crossing)
         }
-        _run(self.behind, values, **options)
+        _run(self.after, values, **options)
         outputs = [values[id(tensor)] for tensor in self.graph.outputs]
         return unpack_singleton(keras.tree.pack_sequence_as(self.graph._outputs_struct, outputs))
 
@@ -114,7 +114,7 @@ def host_part(model: Any, x_spec: Callable[[], Any], trains: bool) -> HostPart |
     return part
 
 
-def accept_text() -> None:
+def install_text_inputs() -> None:
     """Installs the hook."""
     why = "text stays on the host: layers and models accept it without making JAX arrays of it"
     handle_layer_calls(CallHandler(name="text", adapt=_keep_text))
@@ -123,9 +123,9 @@ def accept_text() -> None:
     hooks.wrap(Functional, "_standardize_inputs", _standardize_text, expects="(self, inputs)", why=why)
     hooks.wrap(Functional, "_convert_inputs_to_tensors", _convert_all_but_text, expects="(self, flat_inputs)", why=why)
     hooks.wrap(keras.Sequential, "build", _build_for_text, expects="(self, input_shape=None)", why=why)
-    why = "a model whose layers for text have run on the host continues behind them"
+    why = "a model whose layers for text have run on the host continues after them"
     call = "(self, inputs, training=None, mask=None, **kwargs)"
-    hooks.wrap(Functional, "call", _continue_behind_the_cut, expects=call, why=why)
+    hooks.wrap(Functional, "call", _continue_after_cut, expects=call, why=why)
     hooks.wrap(Functional, "_assert_input_compatibility", _accept_crossed, expects="(self, *args)", why=why)
     hooks.require(Functional, "_nodes_by_depth", expects="instance attribute", why="where to cut the graph")
 
@@ -168,12 +168,12 @@ def _build_for_text(original: Any) -> Any:
     return build
 
 
-def _continue_behind_the_cut(original: Any) -> Any:
+def _continue_after_cut(original: Any) -> Any:
     def call(self: Any, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         if _has_crossed(inputs):
             part = _host_part_of(self)
             assert part is not None, "what has crossed the cut came from this part"
-            return part.continue_behind(inputs, training=training, **kwargs)
+            return part.run_after_cut(inputs, training=training, **kwargs)
         return original(self, inputs, training=training, mask=mask, **kwargs)
 
     return call
@@ -207,11 +207,11 @@ def _cut(graph: Any) -> HostPart | None:
             before.insert(0, node)
     if not before:
         return None
-    behind = [node for node in nodes if node not in before]
-    made = {id(tensor) for node in behind for tensor in node.outputs}
-    taken = [tensor for node in behind for tensor in node.input_tensors] + graph.outputs
+    after = [node for node in nodes if node not in before]
+    made = {id(tensor) for node in after for tensor in node.outputs}
+    taken = [tensor for node in after for tensor in node.input_tensors] + graph.outputs
     crossing = list({id(tensor): tensor for tensor in taken if id(tensor) not in made}.values())
-    return HostPart(weakref.proxy(graph), before, behind, crossing)
+    return HostPart(weakref.proxy(graph), before, after, crossing)
 
 
 def _as_crossing(value: Any, dtype: str) -> Any:

@@ -38,7 +38,7 @@ class _OneSeed(keras.random.SeedGenerator):
         return self._seed
 
 
-def initialize_in_shards() -> None:
+def install_sharded_initialization() -> None:
     """Installs the hook."""
     why = "a sharded variable is initialised in its shards"
     hooks.wrap(JaxVariable, "_initialize_with_initializer", _initialize, expects="(self, initializer)", why=why)

@@ -84,7 +84,7 @@ _calls: Final = _Dispatcher()
 _stateless_calls: Final = _Dispatcher()
 
 
-def dispatch_layer_calls() -> None:
+def install_layer_call_dispatcher() -> None:
     """Installs the hook, without handlers."""
     hooks.wrap(
         keras.Layer,

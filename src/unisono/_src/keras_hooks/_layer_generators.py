@@ -20,7 +20,7 @@ from keras.src.utils.tracking import Tracker
 
 from unisono._src import hooks
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls, handle_stateless_calls
-from unisono._src.keras_hooks._training_call import call_before_training
+from unisono._src.keras_hooks._training_call import install_call_before_training
 from unisono._src.keras_hooks._variables import StateScope, enclosing_state_scope, outside_traces
 
 _ATTRIBUTE = "_unisono_generator_{name}"
@@ -34,7 +34,7 @@ class _Calls(threading.local):
 _calls = _Calls()
 
 
-def track_current_layer() -> None:
+def install_current_layer_tracking() -> None:
     """Installs the hook, and the one by which models are called in training before they are trained."""
     handler = CallHandler(name="current layer", enter=_push, leave=_pop)
     handle_layer_calls(handler)
@@ -42,7 +42,7 @@ def track_current_layer() -> None:
     why = "a generator that a layer makes in a call becomes part of its state"
     hooks.require(Tracker, "lock", expects="(self, msg=None)", why=why)
     hooks.require(Tracker, "unlock", expects="(self)", why=why)
-    call_before_training()
+    install_call_before_training()
 
 
 def get_layer_generator(name: str, seed: int | None) -> Any:

@@ -15,7 +15,7 @@ from unisono._src import hooks
 from unisono._src.replicas import context
 
 
-def scale_losses() -> None:
+def install_loss_scaling() -> None:
     """Installs the hook."""
     why = "without it the sum of the replicas' gradients is N times too large"
     hooks.require(loss.Loss, "__call__", expects="calls reduce_weighted_values", why=why)

@@ -46,7 +46,7 @@ Compute the loss from the variables inside the tape:
     gradients = tape.gradient(loss, model.trainable_variables)"""
 
 
-def sum_gradients() -> None:
+def install_gradient_all_reduce() -> None:
     """Installs the hook."""
     why = "an optimizer applies the sum of all replicas' gradients"
     for kind in (BaseOptimizer, LossScaleOptimizer):

@@ -26,7 +26,7 @@ from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_call
 _CONTAINERS: Final = (dict, list, tuple)
 
 
-def accept_ragged_inputs() -> None:
+def install_ragged_inputs() -> None:
     """Installs the hook."""
     handle_layer_calls(CallHandler(name="ragged inputs", adapt=_adapt_call))
     handle_stateless_calls(CallHandler(name="ragged inputs", adapt=_adapt_stateless_call))

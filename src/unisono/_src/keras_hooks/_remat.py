@@ -68,7 +68,7 @@ class _Running(threading.local):
 _running = _Running()
 
 
-def rematerialize_with_state(rematerialize: Rematerialize) -> None:
+def install_remat(rematerialize: Rematerialize) -> None:
     """Installs the hook: ``rematerialize`` is called in the place of `jax.checkpoint`."""
     why = "layers that are computed again keep what they assign, and `training`"
     hooks.wrap(backend.core, "remat", lambda original: lambda f: rematerialize(f), expects="(f)", why=why)

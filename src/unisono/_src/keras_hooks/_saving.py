@@ -65,7 +65,7 @@ class WeightsFolders:
     load: Callable[..., Any]
 
 
-def write_on_chief() -> None:
+def install_chief_only_writes() -> None:
     """Installs the hook on what writes."""
     why = "of several processes only the chief writes, and a file is there completely or not at all"
     for name in ("save", "save_weights"):
@@ -87,7 +87,7 @@ def write_on_chief() -> None:
     hooks.require(keras.callbacks.ModelCheckpoint, "_get_file_path", expects="(self, epoch, batch, logs)", why=why)
 
 
-def route_weights_folders(folders: WeightsFolders) -> None:
+def install_weights_folders(folders: WeightsFolders) -> None:
     """Installs the hook on paths without a file's ending: `save_weights("ckpt_3")`, `load_weights("ckpt_3")`."""
     why = "weights can be saved as a folder of a checkpoint, as tf.keras did"
     hooks.wrap(

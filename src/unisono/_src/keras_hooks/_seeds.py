@@ -25,7 +25,7 @@ from unisono._src.replicas import context
 _STATE_NAME: Final = "seed_generator_state"
 
 
-def seed_draws() -> None:
+def install_replica_seeds() -> None:
     """Installs the hook."""
     hooks.wrap(
         seed_generator.SeedGenerator,

@@ -31,7 +31,7 @@ _ADD_WEIGHT = (
 _WHOLE: Final = "_unisono_whole"
 
 
-def split_weights() -> None:
+def install_partitioned_weights() -> None:
     """Installs the hook."""
     why = "a weight is split over parameter servers as the partitioner of its strategy says"
     hooks.wrap(keras.Layer, "add_weight", _split_if_large, expects=_ADD_WEIGHT, why=why)

@@ -23,7 +23,7 @@ OUTSIDE = """{name}(data) was called outside fit, evaluate and predict. Call mod
 _ON_BATCH = {"train_step": "train_on_batch", "test_step": "test_on_batch", "predict_step": "predict_on_batch"}
 
 
-def accept_steps_without_state() -> None:
+def install_steps_without_state() -> None:
     """Installs the hook."""
     for name in _ON_BATCH:
         hooks.wrap(

@@ -18,7 +18,7 @@ from unisono._src import hooks
 _hidden: Final[list[Any]] = []
 
 
-def hide_tensorflow(dataset: type[Any]) -> None:
+def install_tensorflow_substitutes(dataset: type[Any]) -> None:
     """Installs the hook. ``dataset`` is what Keras takes for `tf.data.Dataset` in the `adapt` of its layers."""
     why = "with `tensorflow` in sys.modules, Keras on JAX would take Unisono for TensorFlow"
     hooks.wrap(module_utils.LazyModule, "available", _unavailable, expects="source e8b4e890e415", why=why)

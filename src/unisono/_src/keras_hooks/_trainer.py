@@ -99,7 +99,7 @@ COMPILE_SIGNATURE: Final = (
 )
 
 
-def route_trainer(methods: TrainerMethods) -> None:
+def install_trainer_routing(methods: TrainerMethods) -> None:
     """Installs the hook."""
     why = "a model trains with the strategy in whose scope it was made"
     hooks.wrap(JAXTrainer, "__init__", _remember_owner, expects="(self)", why=why)

@@ -40,7 +40,7 @@ class _Current(threading.local):
 _current = _Current()
 
 
-def inherit_training() -> None:
+def install_training_inheritance() -> None:
     """Installs the hook by which a layer without `training` uses that of the layer that calls it."""
     why = "a layer without `training` uses that of the layer that calls it"
     # Their code holds the name under which Keras keeps the context; under another one it would never be found.
@@ -60,7 +60,7 @@ def inherit_training() -> None:
     )
 
 
-def preserve_explicit_training() -> None:
+def install_explicit_training() -> None:
     """Installs the hook by which `training` that a layer of a functional model was given explicitly stays."""
     handle_layer_calls(CallHandler(name="explicit training", enter=_count_nodes, leave=_forget_implicit_training))
     why = "Dropout(0.5)(x, training=True) in a functional model stays on in predict"

@@ -30,7 +30,7 @@ _KNOWN_PACKAGES: Final = ("keras", "unisono")
 _installed: list[bool] = []
 
 
-def call_before_training() -> None:
+def install_call_before_training() -> None:
     """Installs the hook."""
     hooks.wrap(
         JAXTrainer,

@@ -35,7 +35,7 @@ _is_updating: Final = contextvars.ContextVar("_is_updating", default=False)
 _creating: Final[contextvars.ContextVar[tuple[Any] | None]] = contextvars.ContextVar("_creating", default=None)
 
 
-def follow_optimizer_variables() -> None:
+def install_optimizer_variable_roles() -> None:
     """Installs the hook."""
     why = "the variables of an optimizer are stored like the weights that they belong to"
     hooks.wrap(
@@ -122,7 +122,7 @@ def updating_weights() -> Iterator[None]:
         _is_updating.reset(token)
 
 
-def as_layers_read_it(variable: Any, value: Any) -> Any:
+def gather_for_read(variable: Any, value: Any) -> Any:
     """``value`` of a variable as code reads it: in a program over all devices, and outside updates, whole."""
     owner = get_owner(variable)
     if owner is None or not owner.placement.shards_variables or not isinstance(value, jax.core.Tracer):

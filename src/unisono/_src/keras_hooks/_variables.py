@@ -27,7 +27,7 @@ from unisono._src.jax_hooks import NotEvaluableError, evaluate_traced
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
 from unisono._src.keras_hooks._on_read_variables import become_on_read
 from unisono._src.keras_hooks._variable_layouts import (
-    as_layers_read_it,
+    gather_for_read,
     layout_of,
     note_role,
     remember_owned,
@@ -121,7 +121,7 @@ class StateScope(keras.StatelessScope):
         raise NotImplementedError
 
 
-def bind_variables() -> None:
+def install_variable_binding() -> None:
     """Installs the hook."""
     why = "a variable belongs to the strategy in whose scope it was made"
     hooks.wrap(JaxVariable, "__init__", _init_with_owner, expects=_INIT, why=why, inherited=True)
@@ -332,7 +332,7 @@ def _value(self: Any) -> Any:
     if not isinstance(stateless, StateScope):
         report_read(self, value)
     # Cast first: half the bytes are gathered.
-    return as_layers_read_it(self, self._maybe_autocast(value))
+    return gather_for_read(self, self._maybe_autocast(value))
 
 
 def _assign_add(self: Any, value: Any) -> Any:

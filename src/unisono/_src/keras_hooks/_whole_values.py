@@ -25,7 +25,7 @@ from unisono._src.replicas import context
 _DONE: Final = -1
 
 
-def read_whole_values() -> None:
+def install_whole_value_reads() -> None:
     """Installs the hook."""
     why = "NumPy gets the whole value of a sharded variable, of which no second copy stays in memory"
     hooks.patch(JaxVariable, "__array__", _to_numpy, expects="source 6b92092bcd9d", why=why, inherited=True)

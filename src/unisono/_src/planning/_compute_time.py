@@ -13,7 +13,7 @@ from unisono._src.planning._model_call import ExaminedModel
 from unisono._src.planning._timed_step import prepare_step, time_steps
 
 # Devices that compute at once while their speed is measured. Each has a program of its own.
-_MOST_AT_ONCE: Final = 8
+_MAX_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class ComputeTimer:
         if self.cores is None:
             return 1, 1.0
         at_once = min(num_devices, self.cores)
-        measurable = min(at_once, len(jax.devices("cpu")), _MOST_AT_ONCE)
+        measurable = min(at_once, len(jax.devices("cpu")), _MAX_AT_ONCE)
         return measurable, num_devices / at_once
 
     def _measure(self, at_once: int, rows: int) -> float:

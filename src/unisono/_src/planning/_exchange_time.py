@@ -88,7 +88,7 @@ def _over_devices(placement: Placement, devices: list[Any]) -> Placement | None:
 
 def measure_processes(collectives: Sequence[Collective]) -> Measured:
     """Between 2 and 4 processes of this machine with a CPU device each, as `unisono run -n` starts them."""
-    # Sums are one message there (`Placement.needs_merged_sums`).
+    # Sums are one message there (`Placement.needs_combined_all_reduces`).
     summed = sum(each.num_bytes for each in collectives if each.kind == "all-reduce")
     others = [each for each in collectives if each.kind != "all-reduce"]
     merged = [*([Collective("all-reduce", summed)] if summed else []), *others]

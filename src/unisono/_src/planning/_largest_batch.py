@@ -14,7 +14,7 @@ from unisono._src.core import format_bytes
 # an eighth larger, few programs are compiled, and kernels get sizes that they like.
 _SIGNIFICANT_BITS: Final = 4
 _FIRST_ROWS: Final = 8
-_MOST_ROWS: Final = 2**20
+_MAX_ROWS: Final = 2**20
 
 NOT_EVEN_ONE = """{function}: a step with one row on each of {replicas} replicas needs {needed} on a device, and {limit}
 may be used. Divide the model among devices (unisono.FullyShardedStrategy), compute activations again (unisono.remat),
@@ -53,7 +53,7 @@ def search_largest_batch(
         needed = found[rows]
         return needed is not None and needed <= limit
 
-    most = _MOST_ROWS if num_rows is None else max(1, num_rows // replicas)
+    most = _MAX_ROWS if num_rows is None else max(1, num_rows // replicas)
     most = _round_down(most)
     low, high = min(_FIRST_ROWS, most), most + 1
     while not fits(low):
@@ -96,7 +96,7 @@ def _guess(found: dict[int, int | None], low: int, high: int, limit: int) -> int
     else:
         (rows, size), (more_rows, more_size) = points[-2:]
         slope = max(1.0, (more_size - size) / (more_rows - rows))
-        guess = low + int(min((limit - base) / slope, _MOST_ROWS))
+        guess = low + int(min((limit - base) / slope, _MAX_ROWS))
     return min(max(_round_down(guess), _next(low)), _round_down(high - 1))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from unisono._src.core import PARTS
 
-_MOST: Final = 1e15  # of steps, devices, seconds: a larger number is a mistake in the file
+_MAX_PLAUSIBLE: Final = 1e15  # of steps, devices, seconds: a larger number is a mistake in the file
 _SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -80,7 +80,7 @@ class FitRecord:
         """The time of all its epochs, by parts; what was computed again is not counted."""
         lines = self.epochs or self.intervals
         seconds = {name: [get_number(line.get("parts", {}), name) for line in lines] for name in PARTS}
-        return {name: sum(each for each in values if 0 <= each < _MOST) for name, values in seconds.items()}
+        return {name: sum(each for each in values if 0 <= each < _MAX_PLAUSIBLE) for name, values in seconds.items()}
 
     @property
     def metric_names(self) -> list[str]:
@@ -149,7 +149,7 @@ def get_count(values: Mapping[str, Any], name: str, default: int = 0) -> int:
     (2, 1)
     """
     number = get_number(values, name, default)
-    return int(number) if 0 <= number < _MOST else default
+    return int(number) if 0 <= number < _MAX_PLAUSIBLE else default
 
 
 def get_object(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:

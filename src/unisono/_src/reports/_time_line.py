@@ -12,7 +12,7 @@ HappeningKind = Literal["start", "restart", "preemption", "excluded", "end"]
 
 
 @dataclass(frozen=True)
-class Happening:
+class RunEvent:
     """One event: when (seconds since 1970), what, and at which step training continues, if that is known.
 
     ``cause``: why training was interrupted, for a restart or a preemption; it is part of ``text``.
@@ -26,10 +26,10 @@ class Happening:
     cause: str = ""
 
 
-def list_happenings(run: Run) -> list[Happening]:
+def list_happenings(run: Run) -> list[RunEvent]:
     """All of them, in order. The cause of a restart is the launcher's if there was one; else what the `fit` wrote."""
     causes = [event for event in run.events if event.get("event") in ("failed", "preempted")]
-    found: list[Happening] = []
+    found: list[RunEvent] = []
     for fit in run.fits:
         for number, attempt in enumerate(fit.attempts):
             found.append(_describe_start(run, fit, number, causes))
@@ -38,14 +38,14 @@ def list_happenings(run: Run) -> list[Happening]:
     for event in run.events:
         if event.get("event") == "excluded":
             text = f"{event.get('what', 'a worker')} is left out from now on"
-            found.append(Happening(get_number(event, "time"), "excluded", text))
+            found.append(RunEvent(get_number(event, "time"), "excluded", text))
         elif event.get("event") == "end" and event.get("code"):
             text = f"the job ended with exit code {event['code']}: {event.get('why', '')}"
-            found.append(Happening(get_number(event, "time"), "end", text))
+            found.append(RunEvent(get_number(event, "time"), "end", text))
     return sorted(found, key=lambda each: each.time)
 
 
-def list_restarts(run: Run) -> list[Happening]:
+def list_restarts(run: Run) -> list[RunEvent]:
     """Restarts and preemptions alone."""
     return [each for each in list_happenings(run) if each.kind in ("restart", "preemption")]
 
@@ -82,18 +82,18 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[str, Any]]) -> Happening:
+def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[str, Any]]) -> RunEvent:
     start = fit.attempts[number].start
     time, step = get_number(start, "time"), get_count(start, "step")
     where = f"from step {step:,}" if start.get("resumed") else "from the beginning"
     name = "" if len(run.fits) == 1 else f"fit {fit.number} "
     if number == 0 and not start.get("resumed"):
-        return Happening(time, "start", f"{name}starts on {_count_devices(start)}", fit.number, step)
+        return RunEvent(time, "start", f"{name}starts on {_count_devices(start)}", fit.number, step)
     since = get_number(fit.attempts[number - 1].start, "time") if number else 0.0
     cause = next((each for each in reversed(causes) if since < get_number(each, "time") < time), None)
     reason = fit.attempts[number - 1].reason if number else None
     if cause is None and reason == "finished":  # and has more epochs now
-        return Happening(time, "start", f"{name}continues {where} on {_count_devices(start)}", fit.number, step)
+        return RunEvent(time, "start", f"{name}continues {where} on {_count_devices(start)}", fit.number, step)
     if cause is not None:
         why, preempted = str(cause.get("cause", "")), cause.get("event") == "preempted"
     else:
@@ -102,15 +102,15 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
     kind: HappeningKind = "preemption" if preempted else "restart"
     text = f"{why}; {name}continues {where} on {_count_devices(start)}"
     if cause is None:
-        return Happening(time, kind, text, fit.number, step, why)
+        return RunEvent(time, kind, text, fit.number, step, why)
     failed = get_number(cause, "time")
-    return Happening(failed, kind, f"{text}, {format_seconds(time - failed)} later", fit.number, step, why)
+    return RunEvent(failed, kind, f"{text}, {format_seconds(time - failed)} later", fit.number, step, why)
 
 
-def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> Happening:
+def _describe_end(fit: FitRecord, end: Mapping[str, Any]) -> RunEvent:
     step = get_count(end, "step")
     text = f"fit {fit.number}: {end.get('reason', 'ended')}, at step {step:,}"
-    return Happening(get_number(end, "time"), "end", text, fit.number, step)
+    return RunEvent(get_number(end, "time"), "end", text, fit.number, step)
 
 
 def _count_devices(start: Mapping[str, Any]) -> str:

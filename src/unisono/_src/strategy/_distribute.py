@@ -11,11 +11,11 @@ from unisono._src.devices import Placement
 from unisono._src.processes import processes
 from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
 from unisono._src.strategy._distributed_dataset import DistributedDataset
-from unisono._src.strategy._distribution import AssignBatches, Distribution, SplitRows
+from unisono._src.strategy._distribution import AssignBatches, BatchDistribution, SplitRows
 from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 from unisono._src.strategy._input_context import InputContext, ValueContext
 from unisono._src.strategy._options import InputOptions, check_input_options
-from unisono._src.strategy._replica_inputs import ReplicaInputs
+from unisono._src.strategy._replica_sender import ReplicaSender
 
 _FROM_DATASET = "experimental_distribute_dataset"
 _FROM_FUNCTION = "distribute_datasets_from_function"
@@ -37,7 +37,7 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
             everyone = processes()
             part = worker_dataset(dataset, everyone.index, everyone.count, placement.num_replicas)
             return _assign_batches(placement, part, options)
-    return _distribute(dataset, SplitRows(_replica_inputs(placement, options)), options)
+    return _distribute(dataset, SplitRows(_replica_sender(placement, options)), options)
 
 
 def distribute_from_function(placement: Placement, dataset_fn: Any, options: InputOptions | None) -> DistributedDataset:
@@ -60,7 +60,7 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
 
 
 def _assign_batches(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
-    distribution = AssignBatches(_replica_inputs(placement, options), lambda: _has_fixed_shapes(dataset))
+    distribution = AssignBatches(_replica_sender(placement, options), lambda: _has_fixed_shapes(dataset))
     assembler = (
         GlobalStepAssembler(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
     )
@@ -70,15 +70,18 @@ def _assign_batches(placement: Placement, dataset: Dataset, options: InputOption
 def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
     """What a function returns for each replica, on its device."""
     number = placement.num_replicas
-    return ReplicaInputs(placement).send([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
+    return ReplicaSender(placement).send([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
 
 
-def _replica_inputs(placement: Placement, options: InputOptions) -> ReplicaInputs:
-    return ReplicaInputs(placement, on_host=options.experimental_fetch_to_device is False)
+def _replica_sender(placement: Placement, options: InputOptions) -> ReplicaSender:
+    return ReplicaSender(placement, on_host=options.experimental_fetch_to_device is False)
 
 
 def _distribute(
-    dataset: Dataset, distribution: Distribution, options: InputOptions, assembler: GlobalStepAssembler | None = None
+    dataset: Dataset,
+    distribution: BatchDistribution,
+    options: InputOptions,
+    assembler: GlobalStepAssembler | None = None,
 ) -> DistributedDataset:
     # What cannot be distributed is refused here, as far as that is known before any of the user's functions has run.
     known = dataset.known_element_spec

@@ -10,7 +10,7 @@ from unisono._src.data.feed import HostBatches
 from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
 from unisono._src.strategy._distributed_iterator import DistributedIterator
-from unisono._src.strategy._distribution import Distribution, SplitRows
+from unisono._src.strategy._distribution import BatchDistribution, SplitRows
 from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 from unisono._src.strategy._grouped_steps import SendInGroups
 
@@ -48,7 +48,11 @@ class DistributedDataset:
     """
 
     def __init__(
-        self, dataset: Dataset, distribution: Distribution, num_ahead: int, assembler: GlobalStepAssembler | None = None
+        self,
+        dataset: Dataset,
+        distribution: BatchDistribution,
+        num_ahead: int,
+        assembler: GlobalStepAssembler | None = None,
     ) -> None:
         self._dataset, self._distribution, self._num_ahead = dataset, distribution, num_ahead
         self._assembler = assembler

@@ -26,7 +26,7 @@ from unisono._src.data.plans import (
     map_deferred,
     map_leaves,
 )
-from unisono._src.strategy._replica_inputs import ReplicaInputs
+from unisono._src.strategy._replica_sender import ReplicaSender
 
 _NO_ROWS: Final = """experimental_distribute_dataset: {name} has no rows to split over {number} replicas: {leaf}.
 Expected batches, in every part of an element. Write dataset.batch(global_batch_size) as the last step before it."""
@@ -35,7 +35,7 @@ _UNEQUAL_ROWS: Final = """experimental_distribute_dataset: parts of one batch ha
 Expected equally many, since row i of every part goes to the same replica. Make them equal with map or padded_batch."""
 
 
-class Distribution(Operation):
+class BatchDistribution(Operation):
     """An operation whose elements hold a value for each replica."""
 
     keeps_random_access = True
@@ -50,11 +50,11 @@ class Distribution(Operation):
 
 
 @dataclass(frozen=True)
-class SplitRows(Distribution):
+class SplitRows(BatchDistribution):
     """Replica i gets the rows [i·c, (i+1)·c) of a batch of b rows, where c = ceil(b / replicas): every batch is split
     by the rows that it has, none is padded, and the last replicas of a small batch get none."""
 
-    replicas: ReplicaInputs
+    replicas: ReplicaSender
 
     def cardinality(self, upstream: int) -> int:
         return upstream
@@ -128,12 +128,12 @@ class SplitRows(Distribution):
 
 
 @dataclass(frozen=True)
-class AssignBatches(Distribution):
+class AssignBatches(BatchDistribution):
     """Successive elements, batches of one replica, go to successive replicas. Where the last ones do not suffice for
     all replicas, the remaining replicas get batches without rows; if elements have a fixed shape, which such batches
     would not have, that step is left out."""
 
-    replicas: ReplicaInputs
+    replicas: ReplicaSender
     has_fixed_shapes: Callable[[], bool]
     """Only called where the last step is short: the answer may need an element."""
 

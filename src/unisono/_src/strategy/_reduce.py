@@ -142,7 +142,7 @@ def _reduce_program(operation: ReduceOp, axis: Any, is_scalar: bool, placement: 
         stacked = Sharded(array, is_scalar, placement).stacked
         axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
         inner = tuple(each + 1 if each >= 0 else each for each in axes)
-        if not placement.needs_merged_sums:
+        if not placement.needs_combined_all_reduces:
             return _reducer(operation, (0, *inner))(stacked)
         own = _reducer(operation, inner)(stacked) if inner else stacked
         return apply_packed(own, _reducer(operation, 0), lead=1)

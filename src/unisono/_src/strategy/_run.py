@@ -135,7 +135,7 @@ def _run_on_replicas(strategy: HasPlacement, function: Callable[[list[Any]], Any
     traced = _ReplicaProgram(strategy, function, inputs, on_read, outer, shards)
     each, same = PartitionSpec(placement.axis), PartitionSpec()
     program = jax.shard_map(
-        jax_hooks.merge_sums(traced, placement.axis) if placement.needs_merged_sums else traced,
+        jax_hooks.combine_all_reduces(traced, placement.axis) if placement.needs_combined_all_reduces else traced,
         mesh=placement.mesh,
         in_specs=(each, each, shards.specs),
         out_specs=(each, same, each, same, shards.specs),
@@ -235,7 +235,7 @@ class _ReplicaProgram:
         )
 
     def _early_sums(self, replica: Replica, results: list[Any], own_values: list[Any]) -> _EarlySums:
-        if not self._strategy.placement.needs_merged_sums:
+        if not self._strategy.placement.needs_combined_all_reduces:
             return _EarlySums([None] * len(results), [None] * len(own_values))
         is_sum = [variable.aggregation == "sum" for variable in self.written_on_read]
         return replica.sum(  # type: ignore[no-any-return]

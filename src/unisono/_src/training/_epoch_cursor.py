@@ -70,7 +70,7 @@ class EpochCursor:
 
     @property
     def batch_spec(self) -> Any:
-        """Shapes and dtypes of an ordinary batch."""
+        """Shapes and dtypes of a regular batch."""
         return self.feed.batch_spec
 
     @property
@@ -106,15 +106,15 @@ class EpochCursor:
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="unisono-next-pass")
             self._next_pass = self._thread.submit(self.feed.open)
 
-    def next_chunk(self, most: int) -> StepChunk | None:
-        """The next steps of this epoch, at most ``most``; None at its end."""
+    def next_chunk(self, max_steps: int) -> StepChunk | None:
+        """The next steps of this epoch, at most ``max_steps``; None at its end."""
         left = None if self._steps is None else self._steps - self._seen_in_epoch
         if left == 0 or self._epoch_is_over:
             return None
-        chunk = self._open_pass().next_chunk(most if left is None else min(most, left), left)
+        chunk = self._open_pass().next_chunk(max_steps if left is None else min(max_steps, left), left)
         if chunk is None and self.feed.is_endless:
             self._end_pass()
-            chunk = self._open_pass().next_chunk(min(most, left or most), left)
+            chunk = self._open_pass().next_chunk(min(max_steps, left or max_steps), left)
         if chunk is None:
             self._end_early()
             return None

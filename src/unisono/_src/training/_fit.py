@@ -309,7 +309,7 @@ def _describe_resume(saved: LoadedCheckpoint, epochs: int) -> str:
     if _is_finished(saved, epochs):
         return f"Training already finished; restored {saved.folder}."
     position = saved_position(saved, "input")
-    steps = f", after {position['seen_in_epoch']} of its steps" if saved.state["within"] else ""
+    steps = f", after {position['seen_in_epoch']} of its steps" if saved.state["mid_epoch"] else ""
     return f"Training resumes with epoch {saved.state['epoch'] + 1}{steps}; restored {saved.folder}."
 
 

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 
 # Reading more takes longer than a person would wait: 9 ms for 50 million labels of 4 bytes.
-_MOST_LABELS: Final = 50_000_000
+_MAX_LABELS: Final = 50_000_000
 
 OUT_OF_RANGE = """The labels y have class {largest} in row {row}, and the model has outputs for classes 0 to {last}.
 Count the classes from 0, as in y - 1, or give the last layer an output for each of them: Dense({needed})."""
@@ -16,7 +16,7 @@ Count the classes from 0, as in y - 1, or give the last layer an output for each
 
 def check_label_range(model: Any, y: Any) -> None:
     """Raises `ValueError` if class numbers in the array ``y`` are too large for the model, which is built."""
-    if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or not 0 < y.size <= _MOST_LABELS:
+    if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or not 0 < y.size <= _MAX_LABELS:
         return
     loss = keras.losses.get(model.loss) if isinstance(model.loss, str) else model.loss
     shape = _output_shape(model)

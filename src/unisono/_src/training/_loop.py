@@ -123,13 +123,13 @@ class Loop:
 
     def next_chunk(self, cursor: EpochCursor) -> StepChunk | None:
         """The steps of the next call; None at the end of the epoch."""
-        most = min([self._steps_per_call.steps, *(each.steps_left(self._steps) for each in self._call_ends_at)])
+        max_steps = min([self._steps_per_call.steps, *(each.steps_left(self._steps) for each in self._call_ends_at)])
         facts = active_fit_facts()
         if facts is None:
-            return cursor.next_chunk(most)
+            return cursor.next_chunk(max_steps)
         self._overlap.begin_wait()
         try:
-            return cursor.next_chunk(most)
+            return cursor.next_chunk(max_steps)
         finally:
             self._overlap.end_wait(facts)
 

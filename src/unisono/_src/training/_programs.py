@@ -19,15 +19,15 @@ from unisono._src.core import active_fit_facts, measure
 from unisono._src.data.feed import StepChunk
 from unisono._src.devices import Placement
 from unisono._src.jax_hooks import (
-    count_product_flops,
+    combine_row_sums,
+    count_matmul_flops,
     gather_where_used,
     keep_recomputation,
     keep_rows_major,
     make_partitionable,
-    merge_row_sums,
-    overwrite_products,
     primitive_names,
-    untranspose_products,
+    reuse_logits,
+    untranspose_matmuls,
 )
 from unisono._src.keras_hooks import MetricsView, is_traced, metrics_view, use_lowerings
 from unisono._src.training._custom_steps import forget_steps
@@ -196,14 +196,14 @@ def build_program(
     if placement.shards_variables:
         traced = _keep_layout(traced, carry_layout)
     read = _from_trace(_adapt(reading, placement), jax.tree.structure(batch))
-    most = 1
+    max_steps = 1
     if form == "plain":
         call = _plain_call(traced, read, stacked=kind == "predict")
     elif kind == "predict":
-        most = min(_PREDICT_STEPS, chunk.capacity)
-        call = _stacking_loop_call(traced, read, shapes[1], most)
+        max_steps = min(_PREDICT_STEPS, chunk.capacity)
+        call = _stacking_loop_call(traced, read, shapes[1], max_steps)
     else:
-        most = chunk.capacity
+        max_steps = chunk.capacity
         block = block_size(placement)
         if view is None:
             call = _loop_call(traced, read, shapes[1], block)
@@ -215,7 +215,7 @@ def build_program(
     options = placement.compiler_options | (placement.large_step_options if is_large else {})
     options = keep_recomputation(options, jaxpr, placement.platform)
     lowered = jitted.lower(carry, chunk.operands, np.int32(0), np.int32(1))
-    return Program(kind, form, most, lowered.compile(options), count_product_flops(jaxpr.jaxpr))
+    return Program(kind, form, max_steps, lowered.compile(options), count_matmul_flops(jaxpr.jaxpr))
 
 
 def _keep_layout(step: Step, carry_layout: Any) -> Step:
@@ -234,11 +234,11 @@ def _keep_layout(step: Step, carry_layout: Any) -> Step:
 
 def _is_large(placement: Placement, jaxpr: Any) -> bool:
     """Whether a step keeps a GPU busy for longer than the host takes to call it."""
-    return placement.platform == "gpu" and count_product_flops(jaxpr.jaxpr) > _LARGE_STEP_FLOPS * placement.mesh.size
+    return placement.platform == "gpu" and count_matmul_flops(jaxpr.jaxpr) > _LARGE_STEP_FLOPS * placement.mesh.size
 
 
 def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any, *, is_large: bool) -> Form:
-    """An odd batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
+    """An irregular batch comes once per pass: plain. XLA:CPU runs a convolution in a loop several times slower
     than outside (50 against 14.5 ms for a small CNN): plain. So is a large step on a GPU: a loop gains nothing, takes
     twice as long to compile, and is slower inside (GPT-2 small: 75 against 72 ms a step, 31 against 21 s to compile).
     Everything else: loop."""
@@ -292,7 +292,7 @@ def _loop_call_with_final_logs(step: Step, read: Read, block: int, view: Metrics
     return call
 
 
-def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -> Callable[..., Any]:
+def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, max_steps: int) -> Callable[..., Any]:
     def call(carry: Any, operands: Any, start: Any, count: Any) -> tuple[Any, Any]:
         def body(index: Any, loop: Any) -> Any:
             carry, stacks = loop
@@ -300,7 +300,7 @@ def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -
             put = jax.lax.dynamic_update_index_in_dim
             return carry, jax.tree.map(lambda stack, leaf: put(stack, leaf, index, 0), stacks, result)
 
-        unset = jax.tree.map(lambda leaf: jnp.zeros((most, *leaf.shape), leaf.dtype), result_shapes)
+        unset = jax.tree.map(lambda leaf: jnp.zeros((max_steps, *leaf.shape), leaf.dtype), result_shapes)
         return jax.lax.fori_loop(0, count, body, (carry, unset))  # type: ignore[no-any-return]
 
     return call
@@ -309,16 +309,16 @@ def _stacking_loop_call(step: Step, read: Read, result_shapes: Any, most: int) -
 def _adapt(jaxpr: Any, placement: Placement, *, is_large: bool = False) -> Any:
     """The traced program in the form that XLA partitions correctly and well."""
     if is_large:
-        jaxpr = overwrite_products(jaxpr, placement.num_replicas)
+        jaxpr = reuse_logits(jaxpr, placement.num_replicas)
     if placement.mesh.size == 1:
         return keep_rows_major(jaxpr) if is_large else jaxpr
     if placement.shards_variables:
         jaxpr = gather_where_used(jaxpr, ahead=0 if placement.platform == "cpu" else 1)
     jaxpr = make_partitionable(jaxpr, placement.mesh, placement.num_replicas)
     if placement.platform == "cpu":
-        jaxpr = untranspose_products(jaxpr)
-    if placement.needs_merged_sums and not placement.shards_variables:
-        jaxpr = merge_row_sums(jaxpr, placement.sharded_rows, placement.num_replicas)
+        jaxpr = untranspose_matmuls(jaxpr)
+    if placement.needs_combined_all_reduces and not placement.shards_variables:
+        jaxpr = combine_row_sums(jaxpr, placement.sharded_rows, placement.num_replicas)
     return jaxpr
 
 

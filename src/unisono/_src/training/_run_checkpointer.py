@@ -24,7 +24,7 @@ from unisono._src.state.checkpoint import (
     RetentionRecord,
     Snapshot,
     delete_old_checkpoints,
-    load_newest_on_chief,
+    load_newest_via_chief,
 )
 from unisono._src.state.store import CheckpointSeries, LoadedCheckpoint, Location
 from unisono._src.training._resume import (
@@ -34,7 +34,7 @@ from unisono._src.training._resume import (
     programs_folder,
     run_folder,
 )
-from unisono._src.training._training_state import TrainingState, check_saved_counts
+from unisono._src.training._training_state import TrainingState, check_saved_fields
 
 # The flags of the vote after a call.
 _SAVE: Final = 1
@@ -78,10 +78,10 @@ class RunCheckpointer:
         if is_deterministic():
             use_cache(programs_folder(resume))
         self._series = CheckpointSeries(next_fit_folder(resume), "save")
-        self.saved: LoadedCheckpoint | None = load_newest_on_chief(self._series)
+        self.saved: LoadedCheckpoint | None = load_newest_via_chief(self._series)
         if self.saved is not None:
-            check_saved_counts(self.saved)
-        self._retention = RetentionRecord.from_json(self.saved.state["memory"] if self.saved else None)
+            check_saved_fields(self.saved)
+        self._retention = RetentionRecord.from_json(self.saved.state["retention"] if self.saved else None)
         self._resumed_from = [self.saved.number] if self.saved else []
         self._writer = CheckpointWriter(during=lambda: measure("checkpoint_write_seconds"))
         self._consensus = Consensus()
@@ -189,7 +189,7 @@ class RunCheckpointer:
     def _choose_folder(self, state: dict[str, Any], mark: str | None) -> Location:
         number = max([0, *self._series.steps()]) + 1
         self._retention.note(number, mark)
-        state["memory"] = self._retention.to_json()
+        state["retention"] = self._retention.to_json()
         self._newest = self._series.path(number)
         return self._newest
 

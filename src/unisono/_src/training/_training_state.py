@@ -35,21 +35,21 @@ NOT_A_RUN = """{folder} is not a checkpoint of a fit: its {name!r} is {found!r:.
 Give `resume` the folder of another run, or begin a new run in another folder."""
 
 
-def _is_whole(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-_COUNTS: Final[dict[str, Callable[[Any], bool]]] = {
-    "epoch": _is_whole,
-    "step": _is_whole,
-    "within": lambda value: type(value) is bool,
+_FIELDS: Final[dict[str, Callable[[Any], bool]]] = {
+    "epoch": _is_count,
+    "step": _is_count,
+    "mid_epoch": lambda value: type(value) is bool,
     "stopped": lambda value: type(value) is bool,
-    "finished": lambda value: value is None or _is_whole(value),
-    "watch": lambda value: value is None or type(value) is int,
+    "finished": lambda value: value is None or _is_count(value),
+    "nan_guard": lambda value: value is None or type(value) is int,
     "logs": lambda value: isinstance(value, dict),
-    "earlier": lambda value: isinstance(value, list) and all(isinstance(logs, dict) for logs in value),
+    "logs_of_epochs": lambda value: isinstance(value, list) and all(isinstance(logs, dict) for logs in value),
     "callbacks": lambda value: isinstance(value, dict),
-    "memory": lambda value: isinstance(value, dict),
+    "retention": lambda value: isinstance(value, dict),
 }
 
 
@@ -127,11 +127,11 @@ class TrainingState:
         arrays = {f"callbacks/{name}/{key}": array for name, state in states.items() for key, array in state[1].items()}
         return {
             "epoch": self.epoch,
-            "within": self.mid_epoch,
+            "mid_epoch": self.mid_epoch,
             "step": self.step,
             "logs": keras_hooks.pythonify(jax.device_get(self.logs or {})),
-            "watch": None if self.nan_guard is None else int(jax.device_get(self.nan_guard)),
-            "earlier": list(self.logs_of_epochs),
+            "nan_guard": None if self.nan_guard is None else int(jax.device_get(self.nan_guard)),
+            "logs_of_epochs": list(self.logs_of_epochs),
             "stopped": bool(self.model.stop_training),
             "finished": finished,
             "input": _gather_position(self.cursor),
@@ -145,11 +145,13 @@ class TrainingState:
         states = run_on_all(lambda: self._check_callback_states(saved))
         run_on_all(lambda: self._restore_variables(saved))
         state = saved.state
-        self.epoch, self.mid_epoch, self.step = state["epoch"], state["within"], state["step"]
-        self.logs, self.logs_of_epochs = state["logs"], list(state["earlier"])
+        self.epoch, self.mid_epoch, self.step = state["epoch"], state["mid_epoch"], state["step"]
+        self.logs, self.logs_of_epochs = state["logs"], list(state["logs_of_epochs"])
         # A run that had finished continues if more epochs are asked for.
         self.model.stop_training = state["stopped"] and state["finished"] is None
-        self.nan_guard = None if state["watch"] is None else self.placement.place_replicated(np.int32(state["watch"]))
+        self.nan_guard = (
+            None if state["nan_guard"] is None else self.placement.place_replicated(np.int32(state["nan_guard"]))
+        )
         run_on_all(lambda: _restore_callback_states(states))
 
     def _check_callback_states(self, saved: LoadedCheckpoint) -> list[tuple[Any, Any, dict[str, Any]]]:
@@ -206,9 +208,9 @@ def _restore_callback_states(states: list[tuple[Any, Any, dict[str, Any]]]) -> N
         keras_hooks.restore_callback_state(callback, state, arrays)
 
 
-def check_saved_counts(saved: LoadedCheckpoint) -> None:
+def check_saved_fields(saved: LoadedCheckpoint) -> None:
     """Raises a ValueError if the checkpoint's epoch, step and so on are not what :meth:`TrainingState.state` gave."""
-    for name, is_kind in _COUNTS.items():
+    for name, is_kind in _FIELDS.items():
         found = saved.state.get(name) if isinstance(saved.state, dict) else None
         if not is_kind(found):
             raise ValueError(NOT_A_RUN.format(folder=saved.folder, name=name, found=found))

@@ -12,7 +12,7 @@ from unisono_launch.engines.kubernetes._kubectl import Kubectl, KubectlError
 from unisono_launch.launch import ExitCode
 
 _POLL_SECONDS: Final = 2.0
-_MOST_ERRORS: Final = 30  # in a row: a minute without an answer
+_MAX_ERRORS: Final = 30  # in a row: a minute without an answer
 
 # How a JobSet and a TrainJob say that they are done.
 _DONE: Final = ("Completed", "Complete")
@@ -44,7 +44,7 @@ def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
             num_errors = 0
         except KubectlError:
             num_errors += 1
-            if num_errors == _MOST_ERRORS:
+            if num_errors == _MAX_ERRORS:
                 raise
             time.sleep(poll_seconds)
             continue
@@ -86,7 +86,7 @@ class _Logs:
             self._shown.add(start)
             return
         breaks.append(time.monotonic())
-        if len(breaks) >= _MOST_ERRORS and breaks[-1] - breaks[-_MOST_ERRORS] < _MOST_ERRORS * 2 * _POLL_SECONDS:
+        if len(breaks) >= _MAX_ERRORS and breaks[-1] - breaks[-_MAX_ERRORS] < _MAX_ERRORS * 2 * _POLL_SECONDS:
             self._shown.add(start)  # its output cannot be had
 
 

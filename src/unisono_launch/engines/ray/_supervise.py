@@ -74,7 +74,7 @@ def supervise(config: Mapping[str, Any]) -> None:
             client.send(SetupFailed(str(error)))
             client.wait_for_stop()
             return
-        with context.engine:
+        with context.starter:
             result = run_attempt(context, plan, client.notify_ending)
         client.send(AttemptEnded(report_to_json(result), client.planned))
         if any(outcome.code for outcome in result.outcomes):
@@ -100,7 +100,7 @@ def _make_context(job: SupervisedJob, plan: AttemptPlan, events: Events, screen:
         machines=plan.machines,
         allocator=WorkerAllocator(replace(job.options, num_workers=1, devices="auto"), environ),
         # The kernel ties the life of the processes to this thread, which lasts as long as the training function.
-        engine=LocalProcesses(environ),
+        starter=LocalProcesses(environ),
         run_dir=plan.run_dir,
         screen=screen,
         events=events,

@@ -16,7 +16,7 @@ from typing import IO, Final, final
 
 from unisono_launch.launch._events import Events, ThreadCrashed, WorkerExited
 from unisono_launch.launch.workers._watchdog import JOB_VARIABLE, find_leftovers, kill_job
-from unisono_launch.launch.workers._worker import Worker, WorkerEngine, WorkerExit
+from unisono_launch.launch.workers._worker import Worker, WorkerExit, WorkerStarter
 
 _EXEC_WORKER: Final = Path(__file__).with_name("_exec_worker.py")
 _WATCHDOG: Final = Path(__file__).with_name("_watchdog.py")
@@ -24,7 +24,7 @@ _WATCHDOG_SECONDS: Final = 10.0  # the watchdog gives up sooner
 
 
 @final
-class LocalProcesses(WorkerEngine):
+class LocalProcesses(WorkerStarter):
     """Starts workers on this machine. They and their children end with the launcher, however it ends.
 
     Workers must be started in the main thread: the kernel ties the life of a process to the thread that made it.

@@ -1,4 +1,4 @@
-"""What the launcher needs of a worker, and of an engine that starts workers: processes here, or elsewhere."""
+"""What the launcher needs of a worker, and of what starts workers: processes here, or elsewhere."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Worker(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the engine calls it: "process 4711"."""
+        """What a message calls it: "process 4711"."""
 
     @property
     @abstractmethod
@@ -73,7 +73,7 @@ class Worker(ABC):
 
     @abstractmethod
     def release(self, timeout: float) -> bool:
-        """Waits for its end and frees what the engine holds of it; whether it has ended."""
+        """Waits for its end and frees what the starter holds of it; whether it has ended."""
 
     @final
     def _note_stop_request(self) -> None:
@@ -81,7 +81,7 @@ class Worker(ABC):
             self.stop_requested_at = time.monotonic()
 
 
-class WorkerEngine(contextlib.AbstractContextManager["WorkerEngine"]):
+class WorkerStarter(contextlib.AbstractContextManager["WorkerStarter"]):
     """Starts workers. Entered for the time of the job; when it is left, nothing that it started is running."""
 
     @abstractmethod

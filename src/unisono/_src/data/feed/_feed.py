@@ -40,8 +40,8 @@ class DataPass(abc.ABC):
     """One pass over the data."""
 
     @abc.abstractmethod
-    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
-        """The next steps, at least one and at most ``most``; None when the pass is over.
+    def next_chunk(self, max_steps: int, ahead: int | None) -> StepChunk | None:
+        """The next steps, at least one and at most ``max_steps``; None when the pass is over.
 
         ``ahead`` is the number of steps that training will run before it pauses, None if that is not known.
         The source is never read further than that.

@@ -155,7 +155,7 @@ class _Batches:
         self.regular = self.sizes == batch_size
         self.position = position
 
-    def next_run(self, most: int) -> tuple[int, int, bool] | None:
+    def next_run(self, max_steps: int) -> tuple[int, int, bool] | None:
         """(first batch, how many, whether regular) of the next run; None at the end."""
         first = self.position
         if first == len(self.sizes):
@@ -163,8 +163,8 @@ class _Batches:
         if not self.regular[first]:
             count = 1
         else:
-            irregular = np.flatnonzero(~self.regular[first : first + most])
-            count = int(irregular[0]) if len(irregular) else min(most, len(self.sizes) - first)
+            irregular = np.flatnonzero(~self.regular[first : first + max_steps])
+            count = int(irregular[0]) if len(irregular) else min(max_steps, len(self.sizes) - first)
         self.position += count
         return first, count, bool(self.regular[first])
 
@@ -187,8 +187,8 @@ class _ResidentPass(DataPass):
         self._table = placement.place_rows(table, row_dim=1) if num_lines else None
         self._line = np.cumsum(regular) - 1
 
-    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
-        run = self._batches.next_run(most)
+    def next_chunk(self, max_steps: int, ahead: int | None) -> StepChunk | None:
+        run = self._batches.next_run(max_steps)
         if run is None:
             return None
         first, count, regular = run
@@ -223,7 +223,7 @@ class _HostPass(DataPass):
         self._stack: Any = None
         self._used = self._held = 0
 
-    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
+    def next_chunk(self, max_steps: int, ahead: int | None) -> StepChunk | None:
         if self._used == self._held:
             run = self._batches.next_run(self._capacity)
             if run is None:
@@ -235,7 +235,7 @@ class _HostPass(DataPass):
                 rows, identity = jax.tree.map(lambda lines: repeat_last_row(lines, self._capacity), (rows, identity))
             self._stack = (self._place(rows), self._placement.place_rows(identity, row_dim=1))
             self._used, self._held, self._is_regular = 0, count, regular
-        start, count = self._used, min(most, self._held - self._used)
+        start, count = self._used, min(max_steps, self._held - self._used)
         self._used += count
         capacity = self._capacity if self._is_regular else 1
         return StepChunk(self._stack, self._reader, start, count, capacity, self._is_regular)

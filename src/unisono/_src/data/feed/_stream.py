@@ -12,10 +12,10 @@ import jax
 import numpy as np
 
 from unisono._src.core import measure
-from unisono._src.data.feed._batch_shapes import BatchShapes
 from unisono._src.data.feed._batches import TOO_SHORT, HostBatches
 from unisono._src.data.feed._feed import DataPass, Feed, StepChunk
 from unisono._src.data.feed._readers import StackReader, batches_per_stack
+from unisono._src.data.feed._sequence_padding import SequencePadder
 from unisono._src.data.feed._spec_json import spec_from_json, spec_to_json
 from unisono._src.data.plans import State
 from unisono._src.devices import Placement, sequence_padding
@@ -66,7 +66,7 @@ class StreamFeed(Feed):
         self._is_endless = is_endless
         self._transform = transform
         self._placement = placement
-        self._shapes: BatchShapes | None = None
+        self._shapes: SequencePadder | None = None
         self._saved_lengths = None if position is None else position.get("lengths")
         # The first batch says what all of them look like, so the first pass begins now.
         self._origin, self._resume_caveat, self._differs_by_process = origin, resume_caveat, differs_by_process
@@ -111,7 +111,7 @@ class StreamFeed(Feed):
 
     def use_sequence_padding(self, padding: ExactPadding | str) -> None:
         if self._shapes is None:
-            self._shapes = BatchShapes(padding, sequence_padding(), self._saved_lengths)
+            self._shapes = SequencePadder(padding, sequence_padding(), self._saved_lengths)
 
     def open(self) -> DataPass:
         first, self._first_pass = self._first_pass, None
@@ -138,14 +138,14 @@ class _StreamPass(DataPass):
         origin: State,
         reader: StackReader,
         placement: Placement,
-        shapes: Callable[[], BatchShapes | None],
+        shapes: Callable[[], SequencePadder | None],
     ):
         self._shapes = (
             shapes  # the model decides on the padding, after the first batch was read and the model was built
         )
         self._batches = batches(None if position is None else position["base"])
         self._origin, self._reader, self._placement = origin, reader, placement
-        self._regular_spec = None if position is None else spec_from_json(position["ordinary"])
+        self._regular_spec = None if position is None else spec_from_json(position["regular_spec"])
         for number in range(0 if position is None else position["skip"]):
             if next(self._batches, None) is None:
                 raise ValueError(TOO_SHORT.format(given=number, number=position["skip"]))
@@ -177,17 +177,17 @@ class _StreamPass(DataPass):
             self._ahead, self._ahead_is_padded = shapes.pad(self._ahead), True
         return self._ahead
 
-    def next_chunk(self, most: int, ahead: int | None) -> StepChunk | None:
+    def next_chunk(self, max_steps: int, ahead: int | None) -> StepChunk | None:
         if self._used == self._held and not self._fill(ahead):
             return None
-        start, count = self._used, min(most, self._held - self._used)
+        start, count = self._used, min(max_steps, self._held - self._used)
         self._used += count
         return StepChunk((self._stack, None), self._reader, start, count, self._capacity, self._is_regular)
 
     def position(self) -> State:
         skip = self._num_after_base + self._used
         position = {"origin": self._origin, "base": self._base, "skip": skip}
-        position["ordinary"] = spec_to_json(self.regular_spec)
+        position["regular_spec"] = spec_to_json(self.regular_spec)
         shapes = self._shapes()
         return position | ({} if shapes is None else {"lengths": shapes.get_state()})
 
@@ -215,8 +215,8 @@ class _StreamPass(DataPass):
         # Several processes have to send equally many, so none of them uses a deadline.
         spans_processes = self._placement.spans_processes
         held, deadline = 0, math.inf if spans_processes else time.monotonic() + _PATIENCE_SECONDS
-        most = self._capacity if ahead is None else min(ahead, self._capacity)
-        while held < most and (held == 0 or time.monotonic() < deadline):
+        max_steps = self._capacity if ahead is None else min(ahead, self._capacity)
+        while held < max_steps and (held == 0 or time.monotonic() < deadline):
             batch = self._peek_padded()
             if batch is None or jax.tree.map(_spec_of, batch) != spec:
                 break

@@ -1,4 +1,4 @@
-"""The parser of one set of requested features, with the layouts that it has learnt."""
+"""The parser of one set of requested features, with the templates that it has learnt."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from unisono._src.data.files._feature_request import FeatureRequest
 from unisono._src.data.files._feature_spans import FeatureSpans, find_features
 from unisono._src.data.files._features import FixedLenFeature, VarLenFeature
-from unisono._src.data.files._layout import Layout, Parsed
+from unisono._src.data.files._record_template import Parsed, RecordTemplate
 from unisono._src.data.files._wire import ExampleError
 
 _MAX_LENGTHS = 1024
-_MAX_LAYOUTS = 8  # per length: writers that do not sort the names give a layout for each order
+_MAX_LAYOUTS = 8  # per length: writers that do not sort the names give a template for each order
 _MAX_PARSERS = 64
 
 _parsers: dict[tuple[str, ...], tuple[Parser, ...]] = {}
@@ -27,25 +27,25 @@ class Parser:
     def __init__(self, features: Mapping[str, FixedLenFeature | VarLenFeature]) -> None:
         self.specs = list(features.values())
         self._requests = [FeatureRequest(name, feature) for name, feature in features.items()]
-        self._layouts: dict[int, tuple[Layout, ...]] = {}
+        self._templates: dict[int, tuple[RecordTemplate, ...]] = {}
 
     def parse(self, data: bytes) -> Parsed:
         """The values of one record."""
-        layouts = self._layouts.get(len(data))
-        for layout in layouts or ():
-            parsed = layout.parse(data)
+        templates = self._templates.get(len(data))
+        for template in templates or ():
+            parsed = template.parse(data)
             if parsed is not None:
                 return parsed
         features = self._find_spans(data)
         parsed = self._decode(data, features)
-        if layouts is None:  # a length that may never occur again, as those of images
+        if templates is None:  # a length that may never occur again, as those of images
             self._remember(len(data), ())
         else:
             self._learn(data, features)
         return parsed
 
     def parse_general(self, data: bytes) -> Parsed:
-        """The same without layouts: the reference that `parse` and `parse_batch` agree with."""
+        """The same without templates: the reference that `parse` and `parse_batch` agree with."""
         return self._decode(data, self._find_spans(data))
 
     def parse_batch(self, records: Sequence[bytes]) -> Parsed:
@@ -62,8 +62,8 @@ class Parser:
         """Fills the rows of the records of one length."""
         same_length = [records[row] for row in rows.tolist()]
         matrix = np.frombuffer(b"".join(same_length), np.uint8).reshape(len(same_length), length)
-        for layout in self._layouts.get(length, ()):
-            rows, matrix = _fill_matching(layout, out, rows, records, matrix)
+        for template in self._templates.get(length, ()):
+            rows, matrix = _fill_matching(template, out, rows, records, matrix)
             if not rows.size:
                 return
         for _ in range(_MAX_LAYOUTS):
@@ -76,7 +76,7 @@ class Parser:
         for row in rows.tolist():
             self._parse_row(out, records, row, learn=False)
 
-    def _parse_row(self, out: Parsed, records: Sequence[bytes], row: int, *, learn: bool) -> Layout | None:
+    def _parse_row(self, out: Parsed, records: Sequence[bytes], row: int, *, learn: bool) -> RecordTemplate | None:
         try:
             features = self._find_spans(records[row])
             for name, value in self._decode(records[row], features).items():
@@ -94,17 +94,17 @@ class Parser:
     def _decode(self, data: bytes, features: dict[str, FeatureSpans]) -> Parsed:
         return {each.name: each.value(data, features.get(each.name)) for each in self._requests}
 
-    def _learn(self, data: bytes, features: dict[str, FeatureSpans]) -> Layout | None:
-        if not Layout.can_describe(features):
+    def _learn(self, data: bytes, features: dict[str, FeatureSpans]) -> RecordTemplate | None:
+        if not RecordTemplate.can_describe(features):
             return None
-        layout = Layout(data, self._requests, features)
-        self._remember(len(data), (layout, *self._layouts.get(len(data), ()))[:_MAX_LAYOUTS])
-        return layout
+        template = RecordTemplate(data, self._requests, features)
+        self._remember(len(data), (template, *self._templates.get(len(data), ()))[:_MAX_LAYOUTS])
+        return template
 
-    def _remember(self, length: int, layouts: tuple[Layout, ...]) -> None:
-        if len(self._layouts) >= _MAX_LENGTHS:
-            self._layouts = {}
-        self._layouts[length] = layouts
+    def _remember(self, length: int, templates: tuple[RecordTemplate, ...]) -> None:
+        if len(self._templates) >= _MAX_LENGTHS:
+            self._templates = {}
+        self._templates[length] = templates
 
 
 def get_parser(features: Mapping[str, Any], call: str) -> Parser:
@@ -135,16 +135,18 @@ def _check_features(features: Mapping[str, Any], call: str) -> None:
 
 
 def _fill_matching(
-    layout: Layout, out: Parsed, rows: NDArray[np.intp], records: Sequence[bytes], matrix: NDArray[np.uint8]
+    template: RecordTemplate, out: Parsed, rows: NDArray[np.intp], records: Sequence[bytes], matrix: NDArray[np.uint8]
 ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Fills the rows that have this layout. Returns the remaining rows, and their bytes."""
-    matches = layout.find_matching(matrix)
+    """Fills the rows that have this template. Returns the remaining rows, and their bytes."""
+    matches = template.find_matching(matrix)
     if matches.all():
         matching_rows, matching_bytes = rows, matrix
     else:
         matching_rows, matching_bytes = rows[matches], matrix[matches]
     every = len(matching_rows) == len(records)
     chosen = records if every else [records[row] for row in matching_rows.tolist()]
-    if not len(matching_rows) or not layout.fill(out, slice(None) if every else matching_rows, chosen, matching_bytes):
+    if not len(matching_rows) or not template.fill(
+        out, slice(None) if every else matching_rows, chosen, matching_bytes
+    ):
         return rows, matrix
     return rows[~matches], matrix[~matches]

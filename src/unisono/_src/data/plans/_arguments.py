@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 
-def whole_number(value: Any, call: str, name: str) -> int:
+def check_int(value: Any, call: str, name: str) -> int:
     """`value` as an int. `call` is what the user typed, for the error.
 
     NumPy's and JAX's integers are whole numbers; a float is not, even 64.0: it comes from a `/` that was
@@ -25,7 +25,7 @@ def whole_number(value: Any, call: str, name: str) -> int:
 
 def check_batch_size(value: Any, call: str) -> int:
     """`value` as a number of at least 1."""
-    size = whole_number(value, call, "batch_size")
+    size = check_int(value, call, "batch_size")
     if size < 1:
         raise ValueError(f"{call}: batch_size must be at least 1, but it is {size}. Write {call}(32), say.")
     return size

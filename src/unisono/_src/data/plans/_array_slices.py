@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, unflatten
 from unisono._src.data.plans._operation import Elements, Path
@@ -64,7 +64,7 @@ class ArraySlices(Source):
 
     def elements(self, path: Path) -> Elements:
         leaves = [as_read_only(leaf) for leaf in flatten(self.arrays)]
-        return NumberedElements(self.num_rows, partial(partial, self._element, leaves, epoch_number(path)))
+        return NumberedElements(self.num_rows, partial(partial, self._element, leaves, pass_number(path)))
 
     def _element(self, leaves: list[np.ndarray[Any, Any]], epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

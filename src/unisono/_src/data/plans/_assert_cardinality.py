@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
@@ -18,7 +18,7 @@ class AssertCardinality(Operation):
     number: int
 
     def __post_init__(self) -> None:
-        number = whole_number(self.number, "assert_cardinality", "expected_cardinality")
+        number = check_int(self.number, "assert_cardinality", "expected_cardinality")
         if number < INFINITE_CARDINALITY:
             raise ValueError(
                 f"assert_cardinality: expected a number of elements, or INFINITE_CARDINALITY (-1); got {number}."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unisono._src.data.plans._arguments import check_function, whole_number
+from unisono._src.data.plans._arguments import check_function, check_int
 from unisono._src.data.plans._batch import Batch
 from unisono._src.data.plans._group_by_window import GroupByWindow
 from unisono._src.data.plans._nest import Nest, apply
@@ -33,7 +33,7 @@ class Buckets:
     def __post_init__(self) -> None:
         check_function(self.length, "bucket_by_sequence_length")
         for name in ("boundaries", "batch_sizes"):
-            numbers = [whole_number(number, "bucket_by_sequence_length", name) for number in getattr(self, name)]
+            numbers = [check_int(number, "bucket_by_sequence_length", name) for number in getattr(self, name)]
             object.__setattr__(self, name, numbers)
         if len(self.batch_sizes) != len(self.boundaries) + 1:
             raise ValueError(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from unisono._src.data.plans._identity import epoch_number, renew_identity
+from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._nest import Nest, map_leaves
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -58,7 +58,7 @@ class Cache(Operation):
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             return upstream.open(path)
-        return _CachedElements(upstream, self.memory, epoch_number(path))
+        return _CachedElements(upstream, self.memory, pass_number(path))
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from unisono._src.data.plans._identity import epoch_number, renew_identity
+from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import (
@@ -58,7 +58,7 @@ class ChoiceSource(Source):
 
     def elements(self, path: Path) -> Elements:
         branches = [plan.open(path) for plan in self.plans]
-        return _ChosenElements(branches, self.choices.open(path), self, epoch_number(path))
+        return _ChosenElements(branches, self.choices.open(path), self, pass_number(path))
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return merge_specs([inspection.spec_of(plan) for plan in self.plans])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from unisono._src.data.plans._identity import epoch_number, renew_identity
+from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._indexed import index_plan
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, structure, unflatten
@@ -55,7 +55,7 @@ class Concatenate(Operation):
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in both else sum(both)
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _ConcatenatedElements(upstream.open(path), self.other.open(path), epoch_number(path))
+        return _ConcatenatedElements(upstream.open(path), self.other.open(path), pass_number(path))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return merge_specs([spec, inspection.spec_of(self.other)])

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
@@ -28,7 +28,7 @@ class Enumerate(Operation):
     start: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", whole_number(self.start, "enumerate", "start"))
+        object.__setattr__(self, "start", check_int(self.start, "enumerate", "start"))
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         return _EnumeratedElements(upstream.open(path), self.start)

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 
 from unisono._src.data.plans._cache import FIRST_PASS
 from unisono._src.data.plans._element_file import ElementFile, ElementFileError, ElementWriter
-from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
+from unisono._src.data.plans._identity import ComputedElement, pass_number, set_identity
 from unisono._src.data.plans._nest import Nest, structure
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -36,7 +36,7 @@ class FileCache(Operation):
     def elements(self, upstream: Upstream, path: Path) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             raise ValueError(f"{self}: what comes before it never ends, nor would the file. Put repeat() after it.")
-        return _FileCachedElements(upstream, self, epoch_number(path))
+        return _FileCachedElements(upstream, self, pass_number(path))
 
     def open_file(self) -> ElementFile:
         """The file, which must exist and be of this plan."""

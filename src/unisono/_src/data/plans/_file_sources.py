@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, bytes_scalar
-from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
+from unisono._src.data.plans._identity import ComputedElement, pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
@@ -52,7 +52,7 @@ class FileSource(Source):
         return UNKNOWN_CARDINALITY if self.paths else 0
 
     def elements(self, path: Path) -> Elements:
-        return _FileElements(self, epoch_number(path))
+        return _FileElements(self, pass_number(path))
 
     def element_spec(self, inspection: Inspection) -> TensorSpec:
         return TensorSpec((), object)

@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.files import bytes_scalar
 from unisono._src.data.plans._arguments import function_name
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
-from unisono._src.data.plans._identity import ComputedElement, epoch_number, set_identity
+from unisono._src.data.plans._identity import ComputedElement, pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
 from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
@@ -99,7 +99,7 @@ class GeneratorSource(Source):
         return UNKNOWN_CARDINALITY
 
     def elements(self, path: Path) -> Elements:
-        return _GeneratorElements(self, epoch_number(path))
+        return _GeneratorElements(self, pass_number(path))
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return inspection.observe() if self.signature is None else self.signature.as_spec()

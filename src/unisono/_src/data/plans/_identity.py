@@ -64,7 +64,7 @@ class ComputedElement:
         return self.value
 
 
-def epoch_number(path: Path) -> int:
+def pass_number(path: Path) -> int:
     """A number for a path: equal for equal paths, different for almost all different ones."""
     return zlib.crc32(np.asarray(path, "<i8").tobytes()) & 0x7FFFFFFF
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from unisono._src.data.plans._arguments import check_function, function_name, whole_number
+from unisono._src.data.plans._arguments import check_function, check_int, function_name
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
@@ -45,7 +45,7 @@ class Interleave(Operation):
     def __post_init__(self) -> None:
         check_function(self.function, self._name)
         for name in ("cycle_length", "block_length"):
-            number = whole_number(getattr(self, name), self._name, name)
+            number = check_int(getattr(self, name), self._name, name)
             if number < 1:
                 raise ValueError(f"interleave: {name} must be at least 1, but it is {number}. Write {name}=4, say.")
             object.__setattr__(self, name, number)

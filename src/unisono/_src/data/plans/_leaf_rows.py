@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, count_leaf_rows, take_leaf_row
-from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves
 from unisono._src.data.plans._operation import Elements, Path
@@ -34,7 +34,7 @@ class LeafRows(Source):
         return count_leaf_rows(flatten(self.leaves)[0])
 
     def elements(self, path: Path) -> Elements:
-        return NumberedElements(self.cardinality, partial(partial, self._element, epoch_number(path)))
+        return NumberedElements(self.cardinality, partial(partial, self._element, pass_number(path)))
 
     def _element(self, epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Elements, Path
@@ -29,7 +29,7 @@ class ListSource(Source):
         return len(self.values)
 
     def elements(self, path: Path) -> Elements:
-        return NumberedElements(len(self.values), partial(partial, self._element, epoch_number(path)))
+        return NumberedElements(len(self.values), partial(partial, self._element, pass_number(path)))
 
     def _element(self, epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

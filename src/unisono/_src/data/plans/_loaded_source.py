@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path as FilePath
 
 from unisono._src.data.plans._element_file import ElementFile
-from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._nest import Nest
 from unisono._src.data.plans._operation import Deferred, Elements, Path, State
 from unisono._src.data.plans._source import Source
@@ -32,7 +32,7 @@ class LoadedSource(Source):
         return self._num_elements
 
     def elements(self, path: Path) -> Elements:
-        return _LoadedElements(ElementFile(self.path), epoch_number(path))
+        return _LoadedElements(ElementFile(self.path), pass_number(path))
 
     def __str__(self) -> str:
         return f"load({str(self.path.parent)!r})"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.data.plans._identity import epoch_number, set_identity
+from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Elements, Path
 from unisono._src.data.plans._passes import NumberedElements
@@ -35,7 +35,7 @@ class Range(Source):
         return len(self.numbers)
 
     def elements(self, path: Path) -> Elements:
-        return NumberedElements(len(self.numbers), partial(partial, self._element, epoch_number(path)))
+        return NumberedElements(len(self.numbers), partial(partial, self._element, pass_number(path)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
         set_identity(epoch, row)
@@ -66,7 +66,7 @@ class Counter(Source):
         return INFINITE_CARDINALITY
 
     def elements(self, path: Path) -> Elements:
-        return NumberedElements(None, partial(partial, self._element, epoch_number(path)))
+        return NumberedElements(None, partial(partial, self._element, pass_number(path)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
         set_identity(epoch, row)
@@ -100,7 +100,7 @@ class RandomNumbers(Source):
 
     def _element(self, path: Path, row: int) -> np.ndarray[Any, Any]:
         assert self.seed is not None, "__post_init__ draws one"
-        set_identity(epoch_number(path), row)
+        set_identity(pass_number(path), row)
         words = random_words(self.seed, 0, (*(path if self.rerandomize else ()), row))
         return np.asarray(words.random_raw() % 2**32, np.int64)
 

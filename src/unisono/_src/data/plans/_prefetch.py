@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Prefetch(Operation):
     buffer_size: int
 
     def __post_init__(self) -> None:
-        size = whole_number(self.buffer_size, "prefetch", "buffer_size")
+        size = check_int(self.buffer_size, "prefetch", "buffer_size")
         if size < AUTOTUNE:
             raise ValueError(
                 f"prefetch: buffer_size must be at least 0, but it is {size}. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._batch import BatchStep
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
@@ -33,7 +33,7 @@ class Repeat(Operation):
     def __post_init__(self) -> None:
         if self.count is None:
             return
-        number = whole_number(self.count, "repeat", "count")
+        number = check_int(self.count, "repeat", "count")
         if number < -1:
             raise ValueError(
                 f"repeat: count must be at least 0, but it is {number}. "

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.plans._identity import epoch_number
+from unisono._src.data.plans._identity import pass_number
 from unisono._src.data.plans._operation import Path
 from unisono._src.data.plans._pass_batches import PassBatches, concatenate_batches, select_batches
 
@@ -47,7 +47,7 @@ class IdentityProbe:
         """The identities of `count` elements that get one here."""
         if self.what == "position":
             return np.arange(count, dtype=np.int32)
-        return np.full(count, epoch_number(path), np.int32)
+        return np.full(count, pass_number(path), np.int32)
 
 
 @dataclass(frozen=True)

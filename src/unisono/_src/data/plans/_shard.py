@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
@@ -24,8 +24,8 @@ class Shard(Operation):
     index: int
 
     def __post_init__(self) -> None:
-        num_shards = whole_number(self.num_shards, "shard", "num_shards")
-        index = whole_number(self.index, "shard", "index")
+        num_shards = check_int(self.num_shards, "shard", "num_shards")
+        index = check_int(self.index, "shard", "index")
         if num_shards < 1 or not 0 <= index < num_shards:
             raise ValueError(
                 f"shard: got num_shards={num_shards} and index={index}. Expected num_shards of at least 1 and an "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import permutation, random_words
@@ -41,7 +41,7 @@ class Shuffle(Operation):
     reshuffle_each_iteration: bool = True
 
     def __post_init__(self) -> None:
-        size = whole_number(self.buffer_size, "shuffle", "buffer_size")
+        size = check_int(self.buffer_size, "shuffle", "buffer_size")
         if size == UNKNOWN_CARDINALITY:  # as in tf.data: as large as the data
             size = 2**63 - 1
         if size < 1:
@@ -49,7 +49,7 @@ class Shuffle(Operation):
                 f"shuffle: buffer_size must be at least 1, but it is {size}. "
                 f"Write shuffle(len(x)); rows of arrays are permuted fully whatever the size."
             )
-        seed = draw_seed() if self.seed is None else whole_number(self.seed, "shuffle", "seed")
+        seed = draw_seed() if self.seed is None else check_int(self.seed, "shuffle", "seed")
         object.__setattr__(self, "buffer_size", size)
         object.__setattr__(self, "seed", seed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
@@ -23,7 +23,7 @@ class Skip(Operation):
     count: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "count", whole_number(self.count, "skip", "count"))
+        object.__setattr__(self, "count", check_int(self.count, "skip", "count"))
 
     def cardinality(self, upstream: int) -> int:
         if self.count < 0:

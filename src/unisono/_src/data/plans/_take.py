@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -29,7 +29,7 @@ class Take(Operation):
     count: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "count", whole_number(self.count, "take", "count"))
+        object.__setattr__(self, "count", check_int(self.count, "take", "count"))
 
     def cardinality(self, upstream: int) -> int:
         if self.count < 0 or upstream == 0:

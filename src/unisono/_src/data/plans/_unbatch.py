@@ -10,7 +10,7 @@ from typing import Any
 from unisono._src.data.plans._arguments import check_batch_size
 from unisono._src.data.plans._batch import Batch, BatchStep
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_leaves, has_rows, take_leaf_row
-from unisono._src.data.plans._identity import epoch_number, renew_identity
+from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
 from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
@@ -38,7 +38,7 @@ class Unbatch(Operation):
         return upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _UnbatchedElements(_RowReader(upstream.open(path), self), epoch_number(path))
+        return _UnbatchedElements(_RowReader(upstream.open(path), self), pass_number(path))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)
@@ -74,7 +74,7 @@ class Rebatch(Operation):
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
     def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _RebatchedElements(_RowReader(upstream.open(path), self), self, epoch_number(path))
+        return _RebatchedElements(_RowReader(upstream.open(path), self), self, pass_number(path))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)
@@ -121,7 +121,7 @@ class _RowReader:
         self._before_batch: State = None
         self._row = self._num_rows = 0
 
-    def read(self, most: int) -> tuple[Nest, slice] | None:
+    def read(self, max_rows: int) -> tuple[Nest, slice] | None:
         """The next rows of one batch; None at the end."""
         while self._row == self._num_rows:
             self._before_batch = self._upstream.get_state()
@@ -130,7 +130,7 @@ class _RowReader:
                 self._batch, self._row, self._num_rows = None, 0, 0
                 return None
             self._begin(element)
-        rows = slice(self._row, min(self._row + most, self._num_rows))
+        rows = slice(self._row, min(self._row + max_rows, self._num_rows))
         self.given += rows.stop - rows.start
         self._row = rows.stop
         return self._batch, rows

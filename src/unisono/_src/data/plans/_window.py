@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from unisono._src.data.plans._arguments import whole_number
+from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
@@ -38,7 +38,7 @@ class Window(Operation):
     def __post_init__(self) -> None:
         shift = self.size if self.shift is None else self.shift
         for name, value in (("size", self.size), ("shift", shift), ("stride", self.stride)):
-            number = whole_number(value, "window", name)
+            number = check_int(value, "window", name)
             if number < 1:
                 raise ValueError(
                     f"window: {name} must be at least 1, but it is {number}. Write window(5, shift=1), say."

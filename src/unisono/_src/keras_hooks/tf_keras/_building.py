@@ -25,7 +25,7 @@ NOT_BUILT = """load_weights({path!r}): {model!r} has layers without variables ({
 Build it first: call it on a batch, model(x), or model.build((None, ...)) with the shape of its input."""
 
 
-def build_by_calling() -> None:
+def install_build_by_calling() -> None:
     """Installs the hooks. Models with a user-defined `build` keep it."""
     why = "model.build(input_shape) builds a subclassed model without a `build`"
     hooks.wrap(keras.Model, "build", _build_by_default, expects="(self, input_shape)", why=why, inherited=True)

@@ -28,7 +28,7 @@ OTHER_NAMES = """sample_weight has the keys {found}, and the outputs of the mode
 output by its name, or one array for all of them."""
 
 
-def accept_auto_reduction() -> None:
+def install_auto_reduction() -> None:
     """Installs the hook by which losses take `reduction="auto"`, which is the average over the batch."""
     why = 'tf.keras.losses.Reduction.AUTO is "auto"'
     hooks.wrap(
@@ -41,7 +41,7 @@ def accept_auto_reduction() -> None:
     hooks.require(loss_module.Loss, "__init__", expects="calls standardize_reduction", why=why)
 
 
-def accept_flat_targets() -> None:
+def install_flat_targets() -> None:
     """Installs the hook by which targets of shape (batch,) are compared with each of several outputs.
 
     Keras 2 gave all targets a last dimension. Keras 3 gives it to arrays, and not to the batches of a dataset.
@@ -51,14 +51,14 @@ def accept_flat_targets() -> None:
     hooks.require(CompileLoss, "_user_loss", expects="instance attribute", why=why)
 
 
-def accept_keras2_compile_arguments() -> None:
+def install_keras2_compile_arguments() -> None:
     """Installs the hook by which `compile` takes metrics as the third argument by position, as Keras 2 did, and drops
     arguments that mean nothing any more."""
     why = "compile accepts the arguments of Keras 2"
     hooks.wrap(Trainer, "compile", _convert_compile_arguments, expects=COMPILE_SIGNATURE, why=why)
 
 
-def accept_named_sample_weights() -> None:
+def install_named_sample_weights() -> None:
     """Installs the hook by which sample weights go by the names of outputs, for models that return a list."""
     why = "sample_weight={name: ...} works for models that return a list of outputs"
     hooks.wrap(
@@ -71,7 +71,7 @@ def accept_named_sample_weights() -> None:
     hooks.require(CompileLoss, "output_names", expects="instance attribute", why=why)
 
 
-def cast_without_warnings() -> None:
+def install_casts_without_warnings() -> None:
     """Installs the hook by which Keras casts to 64 bits, as its MeanIoU does, without JAX's warning."""
     why = "no warning of JAX for casts to 64 bits inside Keras"
     hooks.wrap(

@@ -16,7 +16,7 @@ from unisono._src import hooks
 _SIGNATURES = {"mnist": "(path='mnist.npz')", "fashion_mnist": "()"}
 
 
-def prefer_local_datasets(read: Callable[[str], Any], not_found: type[Exception]) -> None:
+def install_local_datasets(read: Callable[[str], Any], not_found: type[Exception]) -> None:
     """Makes ``keras.datasets.mnist`` and ``fashion_mnist`` try ``read(name)`` first.
 
     If that raises ``not_found``, Keras downloads the files as usual.

@@ -81,7 +81,7 @@ def install_file_formats() -> None:
     logging.getLogger("absl").addFilter(lambda record: _ADVICE not in record.getMessage())
 
 
-def export_without_tensorflow(export_model: Callable[[Any, Any, Any], None]) -> None:
+def install_export(export_model: Callable[[Any, Any, Any], None]) -> None:
     """Installs the hook on `model.export`: ``export_model(model, path, input_signature)`` writes the folder."""
     hooks.wrap(
         keras.Model,

@@ -45,14 +45,14 @@ _OPERATORS: Final = (
 _POSITIONS: Final = ("trainable", "name", "dtype")
 
 
-def accept_array_sizes() -> None:
+def install_array_sizes() -> None:
     """Installs the conversion of sizes to Python's integers."""
     for kind in _TYPED:
         why = "sizes may be NumPy's integers or tensors, as np.prod(shape) is"
         hooks.wrap(kind, "__init__", _convert_sizes, expects="type function", why=why)
 
 
-def accept_old_names() -> None:
+def install_positional_names() -> None:
     """Installs names by position and with a slash."""
     why = "layers take their name by position, and with a slash, as in Keras 2"
     init = "(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs)"
@@ -74,7 +74,7 @@ def accept_old_names() -> None:
     hooks.wrap(name_scope, "__init__", _replace_in_first, expects=scope, why=why)
 
 
-def accept_lists_in_models() -> None:
+def install_list_operands_in_models() -> None:
     """Installs lists as operands of symbolic tensors: `inputs - [103.9, 116.8, 123.7]`."""
     for name in _OPERATORS:
         why = "an operand may be a list of numbers, as with TensorFlow's tensors"

@@ -84,14 +84,14 @@ def install_layer_names(missing_name_error: type[AttributeError]) -> None:
     hooks.wrap(keras.layers.InputLayer, "__init__", _accept_old_inputs, expects=_INPUT_LAYER, why=why)
 
 
-def accept_positional_training() -> None:
+def install_positional_training() -> None:
     """Installs the handler for `self.dropout(x, training)`, and for `call(self, x, training)` without a default."""
     why = "names for the arguments that Keras 3 does not take by position"
     hooks.require(keras.Layer, "_call_signature", expects="instance attribute", why=why)
     handle_layer_calls(CallHandler(name="keras2 positions", adapt=_name_arguments))
 
 
-def carry_rnn_states() -> None:
+def install_rnn_state_carryover() -> None:
     """Installs the hook by which states of stateful recurrent layers continue in compiled steps."""
     why = "the state of RNN(stateful=True) continues from batch to batch"
     hooks.wrap(keras.layers.RNN, "variables", _with_states, expects="source a23c8b9a0696", why=why, inherited=True)

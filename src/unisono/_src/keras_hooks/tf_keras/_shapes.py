@@ -25,7 +25,7 @@ _ARGUMENTS: Final = ("input_shape", "input_dim", "batch_input_shape", "input_len
 _ATTRIBUTE: Final = "_unisono_batch_input_shape"
 
 
-def accept_input_shapes() -> None:
+def install_input_shapes() -> None:
     """Installs the arguments of first layers."""
     why = "the first layer of a Sequential accepts the shape of the input, as in Keras 2"
     init = "(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs)"

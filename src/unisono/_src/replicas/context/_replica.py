@@ -119,7 +119,7 @@ class Replica:
         self.check_all_replicas_arrive()
         axis = self.axis
         # In the body of a loop or a branch sums are not merged later, and are packed here.
-        if self.strategy.placement.needs_merged_sums and not self._merges_sums():
+        if self.strategy.placement.needs_combined_all_reduces and not self._merges_sums():
             return apply_packed(nest, lambda vector: collective(vector, axis))
         return collective(nest, axis)
 

@@ -3,7 +3,7 @@
 The arrays and their folders are `state.store`'s; what they mean, by name and by object, is decided here.
 """
 
-from unisono._src.state.checkpoint._across_processes import load_newest_on_chief, load_on_chief, run_on_all
+from unisono._src.state.checkpoint._across_processes import load_newest_via_chief, load_via_chief, run_on_all
 from unisono._src.state.checkpoint._attributes import names_by_attributes
 from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._counter import SaveCounter

@@ -32,16 +32,16 @@ NONE_GOOD = """None of the {number} checkpoints in {folder!r} can be used:
 To begin from the start, move that folder away."""
 
 
-def load_newest_on_chief(series: CheckpointSeries) -> LoadedCheckpoint | None:
+def load_newest_via_chief(series: CheckpointSeries) -> LoadedCheckpoint | None:
     """The newest readable checkpoint of the series, on every process; None if there is none at all.
 
     Newer ones that are damaged are named in a warning. If all are, that is an error: to begin from the start would
     lose what may still be rescued by hand. All processes have to call this.
     """
-    return load_on_chief(lambda: _load_newest(series))
+    return load_via_chief(lambda: _load_newest(series))
 
 
-def load_on_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoint | None:
+def load_via_chief(load: Callable[[], LoadedCheckpoint | None]) -> LoadedCheckpoint | None:
     """What ``load`` returns on the chief, on every process. All have to call this.
 
     ``load`` may return arrays that are not read yet, as `open_checkpoint` does.

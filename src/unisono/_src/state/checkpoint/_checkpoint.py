@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Final
 
-from unisono._src.state.checkpoint._across_processes import load_on_chief
+from unisono._src.state.checkpoint._across_processes import load_via_chief
 from unisono._src.state.checkpoint._attributes import ATTRIBUTES, variable_names_by_attribute
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._restore import apply_snapshot
@@ -142,7 +142,7 @@ class Checkpoint(Group):
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
         if path is not None:
             to_location(path)  # raises on every process if the package for this URL is missing
-        loaded = load_on_chief(lambda: None if path is None else open_checkpoint(path))
+        loaded = load_via_chief(lambda: None if path is None else open_checkpoint(path))
         if loaded is None:
             return NothingRestored()
         return self._restore_from(loaded, strict, with_counter=with_counter)

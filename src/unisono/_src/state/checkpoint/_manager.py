@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from unisono._src.processes import Consensus, processes, run_on_chief
-from unisono._src.state.checkpoint._across_processes import load_newest_on_chief
+from unisono._src.state.checkpoint._across_processes import load_newest_via_chief
 from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._policies import Progress, SavePolicy
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
@@ -150,7 +150,7 @@ class CheckpointManager:
         """Restores the newest good checkpoint, and returns its folder. Newer ones that are damaged are named in a
         warning. Without any, calls `init_fn` and returns None."""
         self.wait()
-        loaded = load_newest_on_chief(self._series)
+        loaded = load_newest_via_chief(self._series)
         if loaded is None:
             if self._init_fn is not None:
                 self._init_fn()

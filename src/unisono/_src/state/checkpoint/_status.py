@@ -16,13 +16,13 @@ If that is intended, write checkpoint.restore(path).expect_partial(), or restore
 
 NOTHING = """No checkpoint was given (the path is None), so nothing was restored."""
 
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 def abbreviate_names(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 class LoadStatus(abc.ABC):

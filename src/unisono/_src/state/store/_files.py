@@ -14,7 +14,7 @@ from typing import Final, final
 
 from unisono._src.state.store._durable import sync_file, sync_folder, write_file
 from unisono._src.state.store._location import Location
-from unisono._src.state.store._remote_path import RemotePath, at_once
+from unisono._src.state.store._remote_path import RemotePath, map_concurrently
 
 _COPY_BYTES: Final = 8 << 20
 
@@ -186,7 +186,7 @@ class RemoteFiles(Files):
         return found
 
     def delete(self, names: Iterable[str]) -> None:
-        at_once(lambda name: (self._folder / name).delete(), names)
+        map_concurrently(lambda name: (self._folder / name).delete(), names)
 
     def sync(self) -> None:
         """Every file is stored when it is written."""

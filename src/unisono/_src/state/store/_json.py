@@ -9,7 +9,7 @@ from typing import Any
 JSON = Any
 """What JSON can store: dicts with strings as keys, lists, strings, whole numbers, floats, True, False and None."""
 
-_MOST_LEVELS = 100  # far from the recursion limit, however deep the caller's stack is
+_MAX_LEVELS = 100  # far from the recursion limit, however deep the caller's stack is
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -63,8 +63,8 @@ def _plain(value: JSON, level: int) -> JSON:
         return {"$float": repr(float(value))}
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    if level == _MOST_LEVELS:
-        raise _NotJSONError(ValueError, f"is nested more than {_MOST_LEVELS} levels deep, or contains itself.")
+    if level == _MAX_LEVELS:
+        raise _NotJSONError(ValueError, f"is nested more than {_MAX_LEVELS} levels deep, or contains itself.")
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
@@ -97,7 +97,7 @@ def _parsed_value(parsed: JSON, level: int) -> JSON:
         if not isinstance(name, str) or name not in _FLOATS:
             raise ValueError(f"{str(name)[:60]!r} is none of {', '.join(_FLOATS)}")
         return _FLOATS[name]
-    if level == _MOST_LEVELS:
+    if level == _MAX_LEVELS:
         raise ValueError("it is nested too deeply")
     if isinstance(parsed, list):
         return [_parsed_value(item, level + 1) for item in parsed]

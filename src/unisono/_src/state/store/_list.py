@@ -9,7 +9,7 @@ from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._load import is_committed
 from unisono._src.state.store._location import Location, is_url, to_location
 from unisono._src.state.store._manifest import read_manifest
-from unisono._src.state.store._remote_path import RemotePath, at_once
+from unisono._src.state.store._remote_path import RemotePath, map_concurrently
 
 
 def list_checkpoints(directory: str | os.PathLike[str] | RemotePath) -> list[Location]:
@@ -17,7 +17,7 @@ def list_checkpoints(directory: str | os.PathLike[str] | RemotePath) -> list[Loc
     location = to_location(directory)
     if isinstance(location, RemotePath):
         paths = [location / name for name, size in sorted(location.names().items()) if size is None]
-        return [path for path, is_there in zip(paths, at_once(is_committed, paths), strict=True) if is_there]
+        return [path for path, is_there in zip(paths, map_concurrently(is_committed, paths), strict=True) if is_there]
     if not is_url(directory) and not isinstance(directory, RemotePath):
         location = Path(directory)
     try:

@@ -34,9 +34,9 @@ from unisono._src.state.store._remote_path import RemotePath
 from unisono._src.state.store._staging import clear_stale
 from unisono._src.state.store._stored_array import StoredArray, stored_arrays
 
-_MOST_TRIES = 10
+_MAX_TRIES = 10
 
-REPLACED = f"it was replaced {_MOST_TRIES} times while it was being read. Try again."
+REPLACED = f"it was replaced {_MAX_TRIES} times while it was being read. Try again."
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def open_checkpoint(folder: str | os.PathLike[str] | RemotePath, *, verified: bo
 
 
 def _open_local(folder: Path, verified: bool) -> LoadedCheckpoint:
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         manifest = None
         try:
             fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -126,10 +126,10 @@ def _open_local(folder: Path, verified: bool) -> LoadedCheckpoint:
 
 
 def _open_remote(folder: RemotePath, verified: bool) -> LoadedCheckpoint:
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         manifest = read_manifest(folder)
         try:
-            if verified and not manifest.is_whole:
+            if verified and not manifest.is_single_file:
                 state, arrays = read_remote_state(folder, manifest), open_remote_arrays(folder, manifest)
                 return _loaded(folder, manifest, state, arrays)
             # On a disk it is the same as any other, and the same checks hold. Open files outlive the folder.

@@ -27,7 +27,7 @@ _WHOLE = 1  # the version of a checkpoint that one process wrote
 _IN_PARTS = 2  # and of one that several processes wrote
 _IN_DATA_FOLDER = 3  # and of either where its manifest is what makes it exist: the other files are in a folder below
 _NEWEST = _IN_DATA_FOLDER
-_MOST_BYTES = 1 << 30  # of a manifest: enough for millions of arrays
+_MAX_BYTES = 1 << 30  # of a manifest: enough for millions of arrays
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _DATA_NAME = re.compile(r"[0-9a-f]{16}")
 
@@ -94,7 +94,7 @@ class Manifest:
         # These and no other: a name in a manifest never becomes a path.
         _expect(self.files.keys() == {STATE, *self.array_files}, "the list of files")
         for entry in self.arrays.values():
-            _expect((entry.pieces is None) == self.is_whole, "a list of pieces")
+            _expect((entry.pieces is None) == self.is_single_file, "a list of pieces")
             _expect(all(piece[0] < len(self.array_files) for piece in entry.pieces or []), "the part of a piece")
 
     @property
@@ -102,17 +102,17 @@ class Manifest:
         """The version of the format."""
         if self.data:
             return _IN_DATA_FOLDER
-        return _WHOLE if self.is_whole else _IN_PARTS
+        return _WHOLE if self.is_single_file else _IN_PARTS
 
     @property
-    def is_whole(self) -> bool:
+    def is_single_file(self) -> bool:
         """Whether one process wrote it, so that there is one file of arrays."""
         return ARRAYS in self.files
 
     @property
     def array_files(self) -> list[str]:
         """The files of arrays, by the number of the part."""
-        if self.is_whole:
+        if self.is_single_file:
             return [ARRAYS]
         num_parts = len(self.files) - 1
         return [part_file(part, num_parts) for part in range(num_parts)]
@@ -124,7 +124,7 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """The file."""
         body = asdict(self)
-        if self.is_whole:
+        if self.is_single_file:
             for entry in body["arrays"].values():
                 del entry["pieces"]
         if not self.data:
@@ -224,7 +224,7 @@ def is_data_name(name: object) -> bool:
 
 
 def _content(folder: Location) -> dict[str, Any]:
-    data = read_all(folder, MANIFEST, _MOST_BYTES)
+    data = read_all(folder, MANIFEST, _MAX_BYTES)
     try:
         content = loads(data)
     except ValueError as error:

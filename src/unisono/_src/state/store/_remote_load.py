@@ -15,10 +15,10 @@ from unisono._src.state.store._dtypes import Array, dtype_of_tensor
 from unisono._src.state.store._errors import BadCheckpoint
 from unisono._src.state.store._json import JSON, loads
 from unisono._src.state.store._manifest import STATE, Manifest, read_all
-from unisono._src.state.store._remote_path import RemotePath, at_once
+from unisono._src.state.store._remote_path import RemotePath, map_concurrently
 from unisono._src.state.store._stored_array import StoredArray, stored_arrays
 
-_MOST_HEADER_BYTES: Final = 100_000_000  # as safetensors has it
+_MAX_HEADER_BYTES: Final = 100_000_000  # as safetensors has it
 # A request takes longer than a few megabytes: what is smaller than the first is read with its neighbours.
 _SMALL_BYTES: Final = 1 << 20
 _BLOCK_BYTES: Final = 8 << 20
@@ -38,7 +38,7 @@ def download(folder: RemotePath, manifest: Manifest, target: Path) -> None:
         except FileNotFoundError:  # deleted meanwhile
             raise BadCheckpoint(folder, f"{name} is missing.") from None
 
-    at_once(copy, manifest.files)
+    map_concurrently(copy, manifest.files)
 
 
 def read_remote_state(folder: RemotePath, manifest: Manifest) -> JSON:
@@ -56,7 +56,7 @@ def open_remote_arrays(folder: RemotePath, manifest: Manifest) -> dict[str, Stor
         return TensorFile(folder / manifest.path_of(name), manifest.files[name].bytes)
 
     try:
-        return stored_arrays(manifest, at_once(open_file, manifest.array_files))
+        return stored_arrays(manifest, map_concurrently(open_file, manifest.array_files))
     except (ValueError, KeyError, TypeError, FileNotFoundError) as error:
         raise BadCheckpoint(folder, f"its arrays are not as Unisono writes them: {error}.") from error
 
@@ -74,7 +74,7 @@ class TensorFile:
         self._block = b""
         self._block_start = 0
         length = int.from_bytes(self.read_bytes(0, 8), "little")
-        if not 2 <= length <= min(num_bytes - 8, _MOST_HEADER_BYTES):
+        if not 2 <= length <= min(num_bytes - 8, _MAX_HEADER_BYTES):
             raise ValueError(f"the header of {path.name} has {length:,} bytes")
         header = json.loads(self.read_bytes(8, 8 + length))
         if not isinstance(header, dict) or not all(isinstance(entry, dict) for entry in header.values()):

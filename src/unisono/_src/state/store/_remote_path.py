@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from unisono._src.state.store._errors import CheckpointError, explain_os_error, is_full
 
-_MOST_REQUESTS: Final = 16  # at the same time
+_MAX_REQUESTS: Final = 16  # at the same time
 
 NO_FSSPEC = """{url!r} is the URL of a store, and the package fsspec is not installed, which connects to it. Install it:
 pip install 'unisono[remote]', and the package of the store, such as gcsfs for gs:// or s3fs for s3://."""
@@ -148,12 +148,12 @@ class RemotePath:
         self._store.invalidate_cache(self._key)
 
 
-def at_once(function: Any, values: Any) -> list[Any]:
+def map_concurrently(function: Any, values: Any) -> list[Any]:
     """``function`` of each value, with several requests at the same time."""
     values = list(values)
     if len(values) < 2:
         return [function(value) for value in values]
-    with ThreadPoolExecutor(min(len(values), _MOST_REQUESTS)) as pool:
+    with ThreadPoolExecutor(min(len(values), _MAX_REQUESTS)) as pool:
         return list(pool.map(function, values))
 
 

@@ -15,7 +15,7 @@ from unisono._src.state.store._marked_files import find_foreign
 from unisono._src.state.store._remove import delete_folder
 from unisono._src.state.store._staging import replace_in_two_moves
 
-_MOST_TRIES = 10
+_MAX_TRIES = 10
 
 
 def check_replaceable(folder: Location) -> None:
@@ -40,7 +40,7 @@ def check_replaceable(folder: Location) -> None:
 
 def rename_into_place(new: Path, folder: Path, manifest: Manifest) -> None:
     """Renames `new`, whose manifest is given, to `folder`. Afterwards `new` may be what had the name before."""
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         try:
             os.rename(new, folder)  # also over an empty folder
             return

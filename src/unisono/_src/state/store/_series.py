@@ -12,7 +12,7 @@ from unisono._src.state.store._load import LoadedCheckpoint, is_committed, load,
 from unisono._src.state.store._location import Location, to_location
 from unisono._src.state.store._manifest import has_unisono_manifest
 from unisono._src.state.store._marked_files import delete_leftovers
-from unisono._src.state.store._remote_path import RemotePath, at_once
+from unisono._src.state.store._remote_path import RemotePath, map_concurrently
 from unisono._src.state.store._remove import remove
 from unisono._src.state.store._rename_support import can_rename_folders
 from unisono._src.state.store._staging import clear_stale
@@ -53,7 +53,9 @@ class CheckpointSeries:
     def steps(self) -> list[int]:
         """The steps of which there is a checkpoint, ascending. Damaged ones are among them."""
         numbers = self._numbers()
-        committed = (at_once if isinstance(self._folder, RemotePath) else map)(is_committed, map(self.path, numbers))
+        committed = (map_concurrently if isinstance(self._folder, RemotePath) else map)(
+            is_committed, map(self.path, numbers)
+        )
         return [number for number, is_there in zip(numbers, committed, strict=True) if is_there]
 
     def load_newest_good(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 _LOCK_NAME = re.compile(r"[0-9a-f]{16}\.lock")
 _OLD = ".unisono-old"
-_MOST_TRIES = 100
+_MAX_TRIES = 100
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
@@ -95,7 +95,7 @@ def _make_entry_for(folder: Path) -> _Entry:
 
 
 def _make_entry(root: Path) -> _Entry:
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         with contextlib.suppress(FileExistsError):
             os.mkdir(root)
         path = root / secrets.token_hex(8)
@@ -113,7 +113,7 @@ def _make_entry(root: Path) -> _Entry:
             _Entry(path, lock).delete()
             raise
         os.close(lock)  # another process took it for abandoned before it was locked
-    raise OSError(errno.EAGAIN, f"other processes removed the folder {os.fspath(root)!r} {_MOST_TRIES} times")
+    raise OSError(errno.EAGAIN, f"other processes removed the folder {os.fspath(root)!r} {_MAX_TRIES} times")
 
 
 def _do_second_move(entry: Path, folder: Path) -> None:

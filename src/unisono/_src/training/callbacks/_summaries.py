@@ -20,7 +20,7 @@ from unisono._src.data.files import (
 )
 
 _BUCKETS: Final = 30
-_MOST_IMAGES: Final = 3  # of one weight, as TensorFlow's `max_outputs`
+_MAX_IMAGES: Final = 3  # of one weight, as TensorFlow's `max_outputs`
 
 
 def scalars(values: Mapping[str, Any]) -> Any:
@@ -52,7 +52,7 @@ def images(tag: str, pixels: Any) -> Any:
     lights = np.clip(np.nan_to_num(np.asarray(pixels, np.float32)), 0, 1)
     shades = np.minimum(lights * 255.5, 255).astype(np.uint8)
     height, width = shades.shape[1:3]
-    files = [encode_png(one) for one in shades[:_MOST_IMAGES]]
+    files = [encode_png(one) for one in shades[:_MAX_IMAGES]]
     contents = np.array([str(width).encode(), str(height).encode(), *files], object)
     return make_tensor_summary(tag, make_tensor_proto(contents), make_plugin_metadata("images"))
 

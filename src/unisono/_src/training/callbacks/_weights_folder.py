@@ -29,7 +29,7 @@ from unisono._src.state.checkpoint import (
     apply_snapshot,
     copy_values,
     describe_mismatch,
-    load_on_chief,
+    load_via_chief,
     named_variables,
 )
 from unisono._src.state.store import (
@@ -86,7 +86,7 @@ def load_weights_folder(model: Any, path: str, *, skip_mismatch: bool = False) -
 
     With several processes all have to call it.
     """
-    read = load_on_chief(lambda: _load(path))
+    read = load_via_chief(lambda: _load(path))
     assert read is not None
     arrays = _match_optimizer(model, _select_model_arrays(read.arrays), path)
     named, seeds = _named(model), _seeds(model)

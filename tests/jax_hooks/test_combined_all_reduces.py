@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, PartitionSpec
 
-from unisono._src.jax_hooks import merge_sums
+from unisono._src.jax_hooks import combine_all_reduces
 
 AXIS = "replicas"
 ROWS = jnp.arange(12.0).reshape(4, 3)
@@ -71,7 +71,7 @@ def without_a_use_for_it(x: Any) -> Any:
     ],
 )
 def test_sums_that_do_not_wait_for_each_other_are_one(function: Callable[..., Any], before: int, after: int) -> None:
-    merged = merge_sums(function, AXIS)
+    merged = combine_all_reduces(function, AXIS)
     assert number_of_sums(function) == before
     assert number_of_sums(merged) == after
     expected, found = on_each(function)(ROWS), jax.jit(on_each(merged))(ROWS)
@@ -81,7 +81,7 @@ def test_sums_that_do_not_wait_for_each_other_are_one(function: Callable[..., An
 
 def test_values_from_around_are_seen() -> None:
     def around(offset: Any) -> Any:
-        return on_each(merge_sums(lambda x: total(x + offset) * total(offset), AXIS))(ROWS)
+        return on_each(combine_all_reduces(lambda x: total(x + offset) * total(offset), AXIS))(ROWS)
 
     found = jax.jit(around)(jnp.float32(2))
     np.testing.assert_allclose(found, np.tile((np.asarray(ROWS)[:2] + np.asarray(ROWS)[2:] + 4) * 4, (2, 1)))
@@ -92,7 +92,7 @@ def test_sums_inside_of_loops_and_branches_stay_where_they_are() -> None:
         turned = jax.lax.fori_loop(0, 3, lambda _, value: total(value) / 2, x)
         return turned + jax.lax.cond(True, total, lambda value: value, x) + total(x)
 
-    merged = merge_sums(looping, AXIS)
+    merged = combine_all_reduces(looping, AXIS)
     np.testing.assert_allclose(jax.jit(on_each(merged))(ROWS), on_each(looping)(ROWS), rtol=1e-6)
 
 
@@ -102,17 +102,17 @@ def test_what_is_printed_comes_in_its_order(capfd: pytest.CaptureFixture[str]) -
         jax.debug.print("{}", first.sum(), ordered=False)
         return first + total(x * 2)
 
-    found = jax.jit(on_each(merge_sums(printing, AXIS)))(ROWS)
+    found = jax.jit(on_each(combine_all_reduces(printing, AXIS)))(ROWS)
     jax.effects_barrier()
     np.testing.assert_allclose(found, on_each(lambda x: total(x) + total(x * 2))(ROWS))
     assert capfd.readouterr().out.split() == ["66.0", "66.0"]
-    assert number_of_sums(merge_sums(printing, AXIS)) == 2
+    assert number_of_sums(combine_all_reduces(printing, AXIS)) == 2
 
 
 @pytest.mark.full
 def test_gradients_pass_through() -> None:
     def loss(x: Any) -> Any:
-        return (on_each(merge_sums(independent, AXIS))(x)["kernel"] ** 2).sum()
+        return (on_each(combine_all_reduces(independent, AXIS))(x)["kernel"] ** 2).sum()
 
     def plain(x: Any) -> Any:
         return (on_each(independent)(x)["kernel"] ** 2).sum()

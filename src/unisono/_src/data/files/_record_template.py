@@ -1,6 +1,6 @@
 """Parsing records that look like one that was parsed before.
 
-The records of a file mostly agree byte for byte in everything but their values: names, tags and lengths. A layout
+The records of a file mostly agree byte for byte in everything but their values: names, tags and lengths. A template
 describes one record as alternating spans: *frame* (which must be equal) and *run* (the bytes of values). A record of
 the same length with the same frame has the same runs, since nothing in a run decides where a run ends. Varints are the
 exception: a run of them is decoded and checked for every record.
@@ -33,7 +33,7 @@ Parsed = dict[str, NDArray[Any]]
 _Extractor = Callable[[tuple[bytes, ...]], NDArray[Any]]
 
 
-class Layout:
+class RecordTemplate:
     """Where the values are in all records with this frame."""
 
     def __init__(self, data: bytes, requests: Sequence[FeatureRequest], features: dict[str, FeatureSpans]) -> None:
@@ -59,7 +59,7 @@ class Layout:
         return all(spans.packed and (spans.kind == BYTES or len(spans.spans) < 2) for spans in features.values())
 
     def parse(self, data: bytes) -> Parsed | None:
-        """The values of a record of the layout's length; None if its frame differs or its varints are damaged."""
+        """The values of a record of the template's length; None if its frame differs or its varints are damaged."""
         pieces = self._split(data)
         if pieces[::2] != self._frame:
             return None
@@ -69,7 +69,7 @@ class Layout:
             return None
 
     def find_matching(self, matrix: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which rows, records of the layout's length, have this frame."""
+        """Which rows, records of the template's length, have this frame."""
         matches: NDArray[np.bool_] = (matrix[:, self._frame_columns] == self._frame_bytes).all(axis=1)
         return matches
 

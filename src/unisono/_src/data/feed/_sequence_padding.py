@@ -16,7 +16,7 @@ from unisono._src.keras_hooks import ExactPadding, unpack
 from unisono._src.processes import processes
 
 # Data of one or two lengths stays as it is; the last batch of a pass has a shape of its own.
-_MOST_UNPADDED: Final = 2
+_MAX_UNPADDED: Final = 2
 _MANY_SHAPES: Final = 8
 
 MANY_SHAPES = """There were batches of {number} shapes so far, and every shape compiles a program: {shapes}, ...
@@ -25,7 +25,7 @@ dataset.bucket_by_sequence_length(..., pad_to_bucket_boundary=True), or keras.ut
 They are not padded automatically: {why_not}."""
 
 
-class BatchShapes:
+class SequencePadder:
     """The shapes of the batches of one feed, and how they are padded.
 
     Args:
@@ -54,7 +54,7 @@ class BatchShapes:
         if found is None:
             return batch
         lengths = [leaf.shape[1] for leaf, value in found if value is not None]
-        if lengths not in self._unpadded and len(self._unpadded) < _MOST_UNPADDED:
+        if lengths not in self._unpadded and len(self._unpadded) < _MAX_UNPADDED:
             self._unpadded.append(lengths)
         if lengths in self._unpadded:
             return batch

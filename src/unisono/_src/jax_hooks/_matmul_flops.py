@@ -10,7 +10,7 @@ from jax.extend.core import JaxprEqn
 from unisono._src.jax_hooks._equations import inner_jaxprs
 
 
-def count_product_flops(jaxpr: Any) -> float:
+def count_matmul_flops(jaxpr: Any) -> float:
     """The operations of all products and convolutions, each iteration of a scan included, other loops once."""
     total = 0.0
     for equation in jaxpr.eqns:
@@ -21,7 +21,7 @@ def count_product_flops(jaxpr: Any) -> float:
             total += _convolution(equation)
         else:
             repeated = equation.params["length"] if name == "scan" else 1
-            total += repeated * sum(count_product_flops(inner) for inner in inner_jaxprs(equation))
+            total += repeated * sum(count_matmul_flops(inner) for inner in inner_jaxprs(equation))
     return total
 
 

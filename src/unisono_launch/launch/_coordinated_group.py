@@ -33,7 +33,7 @@ _END_SECONDS: Final = 20.0
 
 
 @final
-class CoordinatorLauncher(LauncherGroup):
+class CoordinatedGroup(LauncherGroup):
     """Gathers machines before each attempt, and combines what they report after it."""
 
     def __init__(self, context: LauncherContext, nnodes: SizeRange) -> None:
@@ -47,7 +47,7 @@ class CoordinatorLauncher(LauncherGroup):
         self._opened = contextlib.ExitStack()
         self._open_server: CoordinatorServer | None = None
 
-    def __enter__(self) -> CoordinatorLauncher:
+    def __enter__(self) -> CoordinatedGroup:
         context = self._context
         secret = context.environ.get(SECRET_VARIABLE, "")
         # That warning is shown too, and is about the workers' port.

@@ -17,7 +17,7 @@ from jax.extend.core import Jaxpr, JaxprEqn, Literal
 from unisono._src.replicas.values import apply_packed
 
 
-def merge_sums(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
+def combine_all_reduces(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
     """``function`` with few sums over ``axis``: as many as depend on each other. It is traced whenever it is called."""
 
     def merged(*arguments: Any) -> Any:

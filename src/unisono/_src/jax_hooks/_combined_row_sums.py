@@ -15,12 +15,12 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.sharding import NamedSharding
 
+from unisono._src.jax_hooks._combined_all_reduces import evaluate_in_stages
 from unisono._src.jax_hooks._equations import evaluate_equation
-from unisono._src.jax_hooks._merged_sums import evaluate_in_stages
 from unisono._src.replicas.values import apply_packed
 
 
-def merge_row_sums(program: ClosedJaxpr, sharded_rows: NamedSharding, num_replicas: int) -> ClosedJaxpr:
+def combine_row_sums(program: ClosedJaxpr, sharded_rows: NamedSharding, num_replicas: int) -> ClosedJaxpr:
     """``program`` with few sums over the rows: as many as depend on each other.
 
     Rows are the first dim of arrays that the program constrains to ``sharded_rows``. Their number must be divisible by

@@ -15,7 +15,7 @@ from unisono_launch.launch._ports import hold_free_ports, hold_port, ports_of_at
 
 
 @final
-class StandaloneLauncher(LauncherGroup):
+class StandaloneGroup(LauncherGroup):
     """The workers of this machine. If there are other machines, their launchers do the same by themselves."""
 
     def __init__(self, context: LauncherContext) -> None:

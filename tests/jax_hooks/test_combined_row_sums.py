@@ -11,7 +11,7 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from tests.quick_compilation import compiles_quickly
-from unisono._src.jax_hooks import merge_row_sums
+from unisono._src.jax_hooks import combine_row_sums
 
 NUM_REPLICAS = 2
 KERNEL = np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4)
@@ -70,7 +70,7 @@ def merged(function: Callable[..., Any], x: Any) -> tuple[Callable[..., Any], in
         return function(kernel, jax.lax.with_sharding_constraint(x, sharded_rows()))
 
     traced, shapes = jax.make_jaxpr(constrained, return_shape=True)(KERNEL, x)
-    changed = merge_row_sums(traced, sharded_rows(), NUM_REPLICAS)
+    changed = combine_row_sums(traced, sharded_rows(), NUM_REPLICAS)
 
     @jax.jit
     def run(kernel: Any, x: Any) -> Any:
@@ -107,4 +107,4 @@ def test_sums_are_merged_and_the_results_are_those_of_one_device(function: Calla
 
 def test_rows_that_do_not_divide_are_left_to_xla() -> None:
     traced = jax.make_jaxpr(lambda x: jax.lax.with_sharding_constraint(x, sharded_rows()).sum(0))(rows(7))
-    assert merge_row_sums(traced, sharded_rows(), NUM_REPLICAS) is traced
+    assert combine_row_sums(traced, sharded_rows(), NUM_REPLICAS) is traced

@@ -36,7 +36,7 @@ _ELEMENT_WISE: Final = frozenset(
 )
 
 
-def overwrite_products(program: ClosedJaxpr, num_replicas: int, *, min_bytes: int = _MIN_BYTES) -> ClosedJaxpr:
+def reuse_logits(program: ClosedJaxpr, num_replicas: int, *, min_bytes: int = _MIN_BYTES) -> ClosedJaxpr:
     """``program`` with gradients in the place of the products that they belong to.
 
     Args:

@@ -28,7 +28,7 @@ from unisono._src.replicas.values import (
 
 
 @dataclass(frozen=True)
-class ReplicaInputs:
+class ReplicaSender:
     """The replicas that receive values, and whether the values go to their devices or stay on the host."""
 
     placement: Placement

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from unisono._src.jax_hooks import overwrite_products
+from unisono._src.jax_hooks import reuse_logits
 
 CLASSES = 32
 
@@ -53,7 +53,7 @@ def _run(program: Any, arguments: Any) -> list[Any]:
 def test_a_gradient_replaces_its_logits_of_the_same_value(shape: tuple[int, ...], dtype: str, bias: bool) -> None:
     arguments = _arguments(*shape, dtype=dtype, bias=bias)
     program = jax.make_jaxpr(_step)(*arguments)
-    changed = overwrite_products(program, 1, min_bytes=0)
+    changed = reuse_logits(program, 1, min_bytes=0)
     assert str(changed).count("name=overwrite") == 1
     # The loop is compiled as a whole, so XLA may leave out a rounding to bfloat16 between two operations.
     tolerance = 1e-2 if dtype == "bfloat16" else 1e-6
@@ -66,7 +66,7 @@ def test_a_gradient_replaces_its_logits_of_the_same_value(shape: tuple[int, ...]
 
 def test_small_products_stay() -> None:
     program = jax.make_jaxpr(_step)(*_arguments(3, 16))
-    assert overwrite_products(program, 1) is program
+    assert reuse_logits(program, 1) is program
 
 
 def test_logits_that_are_a_result_stay() -> None:
@@ -74,7 +74,7 @@ def test_logits_that_are_a_result_stay() -> None:
         return jax.value_and_grad(_loss, has_aux=True)(*arguments)
 
     program = jax.make_jaxpr(step)(*_arguments(3, 16))
-    assert overwrite_products(program, 1, min_bytes=0) is program
+    assert reuse_logits(program, 1, min_bytes=0) is program
 
 
 def test_logits_that_are_read_with_their_gradient_stay() -> None:
@@ -83,26 +83,26 @@ def test_logits_that_are_read_with_their_gradient_stay() -> None:
         return jnp.sum(logits * jnp.sum(gradient))
 
     program = jax.make_jaxpr(step)(*_arguments(3, 16))
-    assert "name=overwrite" not in str(overwrite_products(program, 1, min_bytes=0))
+    assert "name=overwrite" not in str(reuse_logits(program, 1, min_bytes=0))
 
 
 def test_rows_that_cannot_be_divided_stay() -> None:
     program = jax.make_jaxpr(_step)(*_arguments(3, 11))
-    assert overwrite_products(program, 1, min_bytes=0) is program
+    assert reuse_logits(program, 1, min_bytes=0) is program
 
 
 def test_over_several_replicas_only_other_dimensions_than_the_rows_are_divided() -> None:
     program = jax.make_jaxpr(_step)(*_arguments(16))
-    assert overwrite_products(program, 2, min_bytes=0) is program
+    assert reuse_logits(program, 2, min_bytes=0) is program
     program = jax.make_jaxpr(_step)(*_arguments(2, 8))
-    assert "name=overwrite" in str(overwrite_products(program, 2, min_bytes=0))
+    assert "name=overwrite" in str(reuse_logits(program, 2, min_bytes=0))
 
 
 @pytest.mark.full
 def test_replicas_have_the_gradients_of_one_device() -> None:
     arguments = _arguments(8, 16, dtype="float32")
     program = jax.make_jaxpr(_step)(*arguments)
-    changed = overwrite_products(program, 4, min_bytes=0)
+    changed = reuse_logits(program, 4, min_bytes=0)
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:4]), ("rows",))
     rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("rows"))
     kernel, _, x, labels = arguments
