@@ -18,7 +18,7 @@ from unisono._src.data.plans import (
     Inspection,
     Nest,
     Operation,
-    Path,
+    PassId,
     RowPlan,
     StatelessElements,
     TensorSpec,
@@ -41,18 +41,18 @@ class EveryOther(Operation):
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream < 0 else -(-upstream // 2)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         def advance(elements: Elements) -> Deferred:
             element = next(elements)
             next(elements, None)
             return element
 
-        return StatelessElements(upstream.open(path), advance)
+        return StatelessElements(upstream.open(pass_id), advance)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
             return None
-        return rows.select(self.cardinality(rows.size), lambda number, path: slice(0, None, 2))
+        return rows.select(self.cardinality(rows.size), lambda number, pass_id: slice(0, None, 2))
 
     def __str__(self) -> str:
         return "every_other()"
@@ -64,8 +64,8 @@ class AddDim(Operation):
 
     keeps_random_access = True
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), partial(partial, self._add_dim))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return map_deferred(upstream.open(pass_id), partial(partial, self._add_dim))
 
     def _add_dim(self, element: Deferred) -> Nest:
         return map_leaves(lambda leaf: leaf[..., None], element())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from unisono._src.data.plans import Elements, Path, Plan, flatten, iterate, structure
+from unisono._src.data.plans import Elements, PassId, Plan, flatten, iterate, structure
 
 MakePlan = Callable[[], Plan]
 """Makes equal plans: separate objects with the same seeds."""
@@ -16,20 +16,20 @@ LIMIT = 24
 """Elements that are looked at of plans without end."""
 
 
-def assert_restorable(make: MakePlan, path: Path = (0,), limit: int = LIMIT) -> None:
+def assert_restorable(make: MakePlan, pass_id: PassId = (0,), limit: int = LIMIT) -> None:
     """Every position of a pass can be saved as JSON, and restored by a new pass and by one at another position."""
-    expected = collect_values(make(), path, limit)
-    states = collect_states(make(), path, len(expected), ended=len(expected) < limit)
+    expected = collect_values(make(), pass_id, limit)
+    states = collect_states(make(), pass_id, len(expected), ended=len(expected) < limit)
     for number, state in enumerate(states):
-        fresh = make().open(path)
+        fresh = make().open(pass_id)
         fresh.set_state(json.loads(state))
         assert read_rest(fresh, limit - number) == expected[number:], f"restored after {number} elements"
         fresh.close()
     for number, state in enumerate(states):
-        moved = make().open(path)
+        moved = make().open(pass_id)
         read_rest(moved, limit if number % 2 else len(expected) // 2)
         moved.set_state(json.loads(state))
-        again = make().open(path)
+        again = make().open(pass_id)
         again.set_state(json.loads(json.dumps(moved.get_state())))
         assert read_rest(moved, limit - number) == expected[number:], f"moved to the position after {number} elements"
         assert read_rest(again, limit - number) == expected[number:], f"restored twice after {number} elements"
@@ -37,9 +37,9 @@ def assert_restorable(make: MakePlan, path: Path = (0,), limit: int = LIMIT) -> 
         again.close()
 
 
-def collect_states(plan: Plan, path: Path, count: int, ended: bool) -> list[str]:
+def collect_states(plan: Plan, pass_id: PassId, count: int, ended: bool) -> list[str]:
     """The positions before the first element and after each one; and the one after the end was reached."""
-    elements = plan.open(path)
+    elements = plan.open(pass_id)
     states = [json.dumps(elements.get_state())]
     for _ in range(count):
         next(elements)()
@@ -52,9 +52,9 @@ def collect_states(plan: Plan, path: Path, count: int, ended: bool) -> list[str]
     return states
 
 
-def collect_values(plan: Plan, path: Path = (0,), limit: int = LIMIT) -> list[Any]:
+def collect_values(plan: Plan, pass_id: PassId = (0,), limit: int = LIMIT) -> list[Any]:
     """The elements of a pass, in a form that `==` compares with dtypes."""
-    elements = plan.open(path)
+    elements = plan.open(pass_id)
     try:
         return read_rest(elements, limit)
     finally:

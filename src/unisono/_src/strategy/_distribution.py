@@ -18,7 +18,7 @@ from unisono._src.data.plans import (
     Elements,
     Nest,
     Operation,
-    Path,
+    PassId,
     StatelessElements,
     Upstream,
     flatten,
@@ -59,8 +59,8 @@ class SplitRows(BatchDistribution):
     def cardinality(self, upstream: int) -> int:
         return upstream
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), self._split_deferred)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return map_deferred(upstream.open(pass_id), self._split_deferred)
 
     def spec(self, element_spec: Nest) -> Nest:
         if self.replicas.num_replicas > 1:
@@ -140,8 +140,8 @@ class AssignBatches(BatchDistribution):
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream < 0 else -(-upstream // self.replicas.num_replicas)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return StatelessElements(upstream.open(path), self._next_step)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return StatelessElements(upstream.open(pass_id), self._next_step)
 
     def spec(self, element_spec: Nest) -> Nest:
         return map_leaves(self._leaf_spec, element_spec)

@@ -24,7 +24,7 @@ from unisono._src.data.plans import (
     Elements,
     Nest,
     Operation,
-    Path,
+    PassId,
     ReadAheadElements,
     State,
     Upstream,
@@ -47,8 +47,8 @@ class SendInGroups(Operation):
 
     split: SplitRows
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _GroupedElements(upstream.open(path), self.split)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _GroupedElements(upstream.open(pass_id), self.split)
 
     def __str__(self) -> str:
         return f"{self.split}, sent in groups"

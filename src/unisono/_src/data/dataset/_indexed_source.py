@@ -23,8 +23,8 @@ from unisono._src.data.plans import (
     IndexedMap,
     IndexedPlan,
     Nest,
+    PassId,
     PassRows,
-    Path,
     RandomDraws,
     Source,
     State,
@@ -75,8 +75,8 @@ class IndexedSource(Source):
         """Computes elements from rows."""
         return _CompiledComputer(self) if self.compiled else _PythonComputer(self.plan)
 
-    def elements(self, path: Path) -> Elements:
-        return _RowElements(self, path)
+    def elements(self, pass_id: PassId) -> Elements:
+        return _RowElements(self, pass_id)
 
     def __str__(self) -> str:
         return self.description
@@ -85,8 +85,8 @@ class IndexedSource(Source):
 class _RowElements(Elements):
     """A state is a segment of the pass and a position in it."""
 
-    def __init__(self, source: IndexedSource, path: Path) -> None:
-        self._source, self._path = source, path
+    def __init__(self, source: IndexedSource, pass_id: PassId) -> None:
+        self._source, self._pass_id = source, pass_id
         self._segment = self._position = 0
         self._pass: PassRows | None = None
         self._group: _BatchGroup | None = None
@@ -109,7 +109,7 @@ class _RowElements(Elements):
 
     def _open_segment(self) -> PassRows:
         identified = self._source.identifies or not self._source.compiled
-        self._pass = self._source.plan.pass_rows(self._path, self._segment, identified=identified)
+        self._pass = self._source.plan.pass_rows(self._pass_id, self._segment, identified=identified)
         self._group = None
         return self._pass
 

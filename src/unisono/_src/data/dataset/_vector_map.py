@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from unisono._src.data.dataset._host_function import HostFunction
 from unisono._src.data.dataset._trace import vectorise
-from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, Path, Upstream, map_deferred
+from unisono._src.data.plans import Deferred, Elements, IndexedMap, Map, Nest, Operation, PassId, Upstream, map_deferred
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +23,8 @@ class VectorMap(Operation):
         maps = [IndexedMap(one.function, one.seed, one.num_parallel_calls) for one in self.maps]
         return HostFunction(vectorise(maps, ()))
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), partial(partial, self._map))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return map_deferred(upstream.open(pass_id), partial(partial, self._map))
 
     def _map(self, element: Deferred) -> Nest:
         return self._function(element())

@@ -38,7 +38,7 @@ from unisono._src.data.plans._nest import (
 )
 from unisono._src.data.plans._number_sources import Counter, RandomNumbers, Range
 from unisono._src.data.plans._operation import (
-    INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream,
+    INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Deferred, Elements, Operation, PassId, State, Upstream,
 )
 from unisono._src.data.plans._options import AutoShardPolicy, DistributeOptions, Options, WithOptions
 from unisono._src.data.plans._padded_batch import PaddedBatch

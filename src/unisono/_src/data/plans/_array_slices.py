@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, leaf_names, map_leaves, unflatten
-from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._operation import Elements, PassId
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_plan import RowPlan
@@ -62,9 +62,9 @@ class ArraySlices(Source):
     def cardinality(self) -> int:
         return self.num_rows
 
-    def elements(self, path: Path) -> Elements:
+    def elements(self, pass_id: PassId) -> Elements:
         leaves = [as_read_only(leaf) for leaf in flatten(self.arrays)]
-        return NumberedElements(self.num_rows, partial(partial, self._element, leaves, pass_number(path)))
+        return NumberedElements(self.num_rows, partial(partial, self._element, leaves, pass_number(pass_id)))
 
     def _element(self, leaves: list[np.ndarray[Any, Any]], epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unisono._src.data.plans._arguments import check_int
-from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
 
@@ -28,8 +28,8 @@ class AssertCardinality(Operation):
     def cardinality(self, upstream: int) -> int:
         return self.number
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _CheckedElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _CheckedElements(upstream.open(pass_id), self)
 
     def __str__(self) -> str:
         return f"assert_cardinality({self.number})"

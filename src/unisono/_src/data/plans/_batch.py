@@ -17,7 +17,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_l
 from unisono._src.data.plans._identity import ComputedElement, current_identity, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._pass_batches import cut_into_batches
 from unisono._src.data.plans._passes import StatelessElements
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
@@ -55,8 +55,8 @@ class StackOperation(Operation):
     def cardinality(self, upstream: int) -> int:
         return num_batches(upstream, self.batch_size, self.drop_remainder)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return group_elements(upstream.open(path), self.batch_size, self.drop_remainder, self.stack)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return group_elements(upstream.open(pass_id), self.batch_size, self.drop_remainder, self.stack)
 
     def __str__(self) -> str:
         return f"{self.call}({self.batch_size}{', drop_remainder=True' if self.drop_remainder else ''})"
@@ -144,11 +144,11 @@ class ConcatenateBatches(Operation):
     def cardinality(self, upstream: int) -> int:
         return num_batches(upstream, self.number, drop_remainder=False)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         def concatenate(group: Sequence[Deferred]) -> Nest:
             return stack_elements(group, self, self._concatenate_leaves)
 
-        return group_elements(upstream.open(path), self.number, False, concatenate)
+        return group_elements(upstream.open(pass_id), self.number, False, concatenate)
 
     def _concatenate_leaves(self, leaves: tuple[Any, ...], name: str) -> Any:
         if not all(map(has_rows, leaves)):

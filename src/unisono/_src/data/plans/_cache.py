@@ -13,7 +13,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -21,7 +21,7 @@ from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
 
-FIRST_PASS: Path = (0,)
+FIRST_PASS: PassId = (0,)
 
 
 @dataclass(eq=False)
@@ -55,10 +55,10 @@ class Cache(Operation):
 
     memory: CacheMemory = field(default_factory=CacheMemory, repr=False)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
-            return upstream.open(path)
-        return _CachedElements(upstream, self.memory, pass_number(path))
+            return upstream.open(pass_id)
+        return _CachedElements(upstream, self.memory, pass_number(pass_id))
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
@@ -80,7 +80,7 @@ class _CacheStep(RowStep):
     renews_identity = True
 
     def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
-        return before(replace(request, path=FIRST_PASS))
+        return before(replace(request, pass_id=FIRST_PASS))
 
 
 class _CachedElements(Elements):

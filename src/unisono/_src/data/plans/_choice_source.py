@@ -17,7 +17,7 @@ from unisono._src.data.plans._operation import (
     UNKNOWN_CARDINALITY,
     Deferred,
     Elements,
-    Path,
+    PassId,
     State,
 )
 from unisono._src.data.plans._passes import NumberedElements
@@ -56,9 +56,9 @@ class ChoiceSource(Source):
             return INFINITE_CARDINALITY
         return UNKNOWN_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
-        branches = [plan.open(path) for plan in self.plans]
-        return _ChosenElements(branches, self.choices.open(path), self, pass_number(path))
+    def elements(self, pass_id: PassId) -> Elements:
+        branches = [plan.open(pass_id) for plan in self.plans]
+        return _ChosenElements(branches, self.choices.open(pass_id), self, pass_number(pass_id))
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return merge_specs([inspection.spec_of(plan) for plan in self.plans])
@@ -91,13 +91,13 @@ class RandomChoices(Source):
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
+    def elements(self, pass_id: PassId) -> Elements:
         bounds = np.cumsum(self.weights) / sum(self.weights)
-        return NumberedElements(None, partial(partial, self._choice, bounds, path if self.reshuffle else ()))
+        return NumberedElements(None, partial(partial, self._choice, bounds, pass_id if self.reshuffle else ()))
 
-    def _choice(self, bounds: np.ndarray[tuple[int], np.dtype[np.float64]], path: Path, position: int) -> np.int64:
+    def _choice(self, bounds: np.ndarray[tuple[int], np.dtype[np.float64]], pass_id: PassId, position: int) -> np.int64:
         assert self.seed is not None, "__post_init__ draws one"
-        number = random_words(self.seed, 0, (*path, position)).random_raw() / 2**64
+        number = random_words(self.seed, 0, (*pass_id, position)).random_raw() / 2**64
         return np.int64(min(int(np.searchsorted(bounds, number, side="right")), len(bounds) - 1))
 
     def element_spec(self, inspection: Inspection) -> TensorSpec:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, State, Upstream
 
 _NAME: Final = "unisono-data"
 
@@ -29,8 +29,8 @@ class ComputeAhead(Operation):
     num_threads: int
     ahead: int
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _AheadElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _AheadElements(upstream.open(pass_id), self)
 
     def __str__(self) -> str:
         return f"[{self.num_threads} thread{'s' if self.num_threads > 1 else ''}, {self.ahead} ahead]"

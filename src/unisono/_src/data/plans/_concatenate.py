@@ -18,7 +18,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -54,8 +54,8 @@ class Concatenate(Operation):
             return INFINITE_CARDINALITY
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in both else sum(both)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _ConcatenatedElements(upstream.open(path), self.other.open(path), pass_number(path))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _ConcatenatedElements(upstream.open(pass_id), self.other.open(pass_id), pass_number(pass_id))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return merge_specs([spec, inspection.spec_of(self.other)])
@@ -94,7 +94,7 @@ class _ConcatenateStep(RowStep):
 
     def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
         assert request.probe is None, "a renewing step is not probed"
-        first, second = before(request), self.other.rows(RowRequest(request.path))
+        first, second = before(request), self.other.rows(RowRequest(request.pass_id))
         assert isinstance(first, np.ndarray), "batches are not concatenated by row"
         assert isinstance(second, np.ndarray), "batches are not concatenated by row"
         return np.concatenate([first, second + np.int32(self.num_first_rows)])

@@ -12,7 +12,7 @@ import json
 import os
 import struct
 import zlib
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class ElementFileError(ValueError):
 class ElementWriter:
     """Writes elements to a temporary file beside `path`; `commit` renames it."""
 
-    def __init__(self, path: FilePath, description: str) -> None:
+    def __init__(self, path: Path, description: str) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.{id(self):x}")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ class ElementWriter:
 class ElementFile:
     """Reads a complete file. Safe to use from several threads."""
 
-    def __init__(self, path: FilePath) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = -1
         self._fd = os.open(path, os.O_RDONLY)

@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 from unisono._src.data.plans._row_arrays import RangeArray
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep, as_columns
@@ -30,8 +30,8 @@ class Enumerate(Operation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "start", check_int(self.start, "enumerate", "start"))
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _EnumeratedElements(upstream.open(path), self.start)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _EnumeratedElements(upstream.open(pass_id), self.start)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return TensorSpec((), np.int64), spec

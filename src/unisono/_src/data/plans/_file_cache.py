@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from unisono._src.data.plans._cache import FIRST_PASS
 from unisono._src.data.plans._element_file import ElementFile, ElementFileError, ElementWriter
@@ -14,7 +14,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -27,16 +27,16 @@ class FileCache(Operation):
     keeps_random_access = False
     only_reorders = True
 
-    path: FilePath
+    path: Path
     call: str
     """What the user wrote, such as `cache('train.cache')`."""
     description: str
     """The plan before it, as text: a file of another plan is refused."""
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         if upstream.cardinality == INFINITE_CARDINALITY:
             raise ValueError(f"{self}: what comes before it never ends, nor would the file. Put repeat() after it.")
-        return _FileCachedElements(upstream, self, pass_number(path))
+        return _FileCachedElements(upstream, self, pass_number(pass_id))
 
     def open_file(self) -> ElementFile:
         """The file, which must exist and be of this plan."""

@@ -7,7 +7,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from unisono._src.data.files import FixedLengthFile, RecordFile, TextFile, bytes_scalar
 from unisono._src.data.plans._identity import ComputedElement, pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, PassId, State
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import TensorSpec
 
@@ -32,9 +32,9 @@ class FileSource(Source):
 
     def __post_init__(self) -> None:
         for path in self.paths:
-            if not FilePath(path).is_file():
+            if not Path(path).is_file():
                 raise FileNotFoundError(
-                    f"{self.call}: there is no file {path!r} (looked from {FilePath.cwd()}). "
+                    f"{self.call}: there is no file {path!r} (looked from {Path.cwd()}). "
                     f"Check the path, or find files by pattern with Dataset.list_files('data/*.tfrecord')."
                 )
 
@@ -51,8 +51,8 @@ class FileSource(Source):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY if self.paths else 0
 
-    def elements(self, path: Path) -> Elements:
-        return _FileElements(self, pass_number(path))
+    def elements(self, pass_id: PassId) -> Elements:
+        return _FileElements(self, pass_number(pass_id))
 
     def element_spec(self, inspection: Inspection) -> TensorSpec:
         return TensorSpec((), object)

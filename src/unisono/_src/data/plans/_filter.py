@@ -11,7 +11,7 @@ import numpy as np
 from unisono._src.data.plans._arguments import check_function, function_name
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._nest import apply
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import StatefulElements, StatelessElements
 
 
@@ -52,8 +52,8 @@ class Filter(PredicateOperation):
 
     call: ClassVar[str] = "filter"
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return StatelessElements(upstream.open(path), self._next_accepted)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return StatelessElements(upstream.open(pass_id), self._next_accepted)
 
     def _next_accepted(self, elements: Elements) -> Deferred:
         for element in elements:
@@ -69,8 +69,8 @@ class TakeWhile(PredicateOperation):
 
     call: ClassVar[str] = "take_while"
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _LeadingElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _LeadingElements(upstream.open(pass_id), self)
 
 
 class _LeadingElements(StatefulElements):

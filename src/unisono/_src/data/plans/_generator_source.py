@@ -14,7 +14,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
 from unisono._src.data.plans._identity import ComputedElement, pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, PassId, State
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import TensorSpec
 
@@ -98,8 +98,8 @@ class GeneratorSource(Source):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
-        return _GeneratorElements(self, pass_number(path))
+    def elements(self, pass_id: PassId) -> Elements:
+        return _GeneratorElements(self, pass_number(pass_id))
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return inspection.observe() if self.signature is None else self.signature.as_spec()

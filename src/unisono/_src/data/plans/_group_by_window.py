@@ -19,7 +19,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -59,8 +59,8 @@ class GroupByWindow(Operation):
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _GroupElements(TrackedInput(upstream.open(path)), path, self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _GroupElements(TrackedInput(upstream.open(pass_id)), pass_id, self)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         if self.batch is not None:
@@ -79,9 +79,9 @@ class GroupByWindow(Operation):
             raise ValueError(f"{self}: a window needs at least 1 element, but for key {key} the size is {size}.")
         return size
 
-    def make_plan(self, key: int, group: list[Nest], path: Path) -> Plan:
+    def make_plan(self, key: int, group: list[Nest], pass_id: PassId) -> Plan:
         """What `reduce` makes of a group."""
-        with derive_seeds(self.seed, path):
+        with derive_seeds(self.seed, pass_id):
             dataset = self.reduce(np.int64(key), self.dataset(ListSource(tuple(group))))
         plan: Plan | None = getattr(dataset, "plan", None)
         if plan is None:
@@ -105,8 +105,8 @@ class _OpenGroup:
 
 
 class _GroupElements(Elements):
-    def __init__(self, upstream: TrackedInput, path: Path, operation: GroupByWindow) -> None:
-        self._upstream, self._path, self._operation = upstream, path, operation
+    def __init__(self, upstream: TrackedInput, pass_id: PassId, operation: GroupByWindow) -> None:
+        self._upstream, self._pass_id, self._operation = upstream, pass_id, operation
         self._groups: dict[int, list[tuple[int, Deferred]]] = {}
         self._open: _OpenGroup | None = None
         self._num_opened = 0
@@ -137,10 +137,10 @@ class _GroupElements(Elements):
         return min(self._groups, default=None) if not operation.drop_remainder else None
 
     def _begin(self, key: int, group: list[tuple[int, Deferred]]) -> None:
-        path = (*self._path, self._num_opened)
+        pass_id = (*self._pass_id, self._num_opened)
         self._num_opened += 1
-        plan = self._operation.make_plan(key, [element() for _, element in group], path)
-        self._open = _OpenGroup(key, [number for number, _ in group], plan.open(path))
+        plan = self._operation.make_plan(key, [element() for _, element in group], pass_id)
+        self._open = _OpenGroup(key, [number for number, _ in group], plan.open(pass_id))
 
     def _held(self) -> list[int]:
         held = [number for group in self._groups.values() for number, _ in group]

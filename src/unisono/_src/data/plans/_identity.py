@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Deferred, Path
+from unisono._src.data.plans._operation import Deferred, PassId
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class ComputedElement:
         return self.value
 
 
-def pass_number(path: Path) -> int:
-    """A number for a path: equal for equal paths, different for almost all different ones."""
-    return zlib.crc32(np.asarray(path, "<i8").tobytes()) & 0x7FFFFFFF
+def pass_number(pass_id: PassId) -> int:
+    """A number for a pass: equal for equal IDs, different for almost all different ones."""
+    return zlib.crc32(np.asarray(pass_id, "<i8").tobytes()) & 0x7FFFFFFF
 
 
 def set_identity(epoch: Any, row: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Operation, Path
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Operation, PassId
 from unisono._src.data.plans._pass_batches import PassBatches, cut_into_batches
 from unisono._src.data.plans._row_order import IdentityProbe, Origin, RowOrder, RowRequest
 from unisono._src.data.plans._row_plan import IndexedMap, RowPlan
@@ -82,31 +82,33 @@ class IndexedPlan:
         """Columns of the row numbers."""
         return max(self.tables) + 1
 
-    def pass_rows(self, path: Path, segment: int = 0, *, identified: bool) -> PassRows:
+    def pass_rows(self, pass_id: PassId, segment: int = 0, *, identified: bool) -> PassRows:
         """`pass_batches`, with `pass_identities` if `identified`."""
-        return PassRows(self.pass_batches(path, segment), self.pass_identities(path, segment) if identified else None)
+        return PassRows(
+            self.pass_batches(pass_id, segment), self.pass_identities(pass_id, segment) if identified else None
+        )
 
-    def pass_batches(self, path: Path, segment: int = 0) -> PassBatches:
+    def pass_batches(self, pass_id: PassId, segment: int = 0) -> PassBatches:
         """The row numbers of a pass: a pure function of the arguments.
 
-        A plan without end has one endless pass per path; it is given in segments: 0, 1, 2, … one after the other.
+        A plan without end has one endless pass per ID; it is given in segments: 0, 1, 2, … one after the other.
         A plan without a batch gives batches of one row.
         """
-        return self._rows(path, segment, None)
+        return self._rows(pass_id, segment, None)
 
-    def pass_identities(self, path: Path, segment: int = 0) -> Identities:
+    def pass_identities(self, pass_id: PassId, segment: int = 0) -> Identities:
         """The identities of the rows of `pass_batches`."""
 
         def columns(what: Literal["epoch", "position"]) -> NDArray[np.int32]:
             return np.stack(
-                [self._rows(path, segment, IdentityProbe(origin, what)).rows for origin in self.origins], axis=1
+                [self._rows(pass_id, segment, IdentityProbe(origin, what)).rows for origin in self.origins], axis=1
             )
 
         return Identities(columns("epoch"), columns("position"))
 
-    def _rows(self, path: Path, segment: int, probe: IdentityProbe | None) -> PassBatches:
+    def _rows(self, pass_id: PassId, segment: int, probe: IdentityProbe | None) -> PassBatches:
         rounds = None if self.num_batches is not None else (segment, self.rounds_per_segment)
-        rows = self.order.rows(RowRequest(path, rounds, probe))
+        rows = self.order.rows(RowRequest(pass_id, rounds, probe))
         return rows if isinstance(rows, PassBatches) else cut_into_batches(rows, 1, len(rows))
 
 

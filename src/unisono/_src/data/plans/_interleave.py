@@ -16,7 +16,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -53,18 +53,18 @@ class Interleave(Operation):
     def cardinality(self, upstream: int) -> int:
         return upstream if upstream in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _InterleavedElements(upstream.open(path), path, self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _InterleavedElements(upstream.open(pass_id), pass_id, self)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         first = _attach_specs(inspection.first_input(), spec)
         inner = inspection.spec_of(self.make_plan(lambda: first, (0, 0)))
         return leave_open(inner, find_open_sizes(first, spec))
 
-    def make_plan(self, element: Deferred, path: Path) -> Plan:
+    def make_plan(self, element: Deferred, pass_id: PassId) -> Plan:
         """The plan that the function makes of an element."""
         value = element()
-        with derive_seeds(self.seed, path):
+        with derive_seeds(self.seed, pass_id):
             dataset = apply(self.function, value)
         plan: Plan | None = getattr(dataset, "plan", None)
         if plan is None:
@@ -107,8 +107,8 @@ class _Slot:
 
 
 class _InterleavedElements(Elements):
-    def __init__(self, upstream: Elements, path: Path, operation: Interleave) -> None:
-        self._upstream, self._path, self._operation = upstream, path, operation
+    def __init__(self, upstream: Elements, pass_id: PassId, operation: Interleave) -> None:
+        self._upstream, self._pass_id, self._operation = upstream, pass_id, operation
         self._slots: list[_Slot | None] = [None] * operation.cycle_length
         self._current = self._given = 0  # the slot that is read, and how many elements of its block it has given
         self._num_read = 0
@@ -151,8 +151,8 @@ class _InterleavedElements(Elements):
         return slot
 
     def _open_slot(self, number: int, before: State, element: Deferred) -> _Slot:
-        path = (*self._path, number)
-        return _Slot(number, before, self._operation.make_plan(element, path).open(path))
+        pass_id = (*self._pass_id, number)
+        return _Slot(number, before, self._operation.make_plan(element, pass_id).open(pass_id))
 
     def get_state(self) -> State:
         return {

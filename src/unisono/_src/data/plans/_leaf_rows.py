@@ -9,7 +9,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf, count_leaf_ro
 from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves
-from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._operation import Elements, PassId
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import TensorSpec
@@ -33,8 +33,8 @@ class LeafRows(Source):
     def cardinality(self) -> int:
         return count_leaf_rows(flatten(self.leaves)[0])
 
-    def elements(self, path: Path) -> Elements:
-        return NumberedElements(self.cardinality, partial(partial, self._element, pass_number(path)))
+    def elements(self, pass_id: PassId) -> Elements:
+        return NumberedElements(self.cardinality, partial(partial, self._element, pass_number(pass_id)))
 
     def _element(self, epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

@@ -8,7 +8,7 @@ from functools import partial
 from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Elements, Path
+from unisono._src.data.plans._operation import Elements, PassId
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import map_specs, merge_specs, spec_of_leaf
@@ -28,8 +28,8 @@ class ListSource(Source):
     def cardinality(self) -> int:
         return len(self.values)
 
-    def elements(self, path: Path) -> Elements:
-        return NumberedElements(len(self.values), partial(partial, self._element, pass_number(path)))
+    def elements(self, pass_id: PassId) -> Elements:
+        return NumberedElements(len(self.values), partial(partial, self._element, pass_number(pass_id)))
 
     def _element(self, epoch: int, row: int) -> Nest:
         set_identity(epoch, row)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path as FilePath
+from pathlib import Path
 
 from unisono._src.data.plans._element_file import ElementFile
 from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import Deferred, Elements, PassId, State
 from unisono._src.data.plans._source import Source
 
 
@@ -19,7 +19,7 @@ class LoadedSource(Source):
 
     random_access = True
 
-    path: FilePath
+    path: Path
 
     @cached_property
     def _num_elements(self) -> int:
@@ -31,8 +31,8 @@ class LoadedSource(Source):
     def cardinality(self) -> int:
         return self._num_elements
 
-    def elements(self, path: Path) -> Elements:
-        return _LoadedElements(ElementFile(self.path), pass_number(path))
+    def elements(self, pass_id: PassId) -> Elements:
+        return _LoadedElements(ElementFile(self.path), pass_number(pass_id))
 
     def __str__(self) -> str:
         return f"load({str(self.path.parent)!r})"

@@ -15,7 +15,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf
 from unisono._src.data.plans._identity import RandomDraws
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, apply, map_leaves
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import map_deferred
 from unisono._src.data.plans._seeds import draw_map_seed
 
@@ -38,8 +38,8 @@ class Map(Operation):
     def __post_init__(self) -> None:
         check_function(self.function, "map")
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return map_deferred(upstream.open(path), partial(partial, self._map))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return map_deferred(upstream.open(pass_id), partial(partial, self._map))
 
     def _map(self, element: Deferred) -> Nest:
         value = element()

@@ -10,7 +10,7 @@ import numpy as np
 
 from unisono._src.data.plans._identity import pass_number, set_identity
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Elements, Path
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Elements, PassId
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import random_words
 from unisono._src.data.plans._row_arrays import RangeArray
@@ -34,8 +34,8 @@ class Range(Source):
     def cardinality(self) -> int:
         return len(self.numbers)
 
-    def elements(self, path: Path) -> Elements:
-        return NumberedElements(len(self.numbers), partial(partial, self._element, pass_number(path)))
+    def elements(self, pass_id: PassId) -> Elements:
+        return NumberedElements(len(self.numbers), partial(partial, self._element, pass_number(pass_id)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
         set_identity(epoch, row)
@@ -65,8 +65,8 @@ class Counter(Source):
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
-        return NumberedElements(None, partial(partial, self._element, pass_number(path)))
+    def elements(self, pass_id: PassId) -> Elements:
+        return NumberedElements(None, partial(partial, self._element, pass_number(pass_id)))
 
     def _element(self, epoch: int, row: int) -> np.ndarray[Any, Any]:
         set_identity(epoch, row)
@@ -95,13 +95,13 @@ class RandomNumbers(Source):
     def cardinality(self) -> int:
         return INFINITE_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
-        return NumberedElements(None, partial(partial, self._element, path))
+    def elements(self, pass_id: PassId) -> Elements:
+        return NumberedElements(None, partial(partial, self._element, pass_id))
 
-    def _element(self, path: Path, row: int) -> np.ndarray[Any, Any]:
+    def _element(self, pass_id: PassId, row: int) -> np.ndarray[Any, Any]:
         assert self.seed is not None, "__post_init__ draws one"
-        set_identity(pass_number(path), row)
-        words = random_words(self.seed, 0, (*(path if self.rerandomize else ()), row))
+        set_identity(pass_number(pass_id), row)
+        words = random_words(self.seed, 0, (*(pass_id if self.rerandomize else ()), row))
         return np.asarray(words.random_raw() % 2**32, np.int64)
 
     def element_spec(self, inspection: Inspection) -> TensorSpec:

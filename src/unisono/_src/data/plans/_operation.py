@@ -19,9 +19,9 @@ Elements travel *deferred*, as functions without arguments. So a shuffle can per
 without holding one of them, a map function is called when its element is taken and not before, and threads
 can compute many of them at once.
 
-A *path* says which pass this is. It is `(k,)` for pass k over a plan. A finite `repeat(c)` counts its rounds
+A *pass ID* says which pass this is. It is `(k,)` for pass k over a plan. A finite `repeat(c)` counts its rounds
 through all passes, `(k * c + round,)`; an infinite one appends its round, `(k, round)`, and so does an operation that
-opens plans itself. A shuffle's order is a function of its path.
+opens plans itself. A shuffle's order is a function of its pass ID.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 """tf.data's two constants, where the number of elements is not a number."""
 
-Path: TypeAlias = tuple[int, ...]
+PassId: TypeAlias = tuple[int, ...]
 Deferred: TypeAlias = Callable[[], Nest]
 State: TypeAlias = Any
 """A position in a pass: what JSON can hold."""
@@ -64,7 +64,7 @@ class Elements(ABC):
 
     @abstractmethod
     def set_state(self, state: State) -> None:
-        """Moves to where `get_state` was called, in a new pass with the same path over an equal plan."""
+        """Moves to where `get_state` was called, in a new pass with the same ID over an equal plan."""
 
     @abstractmethod
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Upstream:
     cardinality: int
     random_access: bool
     """Whether an element costs nothing until it is computed, so that all of them may be held deferred."""
-    open: Callable[[Path], Elements]
+    open: Callable[[PassId], Elements]
     num_shuffles: int
     """Shuffles before this point. It keeps two shuffles with one seed apart, and unlike a position among all
     operations it does not change when a map or a prefetch is added."""
@@ -121,7 +121,7 @@ class Operation(PlanPart, ABC):
         return upstream
 
     @abstractmethod
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         """The elements of one pass: the reference that every faster way must agree with."""
 
     @abstractmethod

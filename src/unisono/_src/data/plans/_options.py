@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Elements, Operation, PassId, Upstream
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._row_plan import RowPlan
@@ -81,8 +81,8 @@ class WithOptions(Operation):
                 f"Write options = Options(), set its members, and pass it."
             )
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return upstream.open(path)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return upstream.open(pass_id)
 
     def on_rows(self, rows: RowPlan) -> RowPlan:
         return rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._source import Source
 
 
@@ -42,7 +42,7 @@ class Plan:
         """Whether an element costs nothing until it is computed."""
         return self.source.random_access and all(operation.keeps_random_access for operation in self.operations)
 
-    def open(self, path: Path) -> Elements:
+    def open(self, pass_id: PassId) -> Elements:
         """One pass through the reference executor: stages that pass on one element at a time."""
         stage = Upstream(
             cardinality=self.source.cardinality,
@@ -57,7 +57,7 @@ class Plan:
                 open=partial(operation.elements, stage),
                 num_shuffles=stage.num_shuffles + operation.num_shuffles,
             )
-        return stage.open(path)
+        return stage.open(pass_id)
 
     @property
     def resume_caveat(self) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unisono._src.data.plans._arguments import check_int
-from unisono._src.data.plans._operation import Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Elements, Operation, PassId, Upstream
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._row_plan import RowPlan
@@ -33,8 +33,8 @@ class Prefetch(Operation):
             )
         object.__setattr__(self, "buffer_size", size)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return upstream.open(path)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return upstream.open(pass_id)
 
     def on_rows(self, rows: RowPlan) -> RowPlan:
         return rows

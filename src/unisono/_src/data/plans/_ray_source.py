@@ -14,7 +14,7 @@ import numpy as np
 
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Path, State
+from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, PassId, State
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import TensorSpec
 
@@ -72,7 +72,7 @@ class RayBlocks(Source):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
-    def elements(self, path: Path) -> Elements:
+    def elements(self, pass_id: PassId) -> Elements:
         return _Blocks(self)
 
     def element_spec(self, inspection: Inspection) -> Nest:

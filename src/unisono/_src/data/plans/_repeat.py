@@ -12,7 +12,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     State,
     Upstream,
 )
@@ -48,14 +48,14 @@ class Repeat(Operation):
             return INFINITE_CARDINALITY
         return upstream if upstream < 0 else upstream * (self.count or 1)
 
-    def round_path(self, path: Path, number: int) -> Path:
-        """The path of one round, unique among the rounds of all passes."""
+    def round_pass_id(self, pass_id: PassId, number: int) -> PassId:
+        """The ID of one round, unique among the rounds of all passes."""
         if self.count is None:
-            return (*path, number)
-        return (*path[:-1], path[-1] * self.count + number)
+            return (*pass_id, number)
+        return (*pass_id[:-1], pass_id[-1] * self.count + number)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _RepeatedElements(upstream, path, self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _RepeatedElements(upstream, pass_id, self)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
@@ -66,7 +66,7 @@ class Repeat(Operation):
             number = len(rows.order.steps)
             return rows.then(RepeatStep(self, None), rows.size, endless_step=number, round_size=rows.size)
         if self.count == 0:
-            return rows.select(0, lambda number, path: slice(0, 0))
+            return rows.select(0, lambda number, pass_id: slice(0, 0))
         num_rows = rows.size * (rows.batch.batch_size if rows.batch else 1)
         if self.count > 1 and num_rows * self.count > MAX_REPEATED_ROWS:
             return None
@@ -89,8 +89,8 @@ class RepeatStep(RowStep):
             assert request.segment is not None, "an endless repeat is read in segments"
             segment, count = request.segment
             first = segment * count
-        paths = [self.repeat.round_path(request.path, first + number) for number in range(count)]
-        return concatenate_orders([before(RowRequest(path, probe=request.probe)) for path in paths])
+        pass_ids = [self.repeat.round_pass_id(request.pass_id, first + number) for number in range(count)]
+        return concatenate_orders([before(RowRequest(pass_id, probe=request.probe)) for pass_id in pass_ids])
 
 
 def limit_rounds(rows: RowPlan, count: int) -> RowPlan | None:
@@ -113,8 +113,8 @@ def limit_rounds(rows: RowPlan, count: int) -> RowPlan | None:
 
 
 class _RepeatedElements(Elements):
-    def __init__(self, upstream: Upstream, path: Path, repeat: Repeat) -> None:
-        self._upstream, self._path, self._repeat = upstream, path, repeat
+    def __init__(self, upstream: Upstream, pass_id: PassId, repeat: Repeat) -> None:
+        self._upstream, self._pass_id, self._repeat = upstream, pass_id, repeat
         self._round = 0
         self._empty = True
         self._elements: Elements | None = None
@@ -134,7 +134,7 @@ class _RepeatedElements(Elements):
         raise StopIteration
 
     def _open(self) -> None:
-        self._elements = self._upstream.open(self._repeat.round_path(self._path, self._round))
+        self._elements = self._upstream.open(self._repeat.round_pass_id(self._pass_id, self._round))
 
     def get_state(self) -> State:
         inner = None if self._elements is None else self._elements.get_state()

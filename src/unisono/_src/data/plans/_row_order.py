@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.plans._identity import pass_number
-from unisono._src.data.plans._operation import Path
+from unisono._src.data.plans._operation import PassId
 from unisono._src.data.plans._pass_batches import PassBatches, concatenate_batches, select_batches
 
 Order: TypeAlias = "NDArray[np.int32] | PassBatches"
@@ -43,18 +43,18 @@ class IdentityProbe:
     origin: Origin
     what: Literal["position", "epoch"]
 
-    def number(self, count: int, path: Path) -> NDArray[np.int32]:
+    def number(self, count: int, pass_id: PassId) -> NDArray[np.int32]:
         """The identities of `count` elements that get one here."""
         if self.what == "position":
             return np.arange(count, dtype=np.int32)
-        return np.full(count, pass_number(path), np.int32)
+        return np.full(count, pass_number(pass_id), np.int32)
 
 
 @dataclass(frozen=True)
 class RowRequest:
     """What is asked of an order: one pass, or one segment of an endless one; its rows, or their identities."""
 
-    path: Path
+    pass_id: PassId
     segment: tuple[int, int] | None = None
     """(which segment, rounds per segment) of an endless repeat; None for a whole pass."""
     probe: IdentityProbe | None = None
@@ -73,13 +73,13 @@ class RowStep(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SelectRows(RowStep):
-    """Some elements, in some order: `choose(number of elements, path)` says which."""
+    """Some elements, in some order: `choose(number of elements, pass_id)` says which."""
 
-    choose: Callable[[int, Path], Selection]
+    choose: Callable[[int, PassId], Selection]
 
     def apply(self, before: Callable[[RowRequest], Order], request: RowRequest) -> Order:
         rows = before(request)
-        which = self.choose(len(rows), request.path)
+        which = self.choose(len(rows), request.pass_id)
         if isinstance(rows, PassBatches):
             return select_batches(rows, np.arange(len(rows))[which] if isinstance(which, slice) else which)
         return rows[which]
@@ -103,20 +103,20 @@ class RowOrder:
             return self._source_rows(request)
         probe = request.probe
         if probe is not None and probe.origin.step == num_steps - 1:
-            return _renumber(self._after(num_steps, replace(request, probe=None)), probe, request.path)
+            return _renumber(self._after(num_steps, replace(request, probe=None)), probe, request.pass_id)
         return self.steps[num_steps - 1].apply(partial(self._after, num_steps - 1), request)
 
     def _source_rows(self, request: RowRequest) -> NDArray[np.int32]:
         probe = request.probe
         if not self.branches:
-            return (
-                np.arange(self.num_rows, dtype=np.int32) if probe is None else probe.number(self.num_rows, request.path)
-            )
+            if probe is None:
+                return np.arange(self.num_rows, dtype=np.int32)
+            return probe.number(self.num_rows, request.pass_id)
         if probe is None:
-            whole = RowRequest(request.path)
+            whole = RowRequest(request.pass_id)
             return np.concatenate([self._columns(branch, whole) for branch in self.branches], axis=1)
         assert probe.origin.inner is not None, "elements of a zip are identified by a branch"
-        inner = RowRequest(request.path, probe=IdentityProbe(probe.origin.inner, probe.what))
+        inner = RowRequest(request.pass_id, probe=IdentityProbe(probe.origin.inner, probe.what))
         return self._columns(self.branches[probe.origin.branch], inner)[:, 0]
 
     def _columns(self, branch: RowOrder, request: RowRequest) -> NDArray[np.int32]:
@@ -138,8 +138,8 @@ def concatenate_orders(orders: list[Order]) -> Order:
     return np.concatenate([order for order in orders if isinstance(order, np.ndarray)])
 
 
-def _renumber(rows: Order, probe: IdentityProbe, path: Path) -> Order:
-    numbers = probe.number(len(rows), path)
+def _renumber(rows: Order, probe: IdentityProbe, pass_id: PassId) -> Order:
+    numbers = probe.number(len(rows), pass_id)
     if isinstance(rows, PassBatches):
         return PassBatches(np.repeat(numbers, np.diff(rows.offsets)), rows.offsets)
     return numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unisono._src.data.plans._arguments import function_name
 from unisono._src.data.plans._branch_map import BranchMap
 from unisono._src.data.plans._nest import Nest, flatten
-from unisono._src.data.plans._operation import Path
+from unisono._src.data.plans._operation import PassId
 from unisono._src.data.plans._row_order import Origin, RowOrder, RowStep, Selection, SelectRows
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class RowPlan:
             origins = (*origins, Origin(step=len(steps)))
         return replace(self, order=replace(self.order, steps=(*steps, step)), size=size, origins=origins, **changes)
 
-    def select(self, size: int, choose: Callable[[int, Path], Selection], **changes: Any) -> RowPlan:
-        """`size` of the elements; `choose(number of elements, path)` says which, in which order."""
+    def select(self, size: int, choose: Callable[[int, PassId], Selection], **changes: Any) -> RowPlan:
+        """`size` of the elements; `choose(number of elements, pass_id)` says which, in which order."""
         return self.then(SelectRows(choose), size, **changes)
 
     def then_map(self, function: Callable[..., Any], seed: int, num_parallel_calls: int | None) -> RowPlan:

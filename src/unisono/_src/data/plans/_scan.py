@@ -12,7 +12,7 @@ from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._map import as_arrays
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, State, Upstream
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class Scan(Operation):
     def __post_init__(self) -> None:
         check_function(self.function, "scan")
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _ScannedElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _ScannedElements(upstream.open(pass_id), self)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return inspection.observe()

@@ -39,9 +39,9 @@ def draw_map_seed() -> int:
 
 
 @contextlib.contextmanager
-def derive_seeds(seed: int, path: tuple[int, ...]) -> Iterator[None]:
-    """Inside, `drawn_seed` gives the numbers that belong to `path`."""
-    before, _thread.words = _thread.words, random_words(seed, 0, path)
+def derive_seeds(seed: int, pass_id: tuple[int, ...]) -> Iterator[None]:
+    """Inside, `drawn_seed` gives the numbers that belong to `pass_id`."""
+    before, _thread.words = _thread.words, random_words(seed, 0, pass_id)
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unisono._src.data.plans._arguments import check_int
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ class Shard(Operation):
             return upstream
         return max(0, -(-(upstream - self.index) // self.num_shards))
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _ShardElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _ShardElements(upstream.open(pass_id), self)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
             return None
         which = slice(self.index, None, self.num_shards)
-        return rows.select(self.cardinality(rows.size), lambda number, path: which)
+        return rows.select(self.cardinality(rows.size), lambda number, pass_id: which)
 
     def __str__(self) -> str:
         return f"shard({self.num_shards}, {self.index})"

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.plans._arguments import check_int
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    PassId,
+    State,
+    Upstream,
+)
 from unisono._src.data.plans._passes import NumberedElements
 from unisono._src.data.plans._permutation import permutation, random_words
 from unisono._src.data.plans._seeds import draw_seed
@@ -53,14 +61,14 @@ class Shuffle(Operation):
         object.__setattr__(self, "buffer_size", size)
         object.__setattr__(self, "seed", seed)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
         if upstream.random_access and upstream.cardinality >= 0:
-            source = upstream.open(path)
+            source = upstream.open(pass_id)
             elements = list(source)
-            order = self._permutation(upstream.num_shuffles, len(elements), path)
+            order = self._permutation(upstream.num_shuffles, len(elements), pass_id)
             return NumberedElements(len(elements), lambda position: elements[order[position]], source)
-        words = random_words(self._seed, upstream.num_shuffles, self._pass(path))
-        return _BufferedElements(TrackedInput(upstream.open(path)), self.buffer_size, words)
+        words = random_words(self._seed, upstream.num_shuffles, self._pass(pass_id))
+        return _BufferedElements(TrackedInput(upstream.open(pass_id)), self.buffer_size, words)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless or not rows.shuffles_fully:
@@ -68,17 +76,17 @@ class Shuffle(Operation):
         choose = partial(self._permutation, rows.num_shuffles)
         return rows.select(rows.size, choose, num_shuffles=rows.num_shuffles + 1)
 
-    def _permutation(self, shuffle: int, size: int, path: Path) -> NDArray[np.intp]:
+    def _permutation(self, shuffle: int, size: int, pass_id: PassId) -> NDArray[np.intp]:
         """The order of `size` elements in this pass; `shuffle` counts the shuffles that come before."""
-        return permutation(size, self._seed, shuffle, self._pass(path))
+        return permutation(size, self._seed, shuffle, self._pass(pass_id))
 
     @property
     def _seed(self) -> int:
         assert self.seed is not None, "__post_init__ draws one"
         return self.seed
 
-    def _pass(self, path: Path) -> Path:
-        return path if self.reshuffle_each_iteration else ()
+    def _pass(self, pass_id: PassId) -> PassId:
+        return pass_id if self.reshuffle_each_iteration else ()
 
     def __str__(self) -> str:
         return f"shuffle({self.buffer_size})"

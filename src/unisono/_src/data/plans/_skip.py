@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unisono._src.data.plans._arguments import check_int
-from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, Path, Upstream
+from unisono._src.data.plans._operation import INFINITE_CARDINALITY, Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import StatefulElements
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class Skip(Operation):
             return upstream
         return upstream if upstream < 0 else max(0, upstream - self.count)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _RemainingElements(upstream.open(path), self.count)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _RemainingElements(upstream.open(pass_id), self.count)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if rows.is_endless:
             return None
         return rows.select(
-            self.cardinality(rows.size), lambda number, path: slice(number if self.count < 0 else self.count, None)
+            self.cardinality(rows.size), lambda number, pass_id: slice(number if self.count < 0 else self.count, None)
         )
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from unisono._src.data.plans._nest import Nest
-from unisono._src.data.plans._operation import Elements, Path, PlanPart
+from unisono._src.data.plans._operation import Elements, PassId, PlanPart
 
 if TYPE_CHECKING:
     from unisono._src.data.plans._inspection import Inspection
@@ -27,7 +27,7 @@ class Source(PlanPart, ABC):
         """The number of elements in one pass."""
 
     @abstractmethod
-    def elements(self, path: Path) -> Elements:
+    def elements(self, pass_id: PassId) -> Elements:
         """The elements of one pass."""
 
     @abstractmethod

@@ -11,7 +11,7 @@ from unisono._src.data.plans._operation import (
     Deferred,
     Elements,
     Operation,
-    Path,
+    PassId,
     Upstream,
 )
 from unisono._src.data.plans._passes import StatefulElements
@@ -38,14 +38,14 @@ class Take(Operation):
             return self.count
         return UNKNOWN_CARDINALITY if upstream < 0 else min(upstream, self.count)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _FirstElements(upstream.open(path), self.count)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _FirstElements(upstream.open(pass_id), self.count)
 
     def on_rows(self, rows: RowPlan) -> RowPlan | None:
         if self.count < 0:
             return rows
         finite = limit_rounds(rows, self.count)
-        return finite and finite.select(min(finite.size, self.count), lambda number, path: slice(0, self.count))
+        return finite and finite.select(min(finite.size, self.count), lambda number, pass_id: slice(0, self.count))
 
     def __str__(self) -> str:
         return f"take({self.count})"

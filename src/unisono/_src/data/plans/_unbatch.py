@@ -13,7 +13,15 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_l
 from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    PassId,
+    State,
+    Upstream,
+)
 from unisono._src.data.plans._pass_batches import PassBatches
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
@@ -37,8 +45,8 @@ class Unbatch(Operation):
             return UNKNOWN_CARDINALITY if self.num_rows is None else upstream * self.num_rows
         return upstream
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _UnbatchedElements(_RowReader(upstream.open(path), self), pass_number(path))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _UnbatchedElements(_RowReader(upstream.open(pass_id), self), pass_number(pass_id))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)
@@ -73,8 +81,8 @@ class Rebatch(Operation):
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _RebatchedElements(_RowReader(upstream.open(path), self), self, pass_number(path))
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _RebatchedElements(_RowReader(upstream.open(pass_id), self), self, pass_number(pass_id))
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         check_has_rows(spec, self)

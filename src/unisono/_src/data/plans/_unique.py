@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from unisono._src.data.plans._identity import ComputedElement
-from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import (
+    UNKNOWN_CARDINALITY,
+    Deferred,
+    Elements,
+    Operation,
+    PassId,
+    State,
+    Upstream,
+)
 
 
 @dataclass(frozen=True)
@@ -20,8 +28,8 @@ class Unique(Operation):
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream else 0
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _UniqueElements(upstream.open(path), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _UniqueElements(upstream.open(pass_id), self)
 
     def __str__(self) -> str:
         return "unique()"

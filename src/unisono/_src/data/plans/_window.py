@@ -11,7 +11,7 @@ from unisono._src.data.plans._arguments import check_int
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, flatten, unflatten
-from unisono._src.data.plans._operation import Deferred, Elements, Operation, Path, State, Upstream
+from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, State, Upstream
 from unisono._src.data.plans._spec import DatasetSpec, map_specs
 from unisono._src.data.plans._tracked_input import TrackedInput
 
@@ -53,8 +53,8 @@ class Window(Operation):
             return -(-upstream // self.shift)
         return max(0, (upstream - (self.size - 1) * self.stride - 1) // self.shift + 1)
 
-    def elements(self, upstream: Upstream, path: Path) -> Elements:
-        return _WindowElements(TrackedInput(upstream.open(path)), self)
+    def elements(self, upstream: Upstream, pass_id: PassId) -> Elements:
+        return _WindowElements(TrackedInput(upstream.open(pass_id)), self)
 
     def element_spec(self, spec: Nest, inspection: Inspection) -> Nest:
         return map_specs(DatasetSpec, spec)

@@ -15,7 +15,7 @@ from unisono._src.data.plans._operation import (
     UNKNOWN_CARDINALITY,
     Deferred,
     Elements,
-    Path,
+    PassId,
     State,
 )
 from unisono._src.data.plans._row_order import Origin, RowOrder
@@ -52,8 +52,8 @@ class ZippedPlans(Source):
     def random_access(self) -> bool:  # type: ignore[override]  # depends on its inputs
         return all(plan.random_access for plan in self.inputs)
 
-    def elements(self, path: Path) -> Elements:
-        return _ZippedElements(self.plans, [plan.open(path) for plan in self.inputs])
+    def elements(self, pass_id: PassId) -> Elements:
+        return _ZippedElements(self.plans, [plan.open(pass_id) for plan in self.inputs])
 
     def element_spec(self, inspection: Inspection) -> Nest:
         return map_leaves(inspection.spec_of, self.plans)
