@@ -51,7 +51,7 @@ help:
 	@echo "make docs       build the documentation site in build/docs/html"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
 	@echo "make test       the checks and the default tests (8 to 14 minutes on two cores)"
-	@echo "make test-all   the checks and every test, the long ones too (one to two hours on two cores)"
+	@echo "make test-all   the checks and all tests but most cells of parity, faults and attacks (an hour on two cores)"
 	@echo "make parity     compare every model, optimizer and strategy with stock Keras on one device (25 minutes)"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (20 minutes)"
 	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"

@@ -14,9 +14,13 @@ from tests.attacks._jobs import Ending, result_of, run, said
 CONNECTIONS = {"everything": 600}
 CONNECTIONS_OF_ONE_KIND = 250
 
+# `make test-all` tries all attacks at once, `make attacks` each of them too.
 CELLS = [
     pytest.param("everything", everything, marks=pytest.mark.full),
-    *(pytest.param(name, attack, id=name, marks=pytest.mark.full) for name, attack in ATTACKS.items()),
+    *(
+        pytest.param(name, attack, id=name, marks=[pytest.mark.full, pytest.mark.table])
+        for name, attack in ATTACKS.items()
+    ),
 ]
 
 
