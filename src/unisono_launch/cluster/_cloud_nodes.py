@@ -11,7 +11,7 @@ from typing import ClassVar
 from unisono_launch.cluster._address import derive_port, join_address
 from unisono_launch.cluster._membership import Membership, membership_of_task
 from unisono_launch.cluster._ranked import name_workers
-from unisono_launch.cluster._resolver import ClusterResolver, find_master
+from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._variables import find_inner_launcher, read_int
 
@@ -63,10 +63,6 @@ class _NodesResolver(ClusterResolver):
                 f"{count}. Expected an address for each node, as {self.SYSTEM} sets them."
             )
         return ClusterSpec({"worker": [join_address(host, port) for host in hosts]})
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this node."""
-        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""

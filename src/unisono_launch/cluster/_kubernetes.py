@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from unisono_launch.cluster._membership import Membership, membership_of_task
-from unisono_launch.cluster._resolver import ClusterResolver, find_master
+from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._variables import NUM_NODES, SUBDOMAIN, find_inner_launcher, read_int
 
@@ -93,10 +93,6 @@ class KubernetesClusterResolver(ClusterResolver):
     def cluster_spec(self) -> ClusterSpec:
         """All pods, as workers."""
         return ClusterSpec({"worker": self._addresses})
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this pod."""
-        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""

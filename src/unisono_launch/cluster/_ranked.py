@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unisono_launch.cluster._membership import Membership
-from unisono_launch.cluster._resolver import ClusterResolver, find_master
+from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._spec import ClusterSpec
 
 
@@ -25,10 +25,6 @@ class RankedResolver(ClusterResolver):
         found = self._membership
         unknown = [f"worker-{i}.invalid:0" for i in range(found.num_processes)]
         return ClusterSpec({"worker": [found.coordinator or unknown[0], *unknown[1:]]})
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this process."""
-        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""

@@ -18,9 +18,6 @@ class GCEClusterResolver(ClusterResolver):
     def cluster_spec(self) -> ClusterSpec:
         raise NotImplementedError
 
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        raise NotImplementedError
-
 
 class SageMakerClusterResolver(ClusterResolver):
     """Not supported. SageMaker is not asked for the machines of a training job; list them in TF_CONFIG."""
@@ -30,9 +27,6 @@ class SageMakerClusterResolver(ClusterResolver):
         _refuse("SageMakerClusterResolver", "SageMaker which machines there are")
 
     def cluster_spec(self) -> ClusterSpec:
-        raise NotImplementedError
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
         raise NotImplementedError
 
 

@@ -14,19 +14,16 @@ from unisono_launch.cluster._spec import ClusterSpec
 class ClusterResolver(ABC):
     """Says which processes there are and which one this is.
 
-    A user-defined resolver implements :meth:`cluster_spec` and :meth:`master`, and sets `_task_type`, `_task_id` and,
-    where there is one, `_rpc_layer`. The other members have TensorFlow's defaults; override what differs.
+    A user-defined resolver implements :meth:`cluster_spec`, and sets `_task_type`, `_task_id` and, where there is one,
+    `_rpc_layer`. The other members have defaults; override what differs.
 
     >>> class TwoMachines(ClusterResolver):
     ...     _task_type, _task_id = "worker", 1
     ...
     ...     def cluster_spec(self):
     ...         return ClusterSpec({"worker": ["a:2222", "b:2222"]})
-    ...
-    ...     def master(self, task_type=None, task_id=None, rpc_layer=None):
-    ...         return find_master(self, task_type, task_id, rpc_layer)
-    >>> TwoMachines().membership().process_id
-    1
+    >>> TwoMachines().membership().process_id, TwoMachines().master()
+    (1, 'b:2222')
     """
 
     _task_type: str | None = None
@@ -38,11 +35,15 @@ class ClusterResolver(ABC):
     def cluster_spec(self) -> ClusterSpec:
         """The jobs of the cluster and the addresses of their tasks."""
 
-    @abstractmethod
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str | None:
-        """The address of a task, as TensorFlow 1's sessions wanted it. Nothing in Unisono needs it."""
+        """The address of the given task, otherwise of this process, as TensorFlow 1's sessions wanted it."""
+        task_type = self.task_type if task_type is None else task_type
+        task_id = self.task_id if task_id is None else task_id
+        if task_type is None or task_id is None:
+            return ""
+        return master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer)
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
@@ -96,15 +97,6 @@ class ClusterResolver(ABC):
 def membership(resolver: ClusterResolver) -> Membership:
     """Which process this is among those that train together, by `resolver`."""
     return resolver.membership()
-
-
-def find_master(resolver: ClusterResolver, task_type: str | None, task_id: int | None, rpc_layer: str | None) -> str:
-    """The address of the given task, otherwise of this process."""
-    task_type = resolver.task_type if task_type is None else task_type
-    task_id = resolver.task_id if task_id is None else task_id
-    if task_type is None or task_id is None:
-        return ""
-    return master_url(resolver.cluster_spec().task_address(task_type, task_id), rpc_layer or resolver.rpc_layer)
 
 
 def master_url(address: str, rpc_layer: str | None) -> str:

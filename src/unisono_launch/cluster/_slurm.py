@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from unisono_launch.cluster._address import derive_port, join_address, split_host
 from unisono_launch.cluster._membership import Membership, membership_of_task
-from unisono_launch.cluster._resolver import ClusterResolver, find_master
+from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._slurm_gpus import gpus_of_task
 from unisono_launch.cluster._slurm_hostlist import expand_hostlist, expand_tasks_per_node
 from unisono_launch.cluster._slurm_layout import correct_own_place, place_ranks
@@ -141,10 +141,6 @@ class SlurmClusterResolver(ClusterResolver):
     def get_task_info(self) -> tuple[str | None, int | None]:
         """The job of this process and its index in it."""
         return self.task_type, self.task_id
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this process."""
-        return find_master(self, task_type, task_id, rpc_layer)
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None

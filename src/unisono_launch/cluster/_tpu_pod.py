@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from unisono_launch.cluster._address import join_address, split_host
 from unisono_launch.cluster._membership import Membership, membership_of_task
-from unisono_launch.cluster._resolver import ClusterResolver, find_master
+from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._spec import ClusterSpec
 from unisono_launch.cluster._variables import read_int
 
@@ -67,10 +67,6 @@ class TPUPodClusterResolver(ClusterResolver):
         if head:
             workers[0] = join_address(split_host(head), _PORT)
         return ClusterSpec({"worker": workers})
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this machine."""
-        return find_master(self, task_type, task_id, rpc_layer)
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
