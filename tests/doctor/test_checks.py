@@ -1,5 +1,6 @@
 """The checks that need no JAX, in this process."""
 
+import json
 import os
 import platform
 import sys
@@ -15,6 +16,7 @@ from unisono_launch.doctor._datasets import check_datasets
 from unisono_launch.doctor._engines import check_engines
 from unisono_launch.doctor._extras import check_extras
 from unisono_launch.doctor._machine import check_machine
+from unisono_launch.doctor._ports import check_ports
 from unisono_launch.doctor._strategy import check_strategy
 from unisono_launch.doctor._versions import check_versions
 
@@ -133,6 +135,13 @@ def test_another_backend_in_keras_json_is_reported_and_does_not_disturb(home: Pa
     assert check_backend({"KERAS_BACKEND": "jax"}).text == "jax, by KERAS_BACKEND"
 
 
+def test_a_user_without_a_home_has_a_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs with any UID."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 123_456)
+    assert check_backend({}).status == "ok"
+
+
 def test_the_strategy_of_the_environment_is_reported_and_an_unknown_one_is_an_error() -> None:
     assert "--sharded" in check_strategy({}).text
     assert check_strategy({"UNISONO_STRATEGY": "sharded"}).text.endswith("by UNISONO_STRATEGY=sharded")
@@ -190,6 +199,15 @@ def test_a_cluster_is_reported_with_its_variables_and_what_it_came_before() -> N
     assert "torchrun (found, but not the first): " in found.text
     assert found.facts["variables"] == {"TF_CONFIG": config, **torchrun}
     assert found.facts["membership"]["coordinator"] == "a:1"
+
+
+def test_a_cluster_with_parameter_servers_is_no_error() -> None:
+    cluster = {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}
+    environ = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": "ps", "index": 0}})}
+    found = check_cluster(environ)
+    assert (found.status, found.facts["taken"], found.facts["membership"]) == ("ok", "TF_CONFIG", None)
+    assert found.text.startswith("TF_CONFIG has parameter servers: tasks of ParameterServerStrategy")
+    assert check_ports(environ).status == "ok"
 
 
 def test_a_cluster_that_makes_no_sense_is_an_error_with_the_variables_to_unset() -> None:

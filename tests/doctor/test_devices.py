@@ -34,7 +34,12 @@ def test_gpus_are_described_with_their_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "package"), [("proc/driver/nvidia/gpus/0000:01:00.0", "unisono[cuda]"), ("dev/accel0", "unisono[tpu]")]
+    ("path", "package"),
+    [
+        ("proc/driver/nvidia/gpus/0000:01:00.0", "unisono[cuda]"),
+        ("dev/accel0", "unisono[tpu]"),
+        ("dev/vfio/0", "unisono[tpu]"),
+    ],
 )
 def test_accelerators_that_jax_does_not_see_are_a_warning(tmp_path: Path, path: str, package: str) -> None:
     (tmp_path / path).mkdir(parents=True)

@@ -1,6 +1,6 @@
 """Which processes take part in a training, and which of them this one is."""
 
-from unisono_launch.cluster._accelerators import has_uncounted_gpus, num_driver_gpus, visible_gpus
+from unisono_launch.cluster._accelerators import has_tpu_files, has_uncounted_gpus, num_driver_gpus, visible_gpus
 from unisono_launch.cluster._address import join_address, split_address
 from unisono_launch.cluster._cloud_nodes import DstackClusterResolver, SkyPilotClusterResolver
 from unisono_launch.cluster._detect import DetectionStep, detect, explain_detection
@@ -16,7 +16,7 @@ from unisono_launch.cluster._simple import SimpleClusterResolver
 from unisono_launch.cluster._slurm import SlurmClusterResolver, is_srun_task
 from unisono_launch.cluster._slurm_job import SlurmError, SlurmJob, call_slurm, read_job, seconds_until_kill
 from unisono_launch.cluster._spec import ClusterSpec
-from unisono_launch.cluster._tf_config import TFConfigClusterResolver
+from unisono_launch.cluster._tf_config import TFConfigClusterResolver, has_parameter_servers
 from unisono_launch.cluster._torchrun import TorchrunClusterResolver
 from unisono_launch.cluster._tpu_pod import TPUPodClusterResolver
 from unisono_launch.cluster._tpu_vm import TPUVMClusterResolver

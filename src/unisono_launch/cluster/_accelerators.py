@@ -54,3 +54,8 @@ def num_driver_gpus(root: Path = Path("/")) -> int:
 def has_uncounted_gpus(root: Path = Path("/")) -> bool:
     """Whether this machine may have GPUs that are not counted here: those of WSL, of a Jetson, or AMD's."""
     return any((root / "dev" / name).exists() for name in ("dxg", "nvhost-gpu", "nvgpu", "kfd"))
+
+
+def has_tpu_files(root: Path = Path("/")) -> bool:
+    """Whether this machine has the device files of a TPU: `/dev/accel0` …, of newer kinds `/dev/vfio/0` …"""
+    return any((root / "dev").glob("accel[0-9]*")) or any((root / "dev/vfio").glob("[0-9]*"))

@@ -12,9 +12,9 @@ Role = Literal["chief", "worker", "evaluator"]
 
 _ROLES: Final[tuple[str, ...]] = ("chief", "worker", "evaluator")
 
-_PARAMETER_SERVERS = """The cluster of {source} has parameter servers ('ps': {servers}). Unisono has none: its workers \
-train in lockstep and each holds the variables.
-Remove the job 'ps', make its machines workers, and use unisono.MultiWorkerMirroredStrategy()."""
+_PARAMETER_SERVERS = """The cluster of {source} has parameter servers ('ps': {servers}), which \
+MultiWorkerMirroredStrategy cannot use: its workers train in lockstep, and each holds the variables.
+Use unisono.ParameterServerStrategy; or remove the job 'ps' and make its machines workers."""
 
 _WHICH_TASK = """{source} has a cluster, and does not say which task of it this process is: task type {task_type!r}, \
 index {task_id!r}.

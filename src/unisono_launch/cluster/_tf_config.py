@@ -116,6 +116,18 @@ class TFConfigClusterResolver(ClusterResolver):
         return task
 
 
+def has_parameter_servers(environ: Mapping[str, str]) -> bool:
+    """Whether `TF_CONFIG` has a cluster for `ParameterServerStrategy`, whose tasks do not join each other.
+
+    >>> has_parameter_servers({"TF_CONFIG": '{"cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}}'})
+    True
+    """
+    try:
+        return bool(json.loads(environ.get("TF_CONFIG", ""))["cluster"].get("ps"))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+
+
 def _read(environ: Mapping[str, str]) -> dict[str, Any]:
     text = environ.get("TF_CONFIG") or "{}"
     try:

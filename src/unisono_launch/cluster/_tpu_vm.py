@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
+from unisono_launch.cluster._accelerators import has_tpu_files
 from unisono_launch.cluster._membership import Membership
 from unisono_launch.cluster._resolver import ClusterResolver
 from unisono_launch.cluster._spec import ClusterSpec
@@ -52,21 +53,16 @@ class TPUVMClusterResolver(ClusterResolver):
         """All machines, as workers."""
         return self._pod.cluster_spec()
 
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """The address of the given task, otherwise of this machine."""
-        return self._pod.master(task_type, task_id, rpc_layer)
-
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
         return self._pod.membership()
 
 
-def _has_tpu(environ: Mapping[str, str], devices: Path = Path("/dev")) -> bool:
+def _has_tpu(environ: Mapping[str, str], root: Path = Path("/")) -> bool:
     platforms = environ.get("JAX_PLATFORMS")
     if platforms and "tpu" not in platforms.split(","):
         return False
-    files = [*devices.glob("accel[0-9]*"), *devices.glob("vfio/[0-9]*")]
-    return bool(files) and importlib.util.find_spec("libtpu") is not None
+    return has_tpu_files(root) and importlib.util.find_spec("libtpu") is not None
 
 
 def _ask_for_slice(environ: Mapping[str, str]) -> dict[str, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,8 +15,8 @@ NAME = "backend"
 def check_backend(environ: Mapping[str, str]) -> Finding:
     """`KERAS_BACKEND` decides. Without it Unisono chooses JAX, whatever the file says."""
     variable = environ.get("KERAS_BACKEND") or None
-    folder = environ.get("KERAS_HOME")
-    path = (Path(folder) if folder else Path.home() / ".keras") / "keras.json"
+    # Not Path.home(), which raises for a user without a home.
+    path = Path(environ.get("KERAS_HOME") or os.path.expanduser("~/.keras"), "keras.json")
     in_file = _read_backend(path)
     facts = {"variable": variable, "file": str(path), "in_file": in_file}
     if variable not in (None, "jax"):

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from unisono_launch.cluster import Membership, detect, explain_detection, membership
+from unisono_launch.cluster import (
+    Membership,
+    TFConfigClusterResolver,
+    detect,
+    explain_detection,
+    has_parameter_servers,
+    membership,
+)
 from unisono_launch.doctor._finding import Finding
 
 NAME = "cluster"
+
+_PARAMETER_SERVERS: Final = (
+    "TF_CONFIG has parameter servers: tasks of ParameterServerStrategy, each started by itself, and not the workers of "
+    "MultiWorkerMirroredStrategy"
+)
 
 
 def check_cluster(environ: Mapping[str, str]) -> Finding:
@@ -30,7 +42,8 @@ def check_cluster(environ: Mapping[str, str]) -> Finding:
         remedy = f"Correct it, or train on this machine alone: unset {names}"
         return Finding(NAME, "error", f"{taken} was found and cannot be used: {error}", remedy, facts)
     if found is None:
-        return Finding(NAME, "ok", "none: this process trains alone" + _describe_order(order), None, facts)
+        text = _PARAMETER_SERVERS if taken == "TF_CONFIG" else "none: this process trains alone"
+        return Finding(NAME, "ok", text + _describe_order(order), None, facts)
     facts["membership"] = {
         "name": found.name,
         "role": found.role,
@@ -46,8 +59,13 @@ def check_cluster(environ: Mapping[str, str]) -> Finding:
 
 
 def find_membership(environ: Mapping[str, str]) -> Membership | None:
-    """Which process of its cluster this is; None: it is alone. Raises what the cluster's resolver raises."""
+    """Which process of its cluster this is; None: it is alone, or a task of a cluster with parameter servers.
+
+    Raises what the cluster's resolver raises.
+    """
     resolver = detect(dict(environ))  # a copy: SLURM's resolver divides GPUs by setting a variable
+    if isinstance(resolver, TFConfigClusterResolver) and has_parameter_servers(environ):
+        return None
     return None if resolver is None else membership(resolver)
 
 
