@@ -74,9 +74,10 @@ def test_one_worker_sees_that_it_is_alone(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_task_of_a_cluster_with_parameter_servers_keeps_its_tf_config(run, tmp_path):
-    given = json.dumps({"cluster": {"worker": ["a:1"], "ps": ["b:1"]}, "task": {"type": "ps", "index": 0}})
-    code, _, _ = run(DUMP, "--nnodes", "1", env={"TF_CONFIG": given, "UNISONO_JOB_SECRET": "of the job"})
-    assert code == 0
+    cluster = {"chief": ["c:1"], "worker": ["a:1"], "ps": ["b:1"]}
+    given = json.dumps({"cluster": cluster, "task": {"type": "ps", "index": 0}})
+    code, _, err = run(DUMP, env={"TF_CONFIG": given, "UNISONO_JOB_SECRET": "of the job"})
+    assert (code, err) == (0, "")
     environ = read(tmp_path, 0)
     assert environ["TF_CONFIG"] == given
     assert environ["UNISONO_JOB_SECRET"] == "of the job"

@@ -8,6 +8,7 @@ import pytest
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._machines import Machines, find_machines
 from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._run_folder import make_run_folder
 
 from .environments import SLURM
 
@@ -79,6 +80,46 @@ def test_a_cluster_is_found(environ, hosts, port, job):
     assert found(environ, master_port=5).master_port == 5
 
 
+def test_another_step_of_an_allocation_has_another_name():
+    assert found(SLURM | {"SLURM_STEP_ID": "2"}).job_id == "200505.2"
+
+
+def test_machines_that_mpirun_has_started_in_a_job_of_slurm_agree_on_its_name():
+    """Those that are not the first are in a step of SLURM's, which they inherit from mpirun's daemons."""
+    in_step = TF_CONFIG | {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "1"}
+    assert found(in_step).job_id == found(TF_CONFIG | {"SLURM_JOB_ID": "7"}).job_id == "7"
+
+
+ONE_TASK = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}
+
+
+def test_one_task_of_slurm_has_a_folder_that_it_finds_again_after_a_requeue(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = RunOptions(program=PROGRAM)
+    folders = [
+        make_run_folder(options, found(ONE_TASK | more), is_requeued=is_requeued).name
+        for more, is_requeued in [
+            ({}, False),
+            ({}, True),
+            ({"SLURM_STEP_ID": "3"}, False),
+            ({}, False),  # another command in the shell of `srun --pty bash`
+        ]
+    ]
+    assert folders == ["module-7", "module-7", "module-7.3", "module-7-2"]
+
+
+def test_tasks_that_run_alone_side_by_side_do_not_share_a_folder():
+    assert found(SLURM, nnodes=1).job_id is None
+    assert found(ONE_TASK | {"UNISONO_JOB": "f00"}).job_id is None
+
+
+def test_a_task_of_a_cluster_with_parameter_servers_is_started_alone():
+    cluster = {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}
+    for job in cluster:
+        config = json.dumps({"cluster": cluster, "task": {"type": job, "index": 0}})
+        assert found({"TF_CONFIG": config}).is_single
+
+
 def test_one_machine_can_be_asked_for_inside_of_a_cluster():
     assert found(SLURM, nnodes=1).is_single
 
@@ -126,7 +167,13 @@ def test_what_is_missing_is_said(environ, options, message):
     ],
 )
 def test_a_public_address_is_warned_of(address, public):
-    warning = found(nnodes=2, node_rank=0, master_addr=address).public_address_warning()
+    warning = found(nnodes=2, node_rank=0, master_addr=address).public_address_warning(has_secret=False)
     assert (warning is not None) == public
     if warning is not None:
-        assert "Name an address of a private network with --master-addr." in warning
+        assert "can join the job, which has no UNISONO_JOB_SECRET. Name an address of a private network" in warning
+
+
+def test_the_warning_of_a_public_address_knows_of_the_secret():
+    warning = found(nnodes=2, node_rank=0, master_addr="8.8.8.8").public_address_warning(has_secret=True)
+    assert warning is not None
+    assert "can end the job: the connections of JAX itself have no password. Name" in warning

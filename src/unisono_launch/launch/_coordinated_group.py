@@ -51,7 +51,7 @@ class CoordinatedGroup(LauncherGroup):
         context = self._context
         secret = context.environ.get(SECRET_VARIABLE, "")
         # That warning is shown too, and is about the workers' port.
-        if not secret and context.machines.public_address_warning() is not None:
+        if not secret and context.machines.public_address_warning(has_secret=False) is not None:
             context.screen.print_message(
                 f"unisono: warning: the launchers connect at a public address, too. Set {SECRET_VARIABLE}, on all "
                 "machines to the same value, so that no stranger can join them.",

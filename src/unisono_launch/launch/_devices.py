@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from unisono_launch.cluster import has_uncounted_gpus, visible_gpus
+from unisono_launch.cluster import has_tpu_files, has_uncounted_gpus, visible_gpus
 from unisono_launch.launch._options import UsageError
 from unisono_launch.worker import num_cpu_threads
 
@@ -31,7 +31,7 @@ class MachineDevices:
         """What worker `rank` of `size` workers of this machine has in its environment to see its devices only."""
         if self.kind == "gpu":
             return self._gpu_variables(rank, size, environ)
-        if self.kind == "as found" and (size == 1 or _has_tpu()):
+        if self.kind == "as found" and (size == 1 or has_tpu_files()):
             return {}
         # Without an explicit "cpu", the shell's variable is what the user wants.
         devices = (
@@ -104,10 +104,6 @@ def _select(asked: str, positions: list[int], gpus: list[str], *, strict: bool) 
             f"so write gpu:{','.join(str(position) for position in range(len(gpus)))} for all of them."
         )
     return tuple(gpus[position] for position in positions if position < len(gpus))
-
-
-def _has_tpu(root: Path = Path("/")) -> bool:
-    return any((root / "dev").glob("accel[0-9]*")) or any((root / "dev/vfio").glob("[0-9]*"))
 
 
 def _positive_number(environ: Mapping[str, str], name: str, default: int) -> int:

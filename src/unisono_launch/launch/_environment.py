@@ -25,7 +25,7 @@ import os
 from collections.abc import Mapping
 
 from unisono_launch.as_tensorflow import FOLDER
-from unisono_launch.cluster import join_address
+from unisono_launch.cluster import has_parameter_servers, join_address
 from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.worker import STRATEGY_VARIABLE
@@ -68,21 +68,13 @@ def worker_environment(plan: AttemptPlan, rank: int, environ: Mapping[str, str])
 
 def _tf_config(plan: AttemptPlan, rank: int, environ: Mapping[str, str]) -> dict[str, str]:
     machines = plan.machines
-    if plan.num_workers == 1 and _has_parameter_servers(environ):
+    if plan.num_workers == 1 and has_parameter_servers(environ):
         return {"TF_CONFIG": environ["TF_CONFIG"]}
     if plan.num_workers == 1 or not machines.hosts_agreed:
         return {}
     hosts = (machines.master_address, *machines.hosts[1:])
     workers = [join_address(host, port) for host in hosts for port in plan.ports]
     return {"TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})}
-
-
-def _has_parameter_servers(environ: Mapping[str, str]) -> bool:
-    """Whether `TF_CONFIG` has a cluster whose tasks do not train together: each is started by itself."""
-    try:
-        return "ps" in json.loads(environ.get("TF_CONFIG", ""))["cluster"]
-    except (KeyError, TypeError, ValueError):
-        return False
 
 
 def _python_path(plan: AttemptPlan, environ: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from unisono_launch.cluster import detect, membership, split_address
+from unisono_launch.cluster import (
+    SlurmClusterResolver,
+    detect,
+    has_parameter_servers,
+    is_srun_task,
+    membership,
+    split_address,
+)
 from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
 from unisono_launch.launch.workers import JOB_VARIABLE
 
@@ -38,7 +45,8 @@ class Machines:
     source: str
     """Where this information comes from."""
     job_id: str | None = None
-    """What the cluster calls this job, on all machines the same."""
+    """What SLURM calls this job: its number, and the step's (`7.1`) if that is not the first. The same on all machines,
+    and after a requeue."""
 
     @property
     def is_single(self) -> bool:
@@ -58,16 +66,18 @@ class Machines:
             for i in range(num_local_workers)
         ]
 
-    def public_address_warning(self) -> str | None:
+    def public_address_warning(self, *, has_secret: bool) -> str | None:
         """A warning if the whole internet may reach the address of the job; None if it is private."""
         public = [] if self.is_single else _public_addresses(self.master_address)
         if not public:
             return None
-        return (
-            f"{self.master_address} is a public address ({', '.join(public)}). Every program that reaches port "
-            f"{self.master_port} there can join the job: the protocol has no password. Name an address of a private "
-            "network with --master-addr."
+        reach = f"{self.master_address} is a public address ({', '.join(public)}). Every program that reaches port"
+        danger = (
+            f"{self.master_port} there can end the job: the connections of JAX itself have no password."
+            if has_secret
+            else f"{self.master_port} there can join the job, which has no UNISONO_JOB_SECRET."
         )
+        return f"{reach} {danger} Name an address of a private network with --master-addr."
 
 
 def find_machines(options: RunOptions, environ: Mapping[str, str]) -> Machines:
@@ -92,6 +102,7 @@ def find_machines(options: RunOptions, environ: Mapping[str, str]) -> Machines:
         master_address="127.0.0.1",
         master_port=options.master_port,
         source="one machine",
+        job_id=_slurm_job(environ) if _is_whole_step(environ) else None,
     )
 
 
@@ -114,6 +125,8 @@ def _from_flags(options: RunOptions) -> Machines:
 
 
 def _from_cluster(options: RunOptions, environ: Mapping[str, str]) -> Machines | None:
+    if has_parameter_servers(environ):  # its tasks do not train together: each is started by itself
+        return None
     try:
         # A copy: SLURM's resolver divides GPUs by setting a variable, and that is what --devices does.
         resolver = detect(dict(environ))
@@ -137,8 +150,20 @@ def _from_cluster(options: RunOptions, environ: Mapping[str, str]) -> Machines |
         master_address=address,
         master_port=options.master_port or port,
         source=found.source,
-        job_id=environ.get("SLURM_JOB_ID"),
+        # mpirun starts its processes on the other machines by a step of their own, and on the first one by none.
+        job_id=_slurm_job(environ) if isinstance(resolver, SlurmClusterResolver) else environ.get("SLURM_JOB_ID"),
     )
+
+
+def _is_whole_step(environ: Mapping[str, str]) -> bool:
+    """Whether this is the only task of an `srun` step, and not a process that a worker in it has started."""
+    num_tasks = environ.get("SLURM_STEP_NUM_TASKS") or environ.get("SLURM_NTASKS")
+    return is_srun_task(environ) and num_tasks == "1" and JOB_VARIABLE not in environ
+
+
+def _slurm_job(environ: Mapping[str, str]) -> str | None:
+    job, step = environ.get("SLURM_JOB_ID"), environ.get("SLURM_STEP_ID")
+    return job if not job or step in (None, "", "0") else f"{job}.{step}"
 
 
 def _allows(nnodes: int | SizeRange | None, num_machines: int) -> bool:

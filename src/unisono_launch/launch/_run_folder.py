@@ -10,21 +10,25 @@ from unisono_launch.launch._machines import Machines
 from unisono_launch.launch._options import RunOptions, UsageError
 
 
-def make_run_folder(options: RunOptions, machines: Machines) -> Path:
-    """Creates `--run-dir`, `runs/--name`, or `runs/SCRIPT-TIME`; an absolute path. The first two may exist."""
+def make_run_folder(options: RunOptions, machines: Machines, *, is_requeued: bool = False) -> Path:
+    """Creates `--run-dir`, `runs/--name`, `runs/SCRIPT-JOB` (a step of SLURM) or `runs/SCRIPT-TIME`; an absolute path.
+
+    The first two may exist. The third exists after a requeue, and the job continues from it. Otherwise a single machine
+    takes another name if it exists: in an interactive step (`srun --pty bash`) each command is a run of its own.
+    """
     if options.run_dir is not None:
         return _make_folder(Path(options.run_dir))
     if options.name is not None:
         return _make_folder(Path("runs", options.name))
     stem = script_stem(options.program)
-    if not machines.is_single:
-        if machines.job_id is None:
-            raise UsageError(
-                "The machines of a job must agree on the name of its folder, and their clocks give different ones. "
-                f"Add --name, on all of them the same, as in --name {stem}"
-            )
-        return _make_folder(Path("runs", f"{stem}-{machines.job_id}"))
-    name = f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+    if not machines.is_single and machines.job_id is None:
+        raise UsageError(
+            "The machines of a job must agree on the name of its folder, and their clocks give different ones. "
+            f"Add --name, on all of them the same, as in --name {stem}"
+        )
+    name = f"{stem}-{machines.job_id or time.strftime('%Y%m%d-%H%M%S')}"
+    if machines.job_id is not None and (is_requeued or not machines.is_single):
+        return _make_folder(Path("runs", name))
     for number in range(1, 1000):  # two jobs that start in the same second are two runs
         folder = Path("runs", name if number == 1 else f"{name}-{number}")
         if not folder.exists():
@@ -33,6 +37,12 @@ def make_run_folder(options: RunOptions, machines: Machines) -> Path:
             except FileExistsError:
                 continue
     raise UsageError(f"runs/{name} and all names like it are taken. Give one: --name NAME")
+
+
+def highest_attempt(run_dir: Path) -> int:
+    """The highest number of an attempt that has logs in this folder; -1 if none has."""
+    names = (path.name.removeprefix("attempt-") for path in (run_dir / "logs").glob("attempt-*"))
+    return max((int(name) for name in names if name.isdecimal()), default=-1)
 
 
 def script_stem(program: Sequence[str]) -> str:
