@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from unisono_launch.launch import hold_free_ports
+
 pytestmark = pytest.mark.timeout(60)
 
 NOTES = """
@@ -59,6 +61,47 @@ def test_a_job_that_slurm_has_requeued_counts_on(run, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_requeued_job_does_not_mix_its_logs_with_those_of_attempts_that_did_not_count(run, tmp_path):
+    flags = ("--max-restarts", "1", "--name", "requeued")
+    code, _, _ = run(NOTES + "    sys.exit([75, 75, 3, 0][attempt])", *flags)  # four attempts, one of which counts
+    assert code == 0
+    code, _, _ = run(NOTES, *flags, env={"SLURM_RESTART_COUNT": "1"})
+    assert code == 0
+    attempts = [line.split()[0] for line in (tmp_path / "attempts-0").read_text().splitlines()]
+    assert attempts == ["0", "1", "2", "3", "4"]
+
+
+def test_a_port_that_is_taken_at_a_restart_is_passed_over_on_one_machine(run, tmp_path):
+    with hold_free_ports(1) as (taken,):
+        flags = ("--master-port", str(taken - 1), "--max-restarts", "1")
+        code, _, err = run(NOTES + "    sys.exit(0 if attempt else 3)", *flags)
+    assert code == 0, err
+    ports = [int(line.split()[1]) for line in (tmp_path / "attempts-0").read_text().splitlines()]
+    assert taken not in ports
+    assert ports == sorted(set(ports))
+
+
+def test_a_port_that_is_taken_at_a_restart_ends_the_job_with_the_code_of_the_failure(run, tmp_path):
+    machines = ("--nnodes", "2", "--node-rank", "0", "--master-addr", "127.0.0.1", "--name", "job")
+    with hold_free_ports(1) as (taken,):
+        flags = (*machines, "--master-port", str(taken - 1), "--max-restarts", "1")
+        code, _, err = run(NOTES + "    sys.exit(3)", *flags)
+    assert code == 3
+    assert f"unisono: Port {taken} of this machine is taken" in err
+    events = [json.loads(line) for line in (tmp_path / "runs/job/events.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["attempt", "failed", "end"]
+    assert events[-1]["code"] == 3
+
+
+def test_a_folder_that_takes_no_logs_is_an_error_that_names_it(run, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "logs").touch()  # like a folder of another user, which root may write to
+    code, _, err = run("", "--run-dir", "mine")
+    assert code == 2
+    assert re.fullmatch(r"unisono run: The logs of the workers .*/mine/logs.* --run-dir DIR\n", err)
+
+
+@pytest.mark.slow
 def test_when_restarts_are_used_up_the_last_cause_is_reported(run, tmp_path):
     code, _, err = run(NOTES + "    raise ValueError(f'attempt {attempt}')", "-n", "2", "--max-restarts", "1")
     assert code == 1
@@ -90,12 +133,14 @@ def test_without_restarts_the_exit_code_says_that_the_job_was_preempted(run, tmp
 
 
 @pytest.mark.slow
-def test_a_signal_while_waiting_for_a_restart_ends_the_job(start):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 75), (signal.SIGINT, 130)])
+def test_a_signal_while_waiting_for_a_restart_ends_the_job(start, number, code):
+    """The workers have saved: after SIGTERM, a scheduler is asked to start the job again."""
     launcher = start("Path(f'try-{attempt}').touch(); sys.exit(75)", "--max-restarts", "1")
     launcher.wait_for("try-1")
     time.sleep(0.5)  # it waits 2 s before the next
-    launcher.send(signal.SIGTERM)
-    assert launcher.finish()[0] == 143
+    launcher.send(number)
+    assert launcher.finish()[0] == code
     assert not (launcher.folder / "try-2").exists()
 
 
@@ -116,5 +161,5 @@ def test_statuses_of_the_last_attempt_are_not_those_of_the_next(run, tmp_path):
     assert code == 3
     assert "failed with exit code 3 at step 7 (fit). All workers restart" in err
     assert re.search(r"failed with exit code 3\.\n", err)
-    record = (tmp_path / "runs/again/logs/attempt-0/worker-0.status").read_bytes()
-    assert json.loads(record) == {"step": 7, "phase": "fit"}
+    record = json.loads((tmp_path / "runs/again/logs/attempt-0/worker-0.status").read_bytes())
+    assert (record["step"], record["phase"]) == (7, "fit")

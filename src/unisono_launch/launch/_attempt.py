@@ -15,6 +15,7 @@ from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._diagnosis import WorkerOutcome
 from unisono_launch.launch._environment import worker_environment
 from unisono_launch.launch._events import STOP_SIGNALS, EndingReason, Events, SignalReceived, ThreadCrashed
+from unisono_launch.launch._options import UsageError
 from unisono_launch.launch._output import WorkerOutput
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._supervisor import Supervisor
@@ -59,9 +60,8 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         time_left=lambda: _ask_scheduler(context.environ),
     )
     with _nothing_left(workers, supervisor, output, starter):
-        plan.log_folder.mkdir(parents=True, exist_ok=True)
+        _prepare_log_folder(plan)
         for rank in plan.ranks:
-            plan.status_file(rank).unlink(missing_ok=True)
             environment = worker_environment(plan, rank, context.environ)
             workers.append(starter.start(rank, context.options.program, environment, events))
             output.add(rank, *workers[-1].output_streams, plan.log_file(rank))
@@ -81,6 +81,19 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         ended=ended,
         reached=dict(supervisor.reached),
     )
+
+
+def _prepare_log_folder(plan: AttemptPlan) -> None:
+    """Creates the files before any worker starts; raises :class:`UsageError` if that is not allowed."""
+    try:
+        plan.log_folder.mkdir(parents=True, exist_ok=True)
+        for rank in plan.ranks:
+            plan.status_file(rank).unlink(missing_ok=True)
+            plan.log_file(rank).open("ab").close()
+    except OSError as error:
+        raise UsageError(
+            f"The logs of the workers cannot be written: {error}. Name another folder of the run: --run-dir DIR"
+        ) from None
 
 
 def _await_own_signal(supervisor: Supervisor, workers: Sequence[Worker], events: Events) -> None:

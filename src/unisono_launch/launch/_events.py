@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 from typing import Final, Literal
@@ -86,6 +86,12 @@ def signals_as_events(events: Events) -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def exit_code_for(number: signal.Signals) -> ExitCode:
-    """The exit code of a launcher that was ended by this signal."""
-    return ExitCode.INTERRUPTED if number == signal.SIGINT else ExitCode.TERMINATED
+def exit_code_after(number: signal.Signals, codes: Iterable[int]) -> ExitCode:
+    """The exit code of a launcher that was ended by this signal, given the codes of its workers.
+
+    >>> exit_code_after(signal.SIGTERM, [75]).name, exit_code_after(signal.SIGTERM, []).name
+    ('PREEMPTED', 'TERMINATED')
+    """
+    if number == signal.SIGINT:  # the user wants no restart
+        return ExitCode.INTERRUPTED
+    return ExitCode.PREEMPTED if ExitCode.PREEMPTED in codes else ExitCode.TERMINATED

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import signal
 from dataclasses import dataclass
 from typing import final
 
 from unisono_launch.cluster import is_srun_task, num_requeues
-from unisono_launch.launch._allocation import TooFewError
+from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
 from unisono_launch.launch._diagnosis import FailureCause, find_cause
 from unisono_launch.launch._event_log import EventLog, LaunchEvent
-from unisono_launch.launch._events import exit_code_for, signals_as_events
+from unisono_launch.launch._events import exit_code_after, signals_as_events
 from unisono_launch.launch._failure_report import count_oom_kills, describe_failure, headline
 from unisono_launch.launch._launcher_group import LauncherGroup
+from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._restart_policy import FurthestSteps, RepeatedlyLost, RestartBudget
+from unisono_launch.launch._run_folder import highest_attempt
 from unisono_launch.worker import ExitCode
 
 
@@ -45,7 +46,7 @@ class Job:
     def run(self) -> int:
         """Tries until the job is done, was ended, or has used up its restarts; returns the exit code."""
         context = self._context
-        warning = context.machines.public_address_warning()
+        warning = context.machines.public_address_warning(has_secret=bool(context.environ.get(SECRET_VARIABLE)))
         if warning is not None:
             context.screen.print_message(f"unisono: warning: {warning}", style="yellow")
         with signals_as_events(context.events), context.starter, self._group:
@@ -57,22 +58,21 @@ class Job:
     def _run_attempts(self) -> _JobEnd:
         cause: FailureCause | None = None
         why = ""
-        # A requeued job counts on: its first attempt has another number, and another folder of logs, than those before.
-        first = num_requeues(self._context.environ) * (self._context.options.restarts + 1)
-        for attempt in itertools.count(first):
+        for attempt in itertools.count(self._first_attempt()):
             try:
                 self._context.wait(self._pause)
                 with self._group.assemble(attempt, why) as plan:
                     self._announce(plan)
                     result = run_attempt(self._context, plan, self._group.notify_ending)
                     result = self._group.gather_results(plan, result)
-            except TooFewError as error:
+            except UsageError as error:  # too few workers are left, a port is taken
                 if cause is None:
                     raise
                 self._context.screen.print_message(f"unisono: {error}", style="red")
                 return _JobEnd(cause.code, str(error))
             except StopRequestedError as stop:
-                return _JobEnd(exit_code_for(stop.number), f"ended by {stop.number.name}")
+                codes = [] if cause is None else [cause.code]  # preempted workers have saved
+                return _JobEnd(exit_code_after(stop.number, codes), f"ended by {stop.number.name}")
             cause = find_cause(result.outcomes)
             if cause is None or result.signal is not None:
                 return self._end(cause, plan, result)
@@ -80,6 +80,19 @@ class Job:
                 return self._fail(cause, plan, result)
             why = headline(cause, plan)
         raise AssertionError("there is always a next attempt")
+
+    def _first_attempt(self) -> int:
+        """A requeued job counts on: its first attempt has another number, and folder of logs, than those before.
+
+        Preemptions use up no restart, so there may have been more attempts than restarts. Launchers that decide by
+        themselves do not look at what is there: their peers may have begun already, and all must count alike.
+        """
+        options = self._context.options
+        requeues = num_requeues(self._context.environ)
+        first = requeues * (options.restarts + 1)
+        if requeues and (self._context.machines.is_single or isinstance(options.nnodes, SizeRange)):
+            return max(first, highest_attempt(self._context.run_dir) + 1)
+        return first
 
     def _announce(self, plan: AttemptPlan) -> None:
         if plan.num_workers != self._announced_workers and (self._announced_workers or plan.num_workers > 1):
@@ -136,8 +149,7 @@ class Job:
         if cause is not None and not of_signal:
             return self._fail(cause, plan, result)
         self._context.screen.print_message(f"unisono: ended by {number.name}.")
-        preempted = number != signal.SIGINT and ExitCode.PREEMPTED in codes_on_request
-        return _JobEnd(ExitCode.PREEMPTED if preempted else exit_code_for(number), f"ended by {number.name}")
+        return _JobEnd(exit_code_after(number, codes_on_request), f"ended by {number.name}")
 
     def _fail(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:
         num_oom_kills = count_oom_kills() - self._oom_kills_before

@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import queue
-import signal
 import socket
 from typing import final
 
 from unisono_launch.cluster import join_address
 from unisono_launch.connection import SECRET_VARIABLE, Message
-from unisono_launch.launch._attempt import AttemptResult, run_attempt
+from unisono_launch.launch._attempt import run_attempt
 from unisono_launch.launch._context import LauncherContext, StopRequestedError
 from unisono_launch.launch._coordinator_client import CoordinatorClient
-from unisono_launch.launch._events import exit_code_for, signals_as_events
+from unisono_launch.launch._events import exit_code_after, signals_as_events
 from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import launcher_port
@@ -34,6 +33,7 @@ class JoiningLauncher:
         assert context.machines.master_port is not None
         self._context = context
         self._nnodes = nnodes
+        self._last_codes: list[int] = []  # of the workers in the last attempt
         self._address = context.machines.master_address, launcher_port(context.machines.master_port)
 
     def run(self) -> int:
@@ -48,7 +48,7 @@ class JoiningLauncher:
                 return self._follow_orders(coordinator)
             except StopRequestedError as stop:
                 context.screen.print_message(f"unisono: ended by {stop.number.name}.")
-                return exit_code_for(stop.number)
+                return exit_code_after(stop.number, self._last_codes)
             except _CoordinatorLostError as lost:
                 context.screen.print_message(
                     f"unisono: the launcher of node rank 0, at {join_address(*self._address)}, is gone ({lost}), and "
@@ -82,8 +82,10 @@ class JoiningLauncher:
             self._context.announce(plan)
             result = run_attempt(self._context, plan, functools.partial(coordinator.report_ending, plan.attempt))
             coordinator.report_ended(plan.attempt, result)
+            self._last_codes = [outcome.code for outcome in result.outcomes]
             if result.signal is not None:
-                return self._leave(result, result.signal)
+                self._context.screen.print_message(f"unisono: ended by {result.signal.name}.")
+                return exit_code_after(result.signal, self._last_codes)  # the job continues without this machine
 
     def _next_order(self, coordinator: CoordinatorClient) -> Message:
         """Waits for an order. The client watches that the coordinator lives: there is no other limit."""
@@ -107,9 +109,3 @@ class JoiningLauncher:
         if order["code"] != ExitCode.DONE:
             self._context.screen.print_message(f"unisono: {order['why']}.", style="red")
         return int(order["code"])
-
-    def _leave(self, result: AttemptResult, number: signal.Signals) -> int:
-        """This launcher was asked to stop. The job continues without it, if there are enough machines."""
-        self._context.screen.print_message(f"unisono: ended by {number.name}.")
-        saved = number != signal.SIGINT and any(outcome.code == ExitCode.PREEMPTED for outcome in result.outcomes)
-        return ExitCode.PREEMPTED if saved else exit_code_for(number)

@@ -16,7 +16,7 @@ class LauncherGroup(contextlib.AbstractContextManager["LauncherGroup"]):
 
     @abstractmethod
     def assemble(self, attempt: int, why: str) -> contextlib.AbstractContextManager[AttemptPlan]:
-        """The plan of an attempt, its ports held; raises :class:`TooFewError`, or :class:`StopRequestedError`.
+        """The plan of an attempt, its ports held; raises :class:`UsageError`, or :class:`StopRequestedError`.
 
         Args:
             attempt: its number.

@@ -11,7 +11,7 @@ from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._events import EndingReason
 from unisono_launch.launch._launcher_group import LauncherGroup
 from unisono_launch.launch._plan import AttemptPlan
-from unisono_launch.launch._ports import hold_free_ports, hold_port, ports_of_attempt
+from unisono_launch.launch._ports import hold_free_ports, hold_next_port, hold_port, ports_of_attempt
 
 
 @final
@@ -32,6 +32,9 @@ class StandaloneGroup(LauncherGroup):
         with contextlib.ExitStack() as held:
             if machines.master_port is None:
                 ports = held.enter_context(hold_free_ports(num_workers))
+            elif machines.is_single:  # no other launcher has to know the port
+                first = ports_of_attempt(machines.master_port, 1, attempt)[0]
+                ports = ports_of_attempt(held.enter_context(hold_next_port(first)), num_workers, 0)
             else:
                 ports = ports_of_attempt(machines.master_port, num_workers, attempt)
                 if machines.rank == 0:
