@@ -1,9 +1,11 @@
 """What workers print: shown line by line with their names, stored as it came."""
 
+import contextlib
 import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -118,6 +120,18 @@ def test_a_reader_that_goes_away_does_not_end_the_job(start, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_reader_that_is_late_gets_everything(start, tmp_path):
+    """Two full pipes are left when the worker is dead, and nothing is read for longer than a second."""
+    launcher = start("for i in range(2050): print(f'{i:060}')\nPath('finished').touch()")
+    launcher.wait_for("finished")
+    time.sleep(2)
+    code, out, _ = launcher.finish()
+    assert code == 0
+    assert [int(line) for line in out.splitlines()] == list(range(2050))
+    assert logs(tmp_path)[0] == out.encode()
+
+
+@pytest.mark.slow
 def test_a_terminal_that_takes_nothing_does_not_keep_failed_workers_alive(start, tmp_path):
     """As with Ctrl-S, or a pager that waits: nothing reads the launcher's output."""
     launcher = start(
@@ -142,6 +156,80 @@ def test_a_terminal_that_takes_nothing_does_not_keep_failed_workers_alive(start,
     code, _, err = launcher.finish()
     assert code == 3
     assert "worker 1" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_workers", [1, 2])
+def test_a_job_continues_while_its_terminal_is_paused_and_the_logs_are_complete(tmp_path, num_workers):
+    """As with Ctrl-S. What is printed meanwhile is far more than is kept to be shown later."""
+    script = """
+import os
+from pathlib import Path
+if os.environ["RANK"] == "0":
+    for i in range(20_000):
+        print(f"line {i:01000}")
+    Path("finished").touch()
+    raise SystemExit(3 if os.environ["UNISONO_ATTEMPT"] == "0" else 0)
+"""
+    (tmp_path / "script.py").write_text(script)
+    controller, terminal = pty.openpty()
+    flags = ["-n", str(num_workers), "--max-restarts", "1", "--name", "job"]
+    command = [sys.executable, "-m", "unisono_launch", "run", *flags, "script.py"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    try:
+        deadline = time.monotonic() + 30
+        while b'"end"' not in events(tmp_path / "runs/job"):
+            assert time.monotonic() < deadline, events(tmp_path / "runs/job")
+            time.sleep(0.05)
+        assert process.poll() is None, "the end of the output has not been shown"
+        shown = read_all(controller).decode()
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)
+    left_out = [int(number) for number in re.findall(r"unisono: (\d+) lines are not shown: the terminal was", shown)]
+    assert len(left_out) == 1
+    assert sum(left_out) + len(re.findall(r"\d\r\n", shown)) == 40_000
+    assert "All workers restart: attempt 1" in shown, "messages are never left out"
+    for attempt in (0, 1):
+        log = (tmp_path / f"runs/job/logs/attempt-{attempt}/worker-0.log").read_text()
+        assert [int(line.split()[1]) for line in log.splitlines()] == list(range(20_000))
+
+
+@pytest.mark.slow
+def test_a_signal_ends_the_waiting_for_a_terminal_that_is_paused_when_the_job_has_ended(tmp_path):
+    (tmp_path / "script.py").write_text("print('x' * 1_000_000); raise SystemExit(75)")
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "unisono_launch", "run", "--name", "job", "script.py"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    try:
+        deadline = time.monotonic() + 30
+        while b'"end"' not in events(tmp_path / "runs/job"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 75
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)
+
+
+def events(run: Path) -> bytes:
+    return (run / "events.jsonl").read_bytes() if (run / "events.jsonl").exists() else b""
+
+
+def read_all(controller: int) -> bytes:
+    received = bytearray()
+    with contextlib.suppress(OSError):  # Linux's way to say that the other end is closed
+        while select.select([controller], [], [], 20)[0]:
+            received += os.read(controller, 65536)
+    return bytes(received)
 
 
 @pytest.mark.slow
@@ -200,13 +288,8 @@ def on_terminal(folder: Path, script: str) -> tuple[list[str], str]:
         stderr=terminal,
     )
     os.close(terminal)
-    received = b""
     try:
-        while select.select([controller], [], [], 20)[0]:
-            try:
-                received += os.read(controller, 65536)
-            except OSError:  # Linux's way to say that the other end is closed
-                break
+        received = read_all(controller)
         assert process.wait(20) == 0
     finally:
         process.kill()

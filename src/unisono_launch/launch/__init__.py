@@ -6,13 +6,14 @@ Engines (`unisono_launch.engines`) use the parts.
 from unisono_launch.launch._allocation import WorkerAllocator
 from unisono_launch.launch._arguments import parse as parse_run_options
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
+from unisono_launch.launch._background_screen import BackgroundScreen
 from unisono_launch.launch._command_line import CommandParser, parse_size, split_program, take_engine
 from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._devices import MachineDevices, find_devices
 from unisono_launch.launch._diagnosis import FailureCause, WorkerOutcome, find_cause
 from unisono_launch.launch._environment import worker_environment
 from unisono_launch.launch._events import (
-    STOP_SIGNALS, EndingElsewhere, EndingReason, Events, SignalReceived, ThreadCrashed, exit_code_for,
+    STOP_SIGNALS, EndingElsewhere, EndingReason, Event, Events, SignalReceived, ThreadCrashed, exit_code_after,
     signals_as_events,
 )
 from unisono_launch.launch._failure_report import describe_failure, headline, shorten_path

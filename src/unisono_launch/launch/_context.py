@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from unisono_launch.cluster import num_requeues
 from unisono_launch.connection import SECRET_VARIABLE, new_nonce
 from unisono_launch.launch._allocation import WorkerAllocator
+from unisono_launch.launch._background_screen import BackgroundScreen
 from unisono_launch.launch._devices import MachineDevices
 from unisono_launch.launch._events import STOP_SIGNALS, Event, Events, SignalReceived, ThreadCrashed, UserMessage
 from unisono_launch.launch._failure_report import shorten_path
@@ -120,13 +122,15 @@ def discover(options: RunOptions, environ: Mapping[str, str]) -> LauncherContext
             f"-n {options.num_workers}, and {machines.source} names {len(machines.hosts)} machines, each with the same "
             f"number of workers. Give one, as in -n {options.num_workers.most}; or use this machine alone: --nnodes 1"
         )
+    allocator = WorkerAllocator(options, environ)  # before a folder is created: it raises errors
+    run_dir = make_run_folder(options, machines, is_requeued=num_requeues(environ) > 0)
     return LauncherContext(
         options=options,
         environ=environ,
         machines=machines,
-        allocator=WorkerAllocator(options, environ),
+        allocator=allocator,
         starter=LocalProcesses(environ),
-        run_dir=make_run_folder(options, machines),
-        screen=TerminalScreen(environ),
+        run_dir=run_dir,
+        screen=BackgroundScreen(TerminalScreen(environ), run_dir / "logs"),
         events=queue.SimpleQueue(),
     )

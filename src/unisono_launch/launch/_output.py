@@ -1,7 +1,7 @@
 """Reads, stores and shows the output of all workers, in a thread.
 
-A terminal can stop (Ctrl-S, a pager): then workers wait for their output to be read, and the main thread must still see
-which of them dies.
+Where it is shown, nothing may be read for a while (a pager): then workers wait for their output to be read, and the
+main thread must still see which of them dies.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class WorkerOutput:
         self._wake()
 
     def join(self, seconds: float) -> bool:
-        """Waits for the thread; whether it has ended. It does not while the terminal takes nothing."""
+        """Waits for the thread; whether it has ended. It does not while the screen takes nothing."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -94,8 +94,9 @@ class WorkerOutput:
 
     def _run(self) -> None:
         try:
-            while self._has_more():
-                self._read_ready()
+            has_more = True
+            while has_more:
+                has_more = self._read_ready()
                 self._show_unfinished()
                 while not self._messages.empty():
                     self._screen.print_message(self._messages.get())
@@ -103,15 +104,14 @@ class WorkerOutput:
         except BaseException as error:  # or the workers would wait for ever to be read
             self._crashed(error)
 
-    def _has_more(self) -> bool:
-        if not self._finishing:
-            return True
-        quiet = time.monotonic() - self._last_read > _QUIET_SECONDS
-        return not (quiet or all(source.ended for source in self._streams))
-
-    def _read_ready(self) -> None:
-        waiting = self._finishing or any(source.changed for source in self._streams)
-        for key, _ in self._selector.select(timeout=_BAR_SECONDS if waiting else 1.0):
+    def _read_ready(self) -> bool:
+        """Reads what has arrived; whether more may come."""
+        finishing = self._finishing  # before the select: what arrives between the two is read in the next pass
+        waiting = finishing or any(source.changed for source in self._streams)
+        ready = self._selector.select(timeout=_BAR_SECONDS if waiting else 1.0)
+        # Only empty pipes are quiet: after a write for which the terminal took its time, they can be full.
+        is_quiet = not ready and time.monotonic() - self._last_read > _QUIET_SECONDS
+        for key, _ in ready:
             if key.data is None:
                 os.read(self._wake_reader, 4096)
                 continue
@@ -126,6 +126,7 @@ class WorkerOutput:
                         self._screen.print_line(source.rank, source.stream, line)
             else:
                 self._screen.print_raw(source.stream, data)
+        return not (finishing and (is_quiet or all(source.ended for source in self._streams)))
 
     def _show_unfinished(self) -> None:
         """Shows progress bars, and lines that do not end for long."""

@@ -33,7 +33,11 @@ def run_here(arguments: Sequence[str]) -> int:
             f"unisono run {misplaced} … {options.program[0]}",
             file=sys.stderr,
         )
-    return _choose_role(discover(options, dict(os.environ))).run()
+    context = discover(options, dict(os.environ))
+    try:
+        return _choose_role(context).run()
+    finally:
+        context.screen.close(context.events)
 
 
 def report_errors(command: Callable[[], int]) -> int:

@@ -14,6 +14,8 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.style import Style
 
+from unisono_launch.launch._events import Events
+
 _COLOURS: Final = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green", "bright_magenta")
 _ESCAPE: Final = re.compile(r"(\x1b\[[0-9;?]*[ -/]*[@-~])")
 _ERASE: Final = b"\r\x1b[K"
@@ -46,6 +48,10 @@ class Screen(ABC):
     @abstractmethod
     def leave_bar(self) -> None:
         """Leaves the last progress bar where it is."""
+
+    def close(self, events: Events) -> None:
+        """Waits until all is shown, where that takes time, or until there is an event."""
+        del events
 
 
 @final
