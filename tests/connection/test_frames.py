@@ -52,6 +52,14 @@ def test_what_is_no_message_is_refused(ends, data, why):
         connection.receive()
 
 
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
+def test_a_lost_machine_is_noticed_while_data_is_on_its_way():
+    """A network that drops packets needs root: this sees only what the kernel is asked for."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as opened:
+        FrameConnection(opened)
+        assert 0 < opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 120_000
+
+
 def test_a_receiver_is_woken_when_the_connection_is_shut_down(ends):
     connection, _ = ends
     waker = threading.Timer(0.05, connection.shut_down)

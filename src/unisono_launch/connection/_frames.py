@@ -24,8 +24,12 @@ _MAX_HEADER_BYTES: Final = 1 << 26
 _MAX_BUFFER_BYTES: Final = 1 << 36
 _LENGTH: Final = struct.Struct(">Q")
 
-# A machine that is switched off does not close its connections: this notices it within a minute.
+# A machine that is switched off does not close its connections: these probes notice it.
 _IDLE_SECONDS, _PROBE_SECONDS, _PROBES = 20, 10, 4
+# While sent data is not acknowledged there are no probes, and Linux would try for 15 minutes. With this limit it tries
+# for two, and probes idle connections as long, whatever the number of probes says (tcp(7)). Not less, because a peer
+# that lives and does not read for so long is dropped as well.
+_UNACKNOWLEDGED_MILLISECONDS: Final = 120_000
 
 
 @final
@@ -52,8 +56,9 @@ class FrameConnection:
                 ("TCP_KEEPIDLE", _IDLE_SECONDS),
                 ("TCP_KEEPINTVL", _PROBE_SECONDS),
                 ("TCP_KEEPCNT", _PROBES),
+                ("TCP_USER_TIMEOUT", _UNACKNOWLEDGED_MILLISECONDS),
             ):
-                if hasattr(socket, name):  # macOS has no TCP_KEEPIDLE
+                if hasattr(socket, name):  # macOS has neither TCP_KEEPIDLE nor TCP_USER_TIMEOUT
                     opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
     def send(self, message: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:

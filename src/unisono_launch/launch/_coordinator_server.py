@@ -118,14 +118,15 @@ class CoordinatorServer:
     def begin_attempt(self, attempt: int, why: str, hosts: Mapping[int, str], ports: tuple[int, ...]) -> None:
         """Starts an attempt on the machines in `hosts`, which take the ranks of their order."""
         with self._lock:
-            self._attempt, self._participants = attempt, frozenset(hosts) - {0}
+            self._attempt, self._participants = attempt, frozenset()
             self._reports, self._losses, self._ending_since = {}, {}, None
             plan = {"attempt": attempt, "why": why, "hosts": list(hosts.values()), "ports": list(ports)}
             for rank, node in enumerate(hosts):
-                if node in self._members:
-                    self._send(node, "go", rank=rank, **plan)
-                elif node in self._participants:  # it was there when the machines were chosen
-                    self._lose_participant(node, "its launcher left before the attempt began")
+                self._send(node, "go", rank=rank, **plan)
+            # Only now: a machine that has left since the machines were chosen ends the attempt for those that began it.
+            self._participants = frozenset(hosts) - {0}
+            for node in self._participants - self._members.keys():
+                self._lose_participant(node, "its launcher left before the attempt began")
 
     def end_attempt(self, reason: EndingReason) -> None:
         """Asks all machines to end the attempt."""
