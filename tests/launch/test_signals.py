@@ -70,6 +70,25 @@ def test_without_a_handler_ctrl_c_is_a_keyboard_interrupt(start):
     assert "[worker 1] KeyboardInterrupt" in err
 
 
+def test_a_failure_after_ctrl_c_is_none_whatever_the_clock_of_the_file_server(start):
+    """The folder of the run can be on a machine whose clock is behind."""
+    launcher = start(
+        """
+        from unisono_launch.launch import FAILED, write_status
+        Path("ready").touch()
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            write_status(os.environ["UNISONO_STATUS"], FAILED, 1)
+            os.utime(os.environ["UNISONO_STATUS"], (1, time.time() - 5))
+            sys.exit(1)
+        """
+    )
+    launcher.wait_for("ready")
+    launcher.send(signal.SIGINT)
+    assert launcher.finish()[0] == 130
+
+
 @pytest.mark.slow
 def test_workers_that_do_not_listen_are_killed_after_the_grace_period(start):
     launcher = start(DEAF, "-n", "2", "--grace", "0.5")

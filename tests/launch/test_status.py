@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 
@@ -9,12 +10,14 @@ from unisono_launch.launch import read_status, write_status
 
 
 def test_a_record_is_one_line_of_json_of_fixed_size(tmp_path):
-    file = tmp_path / "status"
+    file, before = tmp_path / "status", time.time()
     for step in (10**15, 3):
         write_status(file, "evaluate", step)
     assert file.stat().st_size == 128
     assert file.read_bytes().endswith(b" \n")
-    assert json.loads(file.read_bytes()) == {"step": 3, "phase": "evaluate"}
+    record = json.loads(file.read_bytes())
+    assert before <= record.pop("time") <= time.time()
+    assert record == {"step": 3, "phase": "evaluate"}
 
 
 def test_a_loop_can_keep_the_file_open(tmp_path):
@@ -27,7 +30,14 @@ def test_a_loop_can_keep_the_file_open(tmp_path):
     status = read_status(tmp_path / "status")
     assert status is not None
     assert (status.step, status.phase) == (2, "fit")
-    assert status.written == (tmp_path / "status").stat().st_mtime
+
+
+def test_the_clock_of_a_file_server_does_not_count(tmp_path):
+    write_status(tmp_path / "status", "fit", 1)
+    os.utime(tmp_path / "status", (1, 1))
+    status = read_status(tmp_path / "status")
+    assert status is not None
+    assert time.time() - 60 < status.written <= time.time()
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ from unisono_launch.worker import FAILED, ExitCode, Status, read_status
 _SETTLE_SECONDS: Final = 1.0  # JAX's peers need 0.4 s; what they say of the failure is worth having
 _END_SECONDS: Final = 4.0  # for those that did not end by themselves: without their peer they can save nothing
 _DIE_SECONDS: Final = 5.0  # a process that waits for a disk or a driver cannot be killed; so long we wait for it
-_FILE_CLOCK_SECONDS: Final = 0.02  # times of files lag by a tick of the kernel, 1 to 10 ms
 _SUSPENDED_SECONDS: Final = 10.0  # so long a worker may be held by SIGSTOP; its peers miss its heartbeat then
 _FAILED_SECONDS: Final = 2.0  # so long a worker may live after it reported that it failed
 _CHECK_SECONDS: Final = 1.0  # between checks of what makes no event
@@ -172,9 +171,10 @@ class Supervisor:
         """When a worker reported that it failed; None if it did not, or only after it had been asked to stop."""
         if status is None or status.phase != FAILED:
             return None
-        reported = time.monotonic() - (time.time() - status.written)
+        age = time.time() - status.written  # first: a pause of this thread makes the report later, not earlier
+        reported = time.monotonic() - age
         asked = worker.stop_requested_at
-        return reported if asked is None or reported < asked - _FILE_CLOCK_SECONDS else None
+        return reported if asked is None or reported < asked else None
 
     def _check_silent_failures(self) -> None:
         """Once a second: which workers are suspended, and which reported that they failed and do not end."""

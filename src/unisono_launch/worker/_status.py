@@ -1,9 +1,10 @@
 """The status file: where a worker writes how far it is, so that the launcher knows it even after its death.
 
 `UNISONO_STATUS` names one file for each worker. It holds one record of 128 bytes: a line of JSON such as
-`{"step": 123, "phase": "fit"}`, padded with blanks. Each record overwrites the one before, by one `pwrite` at the start
-of the file; it is within one page, so that a killed writer leaves the old record or the new one. Nothing is synced:
-the file is for an observer on the same machine, not for the time after a power cut.
+`{"step": 123, "phase": "fit", "time": 1767225600.0}`, padded with blanks. Each record overwrites the one before, by one
+`pwrite` at the start of the file; it is within one page, so that a killed writer leaves the old record or the new one.
+Nothing is synced: the file is for an observer on the same machine, not for the time after a power cut. The record has
+its own time because that of the file can be by the clock of a file server.
 
 This file depends on nothing, so that the training loop can import it.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,7 +50,7 @@ def write_status(file: str | os.PathLike[str] | int, phase: str, step: int) -> N
     >>> status.phase, status.step
     ('fit', 123)
     """
-    record = json.dumps({"step": step, "phase": phase}).encode()
+    record = json.dumps({"step": step, "phase": phase, "time": time.time()}).encode()
     if len(record) >= _SIZE:
         raise ValueError(f"A status has {_SIZE - 1} bytes at most; phase {phase!r} makes it {len(record)}. Shorten it.")
     record = record.ljust(_SIZE - 1) + b"\n"
@@ -67,7 +69,6 @@ def read_status(file: str | os.PathLike[str]) -> Status | None:
     try:
         with open(file, "rb") as opened:
             record = json.loads(opened.read(_SIZE))
-            written = os.fstat(opened.fileno()).st_mtime
-        return Status(step=int(record["step"]), phase=str(record["phase"]), written=written)
+        return Status(step=int(record["step"]), phase=str(record["phase"]), written=float(record["time"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""The command line of `unisono`, except `unisono run`, which is in `unisono_launch`."""
+"""The command line of `unisono`, except `run` and `doctor`, which `unisono_launch` starts without importing this."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Final
 
 from unisono._src.cli._demo import demo
 from unisono._src.cli._versions import describe_versions
-from unisono_launch.doctor import main as doctor
 
 _COMMANDS: Final = {
     "run": "start and monitor the workers of a job",
@@ -29,8 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(describe_versions())
         return 0
     command, rest = given[:1], given[1:]
-    if command == ["doctor"]:
-        return doctor(rest)
     if command == ["demo"]:
         return demo(rest)
     if command == ["tf-check"]:
@@ -48,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return plan(rest)
     parser = _make_parser()
-    parser.parse_args(given)  # --help, or an unknown command
-    parser.error("`unisono run` was not started by the command `unisono`. Type: python -m unisono_launch run")
+    name = parser.parse_args(given).command  # exits after --help, or because of an unknown command
+    parser.error(f"{name!r} was not started by the command `unisono`. Type: python -m unisono_launch {name}")
 
 
 def _make_parser() -> argparse.ArgumentParser:
