@@ -101,7 +101,10 @@ def test_output_goes_on_after_a_broken_connection_and_a_restart_in_place(cluster
     again = pod("mnist-a", "Running")
     again["status"]["containerStatuses"][0]["restartCount"] = 1
     running = state(pod("mnist-a", "Running"))
-    answer(cluster, running, running, running, state(again), state(again, conditions=[DONE]))
+    ended = pod("mnist-a", "Running", code=0)
+    ended["status"]["containerStatuses"][0]["restartCount"] = 1
+    waiting = state(pod("mnist-a", "Running", waiting={"reason": "CrashLoopBackOff"}))
+    answer(cluster, running, running, waiting, state(again), state(ended), state(ended, conditions=[DONE]))
     (cluster / "logs-mnist-a").write_text(
         "echo >> starts; case $(wc -l < starts) in 1) echo step 1; exit 1 ;; 2) echo step 2 ;; *) echo step 3 ;; esac"
     )
@@ -109,6 +112,15 @@ def test_output_goes_on_after_a_broken_connection_and_a_restart_in_place(cluster
     assert capfd.readouterr().out == "step 1\nstep 2\nstep 3\n"
     calls = [call for call in (cluster / "calls").read_text().splitlines() if call.startswith("logs")]
     assert calls == ["logs --follow mnist-a", "logs --follow --since=1s mnist-a", "logs --follow mnist-a"]
+
+
+def test_a_silent_stream_that_was_cut_while_the_container_runs_is_followed_again(cluster, capfd):
+    """kubectl ends with 0 when a load balancer closes the connection in good order."""
+    running, ended = state(pod("mnist-a", "Running")), pod("mnist-a", "Succeeded", code=0)
+    answer(cluster, running, running, state(ended), state(ended, conditions=[DONE]))
+    (cluster / "logs-mnist-a").write_text("echo >> starts; echo step $(wc -l < starts)")
+    assert run([*JOB, "train.py"]) == 0
+    assert capfd.readouterr().out == "step 1\nstep 2\n"
 
 
 def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypatch):
@@ -175,19 +187,24 @@ def test_a_cluster_that_no_longer_answers_ends_the_following(cluster, capfd):
     assert "kubectl delete trainjob/mnist" in shown
 
 
-def test_ctrl_c_ends_the_following_and_not_the_job(cluster):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
+def test_a_signal_ends_the_following_and_not_the_job(cluster, number, code):
     answer(cluster, state(pod("mnist-a", "Running")))
-    (cluster / "logs-mnist-a").write_text("echo step 1; exec sleep 60")
+    (cluster / "logs-mnist-a").write_text("echo $$ > pid; echo step 1; exec sleep 60")
     command = [sys.executable, "-m", "unisono_launch", "run", *JOB, "train.py"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
             assert process.stdout.readline() == "step 1\n"
-            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            if number == signal.SIGINT:  # a terminal sends it to kubectl, too
+                os.killpg(process.pid, number)
+            else:
+                process.send_signal(number)
             _, errors = process.communicate(timeout=30)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert not Path(f"/proc/{(cluster / 'pid').read_text().strip()}").exists(), "kubectl ends with the command"
     assert "unisono: trainjob/mnist continues.\n" in errors
     assert "delete" not in (cluster / "calls").read_text()

@@ -48,6 +48,16 @@ def test_the_pods_of_a_jobset_find_each_other(tmp_path, monkeypatch):
     assert options.run_dir == "/runs/mnist"
 
 
+@pytest.mark.parametrize("kind", ["jobset", "trainjob"])
+def test_kubernetes_expands_nothing_that_is_meant_for_the_script(kind, capsys):
+    words = [*JOB, "--kind", kind, "--env", "PATTERN=$(HOME)", "--run-dir", "/runs/$(a)", "train.py", "$(HOSTNAME) $$"]
+    assert run(["--on", "kubernetes", "--dry-run", *words]) == 0
+    printed = capsys.readouterr().out
+    for escaped in ("$$(HOME)", "/runs/$$(a)", "$$(HOSTNAME) $$$$"):
+        assert escaped in printed
+    assert not re.search(r"(?<!\$)(\$\$)*\$\(", printed)
+
+
 def test_the_pods_of_a_trainjob_find_each_other(tmp_path, monkeypatch):
     _, job = make_train_job(parse([*JOB, "train.py"]))
     # What the policy "jax" of Kubeflow Trainer 2.3 sets in pod 1 (pkg/runtime/framework/plugins/jax/jax.go).

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
+from unisono_launch.engines._stop_signals import StopRequestedError, stop_signals_raised
 from unisono_launch.engines.kubernetes._kubectl import Kubectl, KubectlError
-from unisono_launch.launch import ExitCode
+from unisono_launch.launch import ExitCode, exit_code_after
 
 _POLL_SECONDS: Final = 2.0
 _MAX_ERRORS: Final = 30  # in a row: a minute without an answer
@@ -21,16 +22,18 @@ _DONE: Final = ("Completed", "Complete")
 def follow(kubectl: Kubectl, target: str) -> int:
     """Shows the output of each pod of worker 0 until `target` (KIND/NAME) has ended; returns the exit code.
 
-    That is 0, or the code of the first pod that has failed. Ctrl-C ends the following, and not the job.
+    That is 0, or the code of the first pod that has failed. Ctrl-C, and a signal that asks this process to end, end the
+    following and not the job.
     """
     try:
-        return _follow(kubectl, target, _POLL_SECONDS)
+        with stop_signals_raised():
+            return _follow(kubectl, target, _POLL_SECONDS)
     except KubectlError as error:
         print(f"unisono: the job can no longer be followed: {error}\n{_hint(kubectl, target)}", file=sys.stderr)
         return ExitCode.LAUNCHER
-    except KeyboardInterrupt:
+    except StopRequestedError as stop:
         print(f"\nunisono: {target} continues.\n{_hint(kubectl, target)}", file=sys.stderr)
-        return ExitCode.INTERRUPTED
+        return exit_code_after(stop.number, [])
 
 
 def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
@@ -62,6 +65,8 @@ class _Logs:
     def __init__(self, kubectl: Kubectl) -> None:
         self._kubectl = kubectl
         self._shown: set[tuple[str, int]] = set()
+        self._ended: set[tuple[str, int]] = set()
+        """Those whose stream has ended without an error. It was the whole output if the container has terminated."""
         self._breaks: dict[tuple[str, int], list[float]] = {}
         """When the connection to a pod broke: load balancers end connections that carry nothing for minutes."""
         self._state = ""
@@ -80,14 +85,22 @@ class _Logs:
                 self._state = state
             return
         breaks = self._breaks.setdefault(start, [])
+        if start in self._ended and _has_terminated(status):
+            self._shown.add(start)
+            return
         # By the seconds that have passed, not by the time, since the clock of the node may differ.
         since = [f"--since={math.ceil(time.monotonic() - breaks[-1])}s"] if breaks else []
         if self._kubectl.stream_logs(name, *since):
-            self._shown.add(start)
-            return
+            self._ended.add(start)  # to kubectl that is also the end of a connection that was closed in good order
         breaks.append(time.monotonic())
         if len(breaks) >= _MAX_ERRORS and breaks[-1] - breaks[-_MAX_ERRORS] < _MAX_ERRORS * 2 * _POLL_SECONDS:
             self._shown.add(start)  # its output cannot be had
+
+
+def _has_terminated(status: Any) -> bool:
+    """Whether a container that was running no longer does. "waiting": Kubernetes is about to restart it in the pod."""
+    states = (container.get("state", {}) for container in status.get("containerStatuses", []))
+    return status.get("phase") in ("Succeeded", "Failed") or any("running" not in state for state in states)
 
 
 def _find_chiefs(pods: list[Any]) -> list[Any]:

@@ -14,24 +14,22 @@ _SECONDS_TO_REPORT: Final = 20
 
 def make_command(options: KubernetesOptions) -> list[str]:
     """The command of each pod. Restarts are left to the engine, which starts all pods again together."""
-    return [
-        "unisono",
-        "run",
-        *options.run_folder_flags,
-        "--grace",
-        str(options.grace),
-        *options.launcher_flags,
-        *options.program,
-    ]
+    flags = [*options.run_folder_flags, "--grace", str(options.grace), *options.launcher_flags]
+    return ["unisono", "run", *map(_escape, (*flags, *options.program))]
 
 
 def make_variables(options: KubernetesOptions, **own: str) -> list[dict[str, Any]]:
     """The variables of a container. JobSet labels pods with the number of its restarts: attempts are counted on."""
     variables: list[dict[str, Any]] = [
-        {"name": name, "value": value} for name, value in {**own, **options.variables}.items()
+        {"name": name, "value": _escape(value)} for name, value in {**own, **options.variables}.items()
     ]
     label = {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"}}
     return [{"name": RESTARTS, "valueFrom": label}, *variables]
+
+
+def _escape(text: str) -> str:
+    """The text for Kubernetes, which replaces `$(NAME)` in commands and variables, and `$$` by `$`."""
+    return text.replace("$", "$$")
 
 
 def make_resources(options: KubernetesOptions) -> dict[str, Any]:

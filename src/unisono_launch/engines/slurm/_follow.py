@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from unisono_launch.cluster import SlurmError, SlurmJob, read_job
-from unisono_launch.launch import UsageError
+from unisono_launch.engines._stop_signals import StopRequestedError, stop_signals_raised
+from unisono_launch.launch import UsageError, exit_code_after
 from unisono_launch.worker import ExitCode
 
 _POLL_OUTPUT: Final = 0.25
@@ -47,22 +44,17 @@ _ENDINGS: Final = {
 }
 
 
-class _StopRequestedError(Exception):
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 def follow(job_id: str) -> int:
     """Shows the output and the changes of state; returns the exit code of the job, with the meaning of `unisono run`.
 
     Ctrl-C, and a signal that asks this process to end, leave the job as it is: it belongs to SLURM.
     """
     try:
-        with _signals_raised():
+        with stop_signals_raised():
             return _follow(job_id)
-    except _StopRequestedError as stop:
+    except StopRequestedError as stop:
         _say(f"job {job_id} continues. Follow it: unisono run --on slurm --follow {job_id}    End it: scancel {job_id}")
-        return ExitCode.INTERRUPTED if stop.number == signal.SIGINT else ExitCode.TERMINATED
+        return exit_code_after(stop.number, [])
 
 
 def _follow(job_id: str) -> int:
@@ -180,19 +172,3 @@ class _GrowingFile:
         deadline = time.monotonic() + _LAST_OUTPUT
         while self.show() or time.monotonic() < deadline:
             time.sleep(_POLL_OUTPUT)
-
-
-@contextlib.contextmanager
-def _signals_raised() -> Iterator[None]:
-    """A signal that asks this process to end raises :class:`_StopRequestedError` in the block."""
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        raise _StopRequestedError(number)
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, handle) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
