@@ -32,9 +32,9 @@ is_preempted() { scontrol show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]'
 
 # 75: the workers have saved their state and ask to be restarted. 143: they were stopped before they could save.
 if [[ $code -eq 75 ]] || { [[ $code -eq 143 ]] && is_preempted; }; then
-    scontrol requeue "$SLURM_JOB_ID" || cat >&2 <<END
-unisono: SLURM does not let job $SLURM_JOB_ID requeue itself. To continue it, submit it again:
-    sbatch slurm.sh --run-dir runs/$SLURM_JOB_NAME-$SLURM_JOB_ID $*
-END
+    scontrol requeue "$SLURM_JOB_ID" || {
+        echo "unisono: SLURM does not let job $SLURM_JOB_ID requeue itself. To continue it, submit it again:"
+        printf '    sbatch'; printf ' %q' slurm.sh --run-dir "runs/${SLURM_JOB_NAME}-${SLURM_JOB_ID}" "$@"; echo
+    } >&2
 fi
 exit "$code"

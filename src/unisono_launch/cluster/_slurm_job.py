@@ -113,7 +113,8 @@ def _run(words: tuple[str, ...], timeout: float) -> subprocess.CompletedProcess[
 
 def parse_job(text: str) -> SlurmJob:
     """Reads a line of `scontrol --oneliner show job`."""
-    fields = dict(re.findall(r"(?:^|\s)([A-Z][\w/:]*)=(\S*)", text))
+    # A value may have blanks, as file names do: it ends before the next key.
+    fields = dict(re.findall(r"(?m)(?:^|\s)([A-Z][\w/:]*)=(.*?)(?=\s+[A-Z][\w/:]*=|\s*$)", text))
     if "JobState" not in fields:
         raise SlurmError(f"scontrol shows no job, but: {text.strip()[:200]!r}")
     code, _, number = fields.get("ExitCode", "0:0").partition(":")

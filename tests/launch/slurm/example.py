@@ -27,7 +27,7 @@ def example() -> str:
         flags=(f"--run-dir {RUN_DIR}", "--max-restarts 3"),
         grace=100,
         program='"$@"',
-        again="slurm.sh --run-dir runs/$SLURM_JOB_NAME-$SLURM_JOB_ID $*",
+        again=f'slurm.sh --run-dir {RUN_DIR} "$@"',
         sets_cpus=True,
     ).text()
 

@@ -52,6 +52,21 @@ def test_a_dry_run_prints_the_script_and_does_nothing(command, tmp_path):
     assert "    --grace 100 \\\n    train.py --lr '0.1 or so'\n" in out
 
 
+def test_the_advice_to_submit_again_runs_nothing_that_is_in_the_name_of_a_folder(command, tmp_path):
+    folder = tmp_path / "it's $(touch mark) $HOME"
+    script = dry_run(command, "--run-dir", str(folder), "train.py")
+    for name, text in {"srun": "exit 75", "scontrol": "exit 1", "sbatch": 'echo "$1" > submitted'}.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    bash = {"cwd": tmp_path, "env": os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, "text": True}
+    job = subprocess.run(["bash", "-c", script], capture_output=True, timeout=10, **bash)
+    assert job.returncode == 75
+    assert "submit it again:\n    sbatch " in job.stderr
+    subprocess.run(["bash", "-c", job.stderr.splitlines()[-1]], check=True, timeout=10, **bash)
+    assert (tmp_path / "submitted").read_text() == f"{folder}/job.sh\n"
+    assert not (tmp_path / "mark").exists()
+
+
 def test_all_options_reach_sbatch_or_the_launcher(command):
     resources = ("--gpus-per-node=8", "--cpus-per-task=16", "--time=2:00:00", "--partition=gpu", "--account=lab")
     others = ("--qos=high", "--constraint=a100&nvlink", "--mem=64G", "--sbatch=--exclusive", "--sbatch", "--nice=100")
@@ -109,6 +124,12 @@ def test_without_slurm_the_command_says_where_to_type_it(command, tmp_path):
 def test_the_time_after_a_signal_depends_on_why_slurm_sent_it(fields, seconds):
     job = parse_job(f"JobId=7 JobName=mnist {fields} ExitCode=0:0\n")
     assert job.seconds_until_kill(30.0, NOW) == seconds
+
+
+@pytest.mark.parametrize("more", [" Power= TresPerNode=gres:gpu:8\n", "\n", ""])
+def test_a_file_name_may_have_blanks(more):
+    job = parse_job(f"JobId=7 JobState=RUNNING Partition=a StdErr=/a b/x StdOut=/my  runs/slurm 7.out{more}")
+    assert (job.output, job.partition, job.state) == ("/my  runs/slurm 7.out", "a", "RUNNING")
 
 
 def test_what_is_no_job_is_not_read_as_one():

@@ -29,10 +29,10 @@ is_preempted() {{ scontrol show job "$SLURM_JOB_ID" | grep -q 'PreemptTime=[0-9]
 
 # 75: the workers have saved their state and ask to be restarted. 143: they were stopped before they could save.
 if [[ $code -eq 75 ]] || {{ [[ $code -eq 143 ]] && is_preempted; }}; then
-    scontrol requeue "$SLURM_JOB_ID" || cat >&2 <<END
-unisono: SLURM does not let job $SLURM_JOB_ID requeue itself. To continue it, submit it again:
-    sbatch {again}
-END
+    scontrol requeue "$SLURM_JOB_ID" || {{
+        echo "unisono: SLURM does not let job $SLURM_JOB_ID requeue itself. To continue it, submit it again:"
+        printf '    sbatch'; printf ' %q' {again}; echo
+    }} >&2
 fi
 exit "$code"
 """
@@ -58,7 +58,7 @@ class BatchScript:
     """Seconds that the workers have to save before the time limit."""
     program: str
     again: str
-    """What follows `sbatch` to continue the job where SLURM does not requeue it."""
+    """What follows `sbatch` to continue the job where SLURM does not requeue it: words of the shell."""
     sets_cpus: bool = False
     """Whether the resources have `--cpus-per-task`, which `srun` does not take over since SLURM 22.05."""
 
