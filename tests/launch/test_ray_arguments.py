@@ -70,6 +70,14 @@ def test_wrong_options_are_explained(arguments: list[str], message: str) -> None
     assert message in str(raised.value)
 
 
+def test_a_ray_client_is_refused_wherever_its_address_comes_from() -> None:
+    environ = {"RAY_ADDRESS": "ray://head:10001"}
+    with pytest.raises(UsageError, match=r"^RAY_ADDRESS=ray://head:10001: a Ray client cannot watch a job.*submit"):
+        parse([SCRIPT], environ)
+    assert parse(["--address", "auto", SCRIPT], environ).address == "auto"
+    assert parse([SCRIPT], {"RAY_ADDRESS": "head:6379"}).address == "head:6379"
+
+
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
 def test_without_ray_one_sentence_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--on", "ray", SCRIPT]) == 2

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import queue
 import signal
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -191,3 +195,30 @@ def test_workers_can_save_before_their_number_changes() -> None:
     channel.exchange(0, 1, [ended(1, 75).content])
     assert channel.announce_resize() == 0
     assert not channel.exchange(1, 0, []).is_resized
+
+
+def test_a_channel_that_the_driver_does_not_empty_says_that_it_is_full() -> None:
+    """The driver's terminal may be paused for hours."""
+    channel, line = JobChannel(), ("print_line", (0, 1, b"x"))
+    assert not channel.exchange(0, 0, [line] * 9_999).is_full
+    assert channel.exchange(0, 1, [line]).is_full
+    assert len(channel.collect()) == 10_000
+    assert not channel.exchange(0, 0, []).is_full
+
+
+def test_a_supervisor_keeps_its_lines_while_the_channel_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray is replaced: calls of the actor are calls of an object here."""
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda answer: answer))
+    name = "unisono_launch.engines.ray._channel_client"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    client_module: Any = importlib.import_module(name)
+    del sys.modules[name]
+    channel, line = JobChannel(), ("print_line", (0, 1, b"x"))
+    handle = SimpleNamespace(exchange=SimpleNamespace(remote=channel.exchange))
+    channel.exchange(0, 1, [line] * 10_000)
+    with client_module.ChannelClient(handle, 0, 0, queue.SimpleQueue(), lambda: None) as client:
+        for _ in range(5):
+            client.send(line)
+        client._exchange()
+        assert len(channel.collect()) == 10_000
+    assert len(channel.collect()) == 5, "the last lines are sent when the attempt ends"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,7 +37,7 @@ class RayOptions:
     """Those that it has on one machine too."""
     devices: RayDevices
     address: str | None
-    """Of the cluster; None: Ray's `RAY_ADDRESS`, else the cluster of this machine, else a new one on it."""
+    """Of the cluster, from `--address` or `RAY_ADDRESS`; None: the cluster of this machine, else a new one on it."""
 
     @property
     def workers(self) -> SizeRange:
@@ -48,7 +49,7 @@ class RayOptions:
         return SizeRange(number, number)
 
 
-def parse(arguments: Sequence[str]) -> RayOptions:
+def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> RayOptions:
     """Parses the arguments without `--on ray`; raises :class:`UsageError`, or `SystemExit` for `--help`."""
     parser = _parser()
     flags, program = split_program(parser, list(arguments))
@@ -56,9 +57,10 @@ def parse(arguments: Sequence[str]) -> RayOptions:
     if not program:
         raise UsageError(f"No script was given. Type: {_USAGE}")
     address, devices = values.pop("address"), RayDevices.parse(values.pop("devices"))
+    address, source = (environ.get("RAY_ADDRESS"), "RAY_ADDRESS=") if address is None else (address, "--address ")
     if address is not None and address.startswith("ray://"):
         raise UsageError(
-            f"--address {address}: a Ray client cannot watch a job. Run the command on a machine of the cluster with "
+            f"{source}{address}: a Ray client cannot watch a job. Run the command on a machine of the cluster with "
             "--address auto, or from outside by: ray job submit --working-dir . -- unisono run --on ray …"
         )
     options = RayOptions(job=RunOptions(program=tuple(program), **values), devices=devices, address=address)

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from unisono_launch.launch import STOP_SIGNALS, EndingReason
 
 _SILENCE_SECONDS: Final = 5.0  # a supervisor that sends nothing for so long is not waited for
+_MAX_MESSAGES: Final = 10_000  # that the driver has not collected: its terminal may be paused
 
 PlannedRestart = Literal["drained", "resized"]
 """Why Ray is going to start all again although nothing has failed: it takes away a node, or has room for more workers.
@@ -76,6 +77,8 @@ class Orders:
     """How many workers have ended in this attempt."""
     is_resized: bool
     """Whether Ray is about to change the number of workers."""
+    is_full: bool = False
+    """Whether the driver collects too slowly: supervisors keep further lines of their workers."""
 
     @property
     def stop_requested(self) -> bool:
@@ -109,6 +112,7 @@ class JobChannel:
             ending=self._endings.get(attempt),
             num_ended=len(self._ended[attempt]),
             is_resized=attempt in self._resized,
+            is_full=len(self._messages) >= _MAX_MESSAGES,
         )
 
     def collect(self) -> list[Message]:

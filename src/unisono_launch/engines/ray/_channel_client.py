@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import ray
 
-from unisono_launch.engines.ray._channel import Content, Orders, PlannedRestart, Shown
+from unisono_launch.engines.ray._channel import AttemptEnded, Content, Orders, PlannedRestart, Shown
 from unisono_launch.launch import EndingElsewhere, EndingReason, Events, Screen, SignalReceived, ThreadCrashed
 
 _INTERVAL_SECONDS: Final = 0.2
@@ -46,6 +46,7 @@ class ChannelClient:
         self._outbox: queue.Queue[Content] = queue.Queue(_MAX_WAITING)
         self._notices: list[Content] = []  # of the thread itself, which must not wait for room in the outbox
         self._ending: EndingReason | None = None
+        self._is_ending = False
         self._num_signals = 0
         self._leaving = threading.Event()
         self._thread = threading.Thread(target=self._run, name="unisono-channel", daemon=True)
@@ -56,11 +57,13 @@ class ChannelClient:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._is_ending = True
         self._leaving.set()
         self._thread.join()
 
     def send(self, content: Content) -> None:
         """Sends a message with the next exchange."""
+        self._is_ending = self._is_ending or isinstance(content, AttemptEnded)
         self._outbox.put(content)
 
     def notify_ending(self, reason: EndingReason) -> None:
@@ -88,7 +91,9 @@ class ChannelClient:
 
     def _exchange(self) -> None:
         contents, self._notices = self._notices, []
-        while not self._outbox.empty():
+        # With the channel full, the outbox fills up and the worker waits for room in it. Once the attempt has ended
+        # nothing waits: its report is behind the last lines.
+        while not self._outbox.empty() and (not self.orders.is_full or self._is_ending):
             contents.append(self._outbox.get())
         told_before = self.orders.ending
         self.orders = ray.get(self._channel.exchange.remote(self._attempt, self._rank, contents, self._ending))

@@ -33,9 +33,12 @@ from unisono_launch.engines.ray._resources import scaling_config
 from unisono_launch.engines.ray._supervise import SupervisedJob, supervise
 from unisono_launch.launch import (
     STOP_SIGNALS,
+    BackgroundScreen,
+    Event,
     Events,
     ExitCode,
     Machines,
+    Screen,
     SignalReceived,
     TerminalScreen,
     UsageError,
@@ -59,24 +62,36 @@ def run_job(options: RayOptions, environ: Mapping[str, str]) -> int:
     machine = Machines(rank=0, hosts=("driver",), master_address="", master_port=None, source="Ray")
     run_dir = make_run_folder(options.job, machine)
     log = run_dir / "logs" / "ray.log"
-    with python_output_in(log), connected(options.address or environ.get("RAY_ADDRESS")):
-        return _Driver(options, environ, run_dir, log).run()
+    with python_output_in(log), connected(options.address):
+        screen, events = BackgroundScreen(TerminalScreen(environ), run_dir / "logs"), queue.SimpleQueue[Event]()
+        try:
+            return _Driver(options, environ, run_dir, log, screen, events).run()
+        finally:
+            screen.close(events)
 
 
 class _Driver:
     """One job, while it is connected to a cluster."""
 
-    def __init__(self, options: RayOptions, environ: Mapping[str, str], run_dir: Path, log: Path) -> None:
+    def __init__(
+        self,
+        options: RayOptions,
+        environ: Mapping[str, str],
+        run_dir: Path,
+        log: Path,
+        screen: Screen,
+        events: Events,
+    ) -> None:
         self._options = options
         self._environ = environ
         self._run_dir = run_dir
         self._log = log
-        self._screen = TerminalScreen(environ)
+        self._screen = screen
         self._record = JobRecord(self._screen, run_dir, options.job.restarts, _living_nodes)
         self._devices = options.devices.on_cluster(ray.cluster_resources())
         self._scaling = scaling_config(self._devices, options.workers)
         self._channel = _start_channel()
-        self._events: Events = queue.SimpleQueue()
+        self._events = events
         self._signals: list[signal.Signals] = []
         self._error: BaseException | None = None
         self._reported_waiting = ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unisono_launch.engines.ray._attempt_record import AttemptRecord
 from unisono_launch.engines.ray._channel import AttemptBegan, AttemptEnded, Message, SetupFailed
-from unisono_launch.launch import ExitCode, Screen, exit_code_for, shorten_path
+from unisono_launch.launch import ExitCode, Screen, exit_code_after, shorten_path
 
 
 class JobRecord:
@@ -72,8 +72,7 @@ class JobRecord:
             self._screen.print_message(self._attempt.describe(cause), style="red")
             return cause.code
         self._screen.print_message(f"unisono: ended by {number.name}.")
-        saved = number != signal.SIGINT and any(outcome.code == ExitCode.PREEMPTED for outcome in outcomes)
-        return ExitCode.PREEMPTED if saved else exit_code_for(number)
+        return exit_code_after(number, [outcome.code for outcome in outcomes])
 
     def finish_after_failure(self) -> int | None:
         """Ray has given up: reports the cause, and returns the exit code; None if no worker has failed."""

@@ -70,12 +70,12 @@ def supervise(config: Mapping[str, Any]) -> None:
         client.send(AttemptBegan(plan.machines.hosts, ray.get_runtime_context().get_node_id()))
         try:
             context = _make_context(job, plan, events, RelayScreen(client.send, live=job.live and rank == 0))
+            with context.starter:
+                result = run_attempt(context, plan, client.notify_ending)
         except UsageError as error:
             client.send(SetupFailed(str(error)))
             client.wait_for_stop()
             return
-        with context.starter:
-            result = run_attempt(context, plan, client.notify_ending)
         client.send(AttemptEnded(report_to_json(result), client.planned))
         if any(outcome.code for outcome in result.outcomes):
             _leave_after_failure(client, job, plan, result)
