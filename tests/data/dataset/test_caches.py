@@ -254,3 +254,15 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert [element["y"].tolist() for element in loaded] == [
         element["y"].tolist() for element in Dataset.range(5).map(lambda x: {"y": x / 2}).shuffle(5, seed=1)
     ]
+
+
+def test_keys_that_are_numbers_keep_their_values(tmp_path: Path) -> None:
+    dataset = Dataset.from_tensors({2: np.float32(2), 10: np.int32(10)})
+    dataset.save(tmp_path / "saved")
+    for kept in (Dataset.load(tmp_path / "saved"), dataset.cache(tmp_path / "kept")):
+        for _ in range(2):
+            (element,) = kept
+            assert {key: (value.item(), value.dtype.name) for key, value in element.items()} == {
+                2: (2.0, "float32"),
+                10: (10, "int32"),
+            }

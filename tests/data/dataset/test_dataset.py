@@ -169,3 +169,14 @@ jax.config.update("jax_num_cpu_devices", 3)
 assert len(jax.devices("cpu")) == 3, jax.devices()
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_the_order_of_interleave_does_not_depend_on_the_machine() -> None:
+    twice = Dataset.range(20).interleave(lambda x: Dataset.from_tensors(x).repeat(2))
+    assert [int(x) for x in twice][:34] == [*range(16), *range(16), 16, 17]
+
+
+def test_a_dataset_that_is_zipped_alone_keeps_its_maps() -> None:
+    pairs = Dataset.from_tensor_slices(([1, 2], [10, 20])).map(lambda x, y: x + y)
+    (batch,) = Dataset.zip(pairs).batch(2)
+    assert batch.tolist() == [11, 22]

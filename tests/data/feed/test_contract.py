@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -135,4 +136,26 @@ def test_the_position_of_other_data_is_refused(placement: Placement) -> None:
 def test_a_feed_says_whether_it_can_be_resumed_exactly(kind: str, exact: bool, placement: Placement) -> None:
     feed = open_feed(**KINDS[kind](), placement=placement)
     assert (feed.resume_caveat is None) == exact
+    feed.close()
+
+
+def test_what_is_drawn_after_a_shuffle_within_batches_is_the_same_on_a_resume(placement: Placement) -> None:
+    np.random.seed(1)
+    feed = open_feed(X, Y, batch_size=BATCH, shuffle="batch", placement=placement)
+    drawn = np.random.rand()
+    position = _read(feed, 1, limit=1)[1]
+    feed.close()
+    np.random.seed(1)
+    open_feed(X, Y, batch_size=BATCH, shuffle="batch", placement=placement, position=position).close()
+    assert np.random.rand() == drawn
+
+
+def test_the_parts_of_an_ordered_dict_keep_their_orders(placement: Placement) -> None:
+    parts = OrderedDict(second=_slices().shuffle(11, seed=1), first=Dataset.range(11))
+    feed = open_feed(Dataset.zip(parts).batch(11), placement=placement)
+    chunk = feed.open().next_chunk(1, None)
+    assert chunk is not None
+    batch = chunk.reader.read(chunk.operands, chunk.start)
+    assert np.asarray(batch["first"]).tolist() == [*range(11)]
+    assert sorted(np.asarray(batch["second"][1]).tolist()) == [*range(11)] != np.asarray(batch["second"][1]).tolist()
     feed.close()

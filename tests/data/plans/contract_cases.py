@@ -41,6 +41,7 @@ from unisono._src.data.plans import (
     RandomChoices,
     RandomNumbers,
     Range,
+    ReadFiles,
     Rebatch,
     Repeat,
     Scan,
@@ -227,6 +228,11 @@ OPERATIONS = {
     "flat_map": OperationCase(lambda _: Interleave(spread, flat=True, seed=1), "flat_map(spread)", recomputes=1),
     "interleave": OperationCase(
         lambda _: Interleave(spread, 3, 2, seed=1), "interleave(spread, cycle_length=3)", recomputes=3
+    ),
+    "files of names": OperationCase(
+        lambda folder: ReadFiles(lambda _: nested(TextLines((_text(folder),))), seed=1, call="TextLineDataset"),
+        "TextLineDataset()",
+        recomputes=1,
     ),
     "scan": OperationCase(lambda _: Scan(np.int64(0), running_sum), "scan(running_sum)"),
     "scan a nest": OperationCase(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
 import os
 import threading
@@ -142,8 +143,7 @@ def test_closing_gives_everything_back_and_may_be_done_twice(make: Callable[[Pat
     files, threads = _open_files(), threading.active_count()
     for taken in (0, 2, LIMIT):
         elements = plan.open((0,))
-        for element in islice(elements, taken):
-            element()
+        collections.deque((element() for element in islice(elements, taken)), maxlen=0)
         elements.close()
         elements.close()
         assert _open_files() == files
@@ -159,6 +159,16 @@ def test_a_shuffle_gives_the_files_before_it_back(name: str, tmp_path: Path) -> 
     assert next(elements)() is not None
     elements.close()
     elements.close()
+    assert _open_files() == files
+
+
+def test_an_element_of_a_file_can_be_computed_after_its_pass_was_closed(tmp_path: Path) -> None:
+    files = _open_files()
+    elements = source_plan("load", tmp_path).open((0,))
+    first = next(elements)
+    elements.close()
+    assert first() is not None
+    del first
     assert _open_files() == files
 
 

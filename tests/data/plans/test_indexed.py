@@ -227,6 +227,7 @@ def test_a_batch_that_does_not_exist_is_an_error() -> None:
         ([Batch(2), Rebatch((1, 3))], 1),
         ([Batch(2), Unbatch(), Shuffle(5)], 2),
         ([Take(3), Filter(bool)], 1),
+        ([Concatenate(numbers(4, Batch(2), Unbatch())), Shuffle(9)], 1),
     ],
     ids=lambda case: " ".join(map(str, case)) if isinstance(case, list) else "",
 )
@@ -267,6 +268,13 @@ def test_zipped_plans_have_a_column_each() -> None:
         rows = fast.pass_batches((5,))[index]
         assert rows[:, 0].tolist() == x.tolist()
         assert rows[:, 1].tolist() == rest["y"].tolist()
+
+
+def test_rows_of_batches_are_zipped() -> None:
+    branch = numbers(4, Batch(2), Unbatch())
+    plan = Plan(ZippedPlans((branch, numbers(5))))
+    assert index_completely(plan).num_batches == len([*iterate(plan)]) == 4
+    assert count_indexed_operations(plan.then(Shuffle(4, seed=1))) == 0
 
 
 def test_enumerated_plans_number_their_positions() -> None:

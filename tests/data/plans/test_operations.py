@@ -18,13 +18,17 @@ from unisono._src.data.plans import (
     ArraySlices,
     Batch,
     Cache,
+    Concatenate,
     GeneratorSource,
+    ListSource,
     Map,
     Operation,
+    PaddedBatch,
     Plan,
     Prefetch,
     Repeat,
     Shuffle,
+    index_plan,
     iterate,
 )
 
@@ -274,3 +278,41 @@ def test_the_cardinality_follows_the_operations() -> None:
     assert numbers(10, Repeat(3), Batch(4, drop_remainder=True)).cardinality == 7
     assert numbers(10, Repeat(), Batch(4), Repeat(2)).cardinality == INFINITE_CARDINALITY
     assert stream(lambda: iter([1]), Batch(4), Repeat(2)).cardinality == UNKNOWN_CARDINALITY
+
+
+@pytest.mark.parametrize("operations", [[], [Shuffle(4, seed=1)], [Batch(2)], [Cache()]], ids=str)
+def test_a_position_behind_the_end_of_the_input_is_an_error(operations: list[Operation]) -> None:
+    elements = stream(lambda: iter(range(9)), *operations).open((0,))
+    for _ in range(4):
+        next(elements)
+    shorter = stream(lambda: iter(range(3)), *operations).open((0,))
+    with pytest.raises(ValueError, match="it ended before the position of that run"):
+        shorter.set_state(elements.get_state())
+
+
+def test_byte_strings_keep_their_zeros_when_another_leaf_changes_its_dtype() -> None:
+    texts = ArraySlices(([b"a\0", b"\0"], [0, 1]))
+    plan = Plan(texts, (Map(lambda text, x: (text, np.float32(0.5) if x else np.int32(1)), seed=1), Batch(2)))
+    ((found, _),) = iterate(plan)
+    assert found.tolist() == [b"a\0", b"\0"]
+
+
+def test_byte_strings_of_concatenated_arrays_keep_their_zeros() -> None:
+    texts = Plan(ArraySlices([b"a\0", b""]), (Concatenate(Plan(ArraySlices([b"\0"]))),))
+    found = index_plan(texts)
+    assert found is not None
+    assert [found[0].arrays[np.int32(row)].tolist() for row in range(3)] == [b"a\0", b"", b"\0"]
+
+
+@pytest.mark.parametrize(("dtype", "value"), [("float32", np.float64(0.1)), ("int8", 7), ("bool", True)])
+def test_padding_is_rounded_to_the_dtype_of_floats(dtype: str, value: Any) -> None:
+    rows = ListSource((np.zeros(1, dtype), np.zeros(2, dtype)))
+    (batch,) = iterate(Plan(rows, (PaddedBatch(2, padding_values=value),)))
+    assert batch[0, 1] == np.asarray(value).astype(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "value"), [("uint8", -1), ("int32", 0.5), ("int32", float("nan"))])
+def test_padding_that_whole_numbers_cannot_hold_is_refused(dtype: str, value: Any) -> None:
+    rows = ListSource((np.zeros(1, dtype), np.zeros(2, dtype)))
+    with pytest.raises(TypeError, match="does not fit the dtype"):
+        list(iterate(Plan(rows, (PaddedBatch(2, padding_values=value),))))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from unisono._src.data.dataset._dataset import Dataset
-from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, TextLines, TFRecords, file_names
+from unisono._src.data.plans import FileSource, FixedLengthRecords, Plan, ReadFiles, TextLines, TFRecords, file_names
 
 
 class _FilesDataset(Dataset):
@@ -21,7 +23,7 @@ class _FilesDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(Plan(self._source(tuple(file_names(filenames)), compression_type or None)))
+        super().__init__(_plan_files(filenames, partial(self._source, compression=compression_type or None)))
 
 
 class TextLineDataset(_FilesDataset):
@@ -74,6 +76,22 @@ class FixedLengthRecordDataset(Dataset):
         num_parallel_reads: int | None = None,
         name: str | None = None,
     ) -> None:
-        paths = tuple(file_names(filenames))
-        sizes = int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0)
-        super().__init__(Plan(FixedLengthRecords(paths, compression_type or None, *sizes)))
+        make_source = partial(
+            FixedLengthRecords,
+            compression=compression_type or None,
+            record_bytes=int(record_bytes),
+            header_bytes=int(header_bytes or 0),
+            footer_bytes=int(footer_bytes or 0),
+        )
+        super().__init__(_plan_files(filenames, make_source))
+
+
+def _plan_files(filenames: Any, make_source: Callable[[tuple[str, ...]], FileSource]) -> Plan:
+    """Reads these files; those of a dataset of names in its order, which may differ from pass to pass."""
+    if not isinstance(filenames, Dataset):
+        return Plan(make_source(tuple(file_names(filenames))))
+
+    def read(names: Any) -> Dataset:
+        return Dataset(Plan(make_source(tuple(file_names(names)))))
+
+    return filenames.plan.then(ReadFiles(read, call=make_source(()).call))

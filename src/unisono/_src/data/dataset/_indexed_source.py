@@ -33,6 +33,7 @@ from unisono._src.data.plans import (
     as_read_only,
     flatten,
     map_leaves,
+    read_row,
     repeat_last_row,
     set_identity,
     unflatten,
@@ -213,9 +214,7 @@ class _PythonComputer:
 
     def _row(self, rows: PassRows, index: int) -> Nest:
         numbers = rows.batches.rows[index].reshape(-1)
-        gathered = [
-            _read_row(leaf, numbers[table]) for leaf, table in zip(self._leaves, self._plan.tables, strict=True)
-        ]
+        gathered = [read_row(leaf, numbers[table]) for leaf, table in zip(self._leaves, self._plan.tables, strict=True)]
         return self._map(self._plan.element_maps, unflatten(self._plan.arrays, gathered), rows, index)
 
     def _map(self, maps: tuple[IndexedMap, ...], element: Nest, rows: PassRows, index: int) -> Nest:
@@ -234,11 +233,6 @@ def _set_identity(rows: PassRows, position: int) -> None:
     if rows.identities is not None:
         start = rows.batches.offsets[position]
         set_identity(int(rows.identities.epochs[start, -1]), int(rows.identities.positions[start, -1]))
-
-
-def _read_row(leaf: Any, row: Any) -> Any:
-    # `...` gives arrays of no dimension instead of NumPy scalars: a map function always sees arrays.
-    return leaf[row, ...] if isinstance(leaf, np.ndarray) else np.asarray(leaf[row])
 
 
 def _gather(leaf: Any, rows: NDArray[np.int32]) -> Any:

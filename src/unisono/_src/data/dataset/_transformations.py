@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from unisono._src.data import plans
 from unisono._src.data.dataset._dataset_base import DatasetBase
 from unisono._src.data.dataset._host_call import HostCall
-from unisono._src.data.plans import Nest, Options, TensorSpec, flatten, map_leaves, num_host_threads
+from unisono._src.data.plans import Nest, Options, TensorSpec, flatten, map_leaves
 
 if TYPE_CHECKING:
     from unisono._src.data.dataset._dataset import Dataset
+
+_CYCLE_LENGTH: Final = 16
 
 
 class Transformations(DatasetBase):
@@ -169,14 +171,15 @@ class Transformations(DatasetBase):
         name: str | None = None,
     ) -> Dataset:
         """`map_func` makes a dataset of each element; `cycle_length` of them are read alternately,
-        `block_length` elements at a time.
+        `block_length` elements at a time. Without a `cycle_length`, 16 are.
 
         >>> from unisono.data import Dataset
         >>> dataset = Dataset.range(1, 3).interleave(lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=2)
         >>> [int(x) for x in dataset]
         [1, 2, 1, 2]
         """
-        cycle = num_host_threads(-1) if cycle_length in (None, -1) else cycle_length
+        # A constant: the order of the elements must not depend on the machine.
+        cycle = _CYCLE_LENGTH if cycle_length in (None, -1) else cycle_length
         return self.then(
             plans.Interleave(self.prepare_function(map_func), cycle, 1 if block_length is None else block_length)
         )
@@ -394,6 +397,5 @@ class Transformations(DatasetBase):
         return self.then(plans.WithOptions(options))
 
     def options(self) -> Options:
-        """The last options that were given, or the defaults."""
-        given = [operation.options for operation in self.plan.operations if isinstance(operation, plans.WithOptions)]
-        return given[-1] if given else Options()
+        """The options that were given to it and to the datasets it is made of: of each member the last value."""
+        return plans.merge_options(self.plan)

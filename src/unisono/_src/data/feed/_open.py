@@ -6,6 +6,7 @@ import functools
 import itertools
 from typing import Any, Literal
 
+import jax
 import numpy as np
 
 from unisono._src.data.dataset import Dataset
@@ -25,8 +26,10 @@ from unisono._src.data.plans import (
     Range,
     Shuffle,
     State,
+    TensorSpec,
     flatten,
     index_plan,
+    unflatten,
 )
 from unisono._src.devices import Placement
 from unisono._src.keras_hooks import ArrayInput, adapt
@@ -135,9 +138,11 @@ def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Fe
     rows = [f"{array.dtype}{list(array.shape[1:])}" for array in flatten(source.arrays) if array is not None]
     origin: dict[str, Any] = {"kind": "arrays", "data": str(row_plan), "rows": rows, "shuffle": source.shuffle}
     _check_origin(position, origin)
+    # Also on a resume, so that what the script draws after it is what the run drew that is resumed.
+    drawn = np.random.randint(2**31) if source.shuffle == "batch" else None
     if position is None:
         origin["seeds"] = broadcast_seeds_from_chief(row_plan.seeds)
-        origin["within"] = int(broadcast_from_chief(np.random.randint(2**31))) if source.shuffle == "batch" else None
+        origin["within"] = None if drawn is None else int(broadcast_from_chief(drawn))
     else:
         origin = position["origin"]
     found = index_plan(row_plan.with_seeds(origin["seeds"]))
@@ -157,7 +162,7 @@ def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Fe
 def _dataset_feed(
     dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement, position: State
 ) -> Feed:
-    if _gives_single_rows(dataset.plan):
+    if _yields_single_elements(dataset.plan, dataset.known_element_spec):
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
     origin: dict[str, Any] = {"kind": "dataset", "data": str(dataset.plan)}
     _check_origin(position, origin)
@@ -176,7 +181,7 @@ def _dataset_feed(
             order = PassOrder(plan, dataset.next_iteration, draws=transform.draws, first=first)
             return _indexed_feed(plan, plan.arrays, order, transform, placement, origin, position)
     cardinality = dataset.cardinality()
-    return StreamFeed(
+    feed = StreamFeed(
         functools.partial(PlanBatches, dataset),
         num_batches=cardinality if cardinality >= 0 else None,
         is_restartable=True,
@@ -187,6 +192,10 @@ def _dataset_feed(
         position=position,
         resume_caveat=dataset.plan.resume_caveat,
     )
+    if _yields_single_elements(dataset.plan, feed.batch_spec):
+        feed.close()
+        raise ValueError(NOT_BATCHED.format(dataset=dataset))
+    return feed
 
 
 def _indexed_feed(
@@ -211,7 +220,8 @@ def _indexed_feed(
         order=order,
         transform=transform or None,
         placement=placement,
-        tables=plan.tables if plan.num_tables > 1 else None,
+        # In JAX's order of the leaves, which differs from that of plans in an OrderedDict.
+        tables=tuple(jax.tree.leaves(unflatten(plan.arrays, plan.tables))) if plan.num_tables > 1 else None,
         num_origins=len(plan.origins) if transform is not None and transform.draws else 0,
         origin=origin,
         position=position,
@@ -230,8 +240,19 @@ def _fits_into_step(plan: IndexedPlan) -> bool:
     return all(np.dtype(array.dtype).kind not in NON_JAX_KINDS for array in flatten(plan.arrays))
 
 
+def _yields_single_elements(plan: Plan, spec: Any) -> bool:
+    """Whether elements of this spec are no batches: x or y has no dims, or the arrays of a row share no first dim."""
+    if any(shapes and not any(shapes) for shapes in map(_shapes, spec[:2] if isinstance(spec, tuple) else [spec])):
+        return True
+    return _gives_single_rows(plan) and len({shape[:1] for shape in _shapes(spec)} - {(None,)}) > 1
+
+
+def _shapes(spec: Any) -> list[tuple[int | None, ...]]:
+    return [leaf.shape for leaf in flatten(spec) if isinstance(leaf, TensorSpec | jax.ShapeDtypeStruct)]
+
+
 def _gives_single_rows(plan: Plan) -> bool:
-    """Whether it is known that elements are not batches: rows of arrays, or lines, that no operation stacks."""
+    """Whether no operation stacks the rows of the source. Rows may be batches all the same, if an array holds some."""
     if any(operation.makes_batches is not False for operation in plan.operations):
         return False
     return plan.source.gives_single_rows and plan.source.cardinality != 1

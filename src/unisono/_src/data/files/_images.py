@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import struct
+import zlib
 from functools import cache
 from types import ModuleType
 from typing import Any, Final
@@ -19,6 +21,8 @@ from unisono._src.data.files._values import bytes_scalar
 
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "BMP")
 _MODES: Final = {1: "L", 3: "RGB", 4: "RGBA"}  # Pillow's name for each number of channels
+_PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_PNG_COLOR_TYPES: Final = {1: 0, 2: 4, 3: 2, 4: 6}  # PNG's number for each number of channels
 _MAX_PIXELS: Final = 1 << 24  # larger JPEGs are left to Pillow, which checks for decompression bombs
 
 
@@ -120,6 +124,37 @@ decode_jpeg = decode_image
 decode_png = decode_image
 
 
+def decode_16_bits(contents: Any, channels: int = 0) -> NDArray[np.uint16] | None:
+    """The pixels of an image of 16 bits per channel as :func:`decode_image` has them; None for one of 8 bits.
+
+    Raises :class:`ImageError` for one in color: Pillow only reads its upper 8 bits.
+
+    >>> image = np.full((2, 2, 1), 1000, np.uint16)
+    >>> np.array_equal(decode_16_bits(encode_png(image)), image)
+    True
+    """
+    data = _as_bytes(contents)
+    bit_depth, color_type = data[24:26] if data.startswith(_PNG_SIGNATURE) and len(data) > 25 else (8, 0)
+    if bit_depth != 16:
+        return None
+    if color_type != 0:
+        raise ImageError(
+            "decode_image: this is a PNG of 16 bits per channel in color, of which only the upper 8 bits can be read. "
+            "Decode it as uint8, or save it in grey."
+        )
+    try:
+        with pillow().open(io.BytesIO(data), formats=("PNG",)) as opened:
+            grey = np.asarray(opened).astype(np.uint16)[:, :, None]
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ImageError(_explain_failure(data, error)) from error
+    if channels < 3:
+        return grey
+    opaque = [np.full_like(grey, 0xFFFF)] if channels == 4 else []
+    return np.concatenate([grey, grey, grey, *opaque], 2)
+
+
 def encode_jpeg(image: Any, quality: int = 95) -> bytes:
     """An image as a JPEG file: uint8 in the shape (height, width, 1 or 3). Some detail is lost.
 
@@ -134,11 +169,14 @@ def encode_jpeg(image: Any, quality: int = 95) -> bytes:
 
 
 def encode_png(image: Any) -> bytes:
-    """An image as a PNG file: uint8 in the shape (height, width, 1 to 4). Nothing is lost.
+    """An image as a PNG file: uint8 or uint16 in the shape (height, width, 1 to 4). Nothing is lost.
 
     >>> encode_png(np.zeros((4, 5, 1), np.uint8))[1:4]
     b'PNG'
     """
+    pixels = np.asarray(image)
+    if pixels.dtype == np.uint16 and pixels.ndim == 3 and pixels.shape[2] in _PNG_COLOR_TYPES and pixels.size:
+        return _encode_16_bits(pixels)
     return _encode(image, (1, 2, 3, 4), "encode_png", "PNG")
 
 
@@ -225,3 +263,17 @@ def _encode(image: Any, allowed: tuple[int, ...], call: str, file_format: str, *
     file = io.BytesIO()
     pillow().fromarray(np.ascontiguousarray(squeezed)).save(file, file_format, **options)
     return file.getvalue()
+
+
+def _encode_16_bits(pixels: NDArray[np.uint16]) -> bytes:
+    """A PNG file without filters: Pillow writes 16 bits in grey only."""
+    height, width, channels = pixels.shape
+    rows = np.ascontiguousarray(pixels.astype(">u2")).view(np.uint8).reshape(height, -1)
+    unfiltered = np.concatenate([np.zeros((height, 1), np.uint8), rows], 1).tobytes()
+    header = struct.pack(">IIBBBBB", width, height, 16, _PNG_COLOR_TYPES[channels], 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(unfiltered)), (b"IEND", b"")]
+    return _PNG_SIGNATURE + b"".join(_png_chunk(kind, body) for kind, body in chunks)
+
+
+def _png_chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

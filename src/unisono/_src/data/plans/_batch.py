@@ -80,7 +80,9 @@ class Batch(StackOperation):
             element = first if number == 0 else deferred()
             parts = flatten(element)
             if not same_structure(element, first) or not all(map(_fits, parts, batch)):
-                before = [ComputedElement(unflatten(first, [rows[row] for rows in batch])) for row in range(number)]
+                before = [
+                    ComputedElement(unflatten(first, [rows[row, ...] for rows in batch])) for row in range(number)
+                ]
                 return stack_elements(
                     [*before, ComputedElement(element), *group[number + 1 :]], self, self._stack_leaves
                 )

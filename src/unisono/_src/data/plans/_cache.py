@@ -17,6 +17,7 @@ from unisono._src.data.plans._operation import (
     State,
     Upstream,
 )
+from unisono._src.data.plans._passes import next_or_raise
 from unisono._src.data.plans._row_arrays import as_read_only
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
@@ -118,7 +119,7 @@ class _CachedElements(Elements):
         if self._first_pass is None:
             self._first_pass = self._upstream.open(FIRST_PASS)
             for _ in range(self._index):
-                next(self._first_pass)
+                next_or_raise(self._first_pass)
         return self._first_pass
 
     def get_state(self) -> State:

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from unisono._src.data.plans._counting_elements import CountingElements
 from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, State, Upstream
 
@@ -82,7 +83,7 @@ class _AheadElements(ReadAheadElements):
     """One thread reads the input, `num_threads` compute; a single thread does both."""
 
     def __init__(self, upstream: Elements, operation: ComputeAhead) -> None:
-        super().__init__(upstream)
+        super().__init__(CountingElements(upstream))
         self._operation = operation
         self._reader: ThreadPoolExecutor | None = None
         self._workers: ThreadPoolExecutor | None = None

@@ -77,6 +77,7 @@ class Concatenate(Operation):
             rows.size + other.cardinality,
             arrays=unflatten(rows.arrays, leaves),
             origins=(),  # no map has used the earlier identities, and the step renews them
+            shuffles_fully=rows.shuffles_fully and other.shuffles_fully,
         )
 
     def __str__(self) -> str:

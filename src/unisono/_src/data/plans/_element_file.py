@@ -20,7 +20,7 @@ import numpy as np
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, leaf_from_parts
 from unisono._src.data.plans._nest import Nest, flatten, is_leaf, unflatten
 
-_MAGIC = b"unisono1"
+_MAGIC = b"unisono2"
 _HEAD = struct.Struct("<QII")  # bytes of data, bytes of header, crc32 of both
 _FOOTER = struct.Struct("<QQI8s")  # offset of the index, number of elements, crc32 of the index, magic
 
@@ -203,7 +203,8 @@ def _structure_json(nest: Nest) -> Any:
     if is_leaf(nest):
         return None
     if isinstance(nest, dict):
-        return {"dict": {key: _structure_json(nest[key]) for key in sorted(nest)}}
+        # Pairs, since JSON makes text of the keys of an object, and texts are in another order than numbers.
+        return {"dict": [[key, _structure_json(nest[key])] for key in sorted(nest)]}
     kind = "named" if hasattr(nest, "_fields") else "list" if isinstance(nest, list) else "tuple"
     return {kind: [_structure_json(child) for child in nest]}
 
@@ -212,7 +213,7 @@ def _structure(description: Any) -> Nest:
     if description is None:
         return None
     if "dict" in description:
-        return {key: _structure(child) for key, child in description["dict"].items()}
+        return {key: _structure(child) for key, child in description["dict"]}
     if "list" in description:
         return [_structure(child) for child in description["list"]]
     return tuple(_structure(child) for child in next(iter(description.values())))

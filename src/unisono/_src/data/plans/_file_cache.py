@@ -18,6 +18,7 @@ from unisono._src.data.plans._operation import (
     State,
     Upstream,
 )
+from unisono._src.data.plans._passes import next_or_raise
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class _FileCachedElements(Elements):
             self._first_pass.set_state(state)
         else:  # the state comes from a pass that read the file, and the file is gone
             for _ in range(self._position):
-                next(self._first_pass)
+                next_or_raise(self._first_pass)
 
     def _read(self) -> Nest:
         assert self._file is not None

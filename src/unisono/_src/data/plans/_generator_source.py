@@ -15,6 +15,7 @@ from unisono._src.data.plans._identity import ComputedElement, pass_number, set_
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, structure, unflatten
 from unisono._src.data.plans._operation import UNKNOWN_CARDINALITY, Deferred, Elements, PassId, State
+from unisono._src.data.plans._passes import next_or_raise
 from unisono._src.data.plans._source import Source
 from unisono._src.data.plans._spec import TensorSpec
 
@@ -134,7 +135,7 @@ class _GeneratorElements(Elements):
     def set_state(self, state: State) -> None:
         self.close()
         for _ in range(state):
-            next(self)
+            next_or_raise(self)
 
     def close(self) -> None:
         iterator, self._iterator, self._position = self._iterator, None, 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unisono._src.data.plans._arguments import check_function, check_int, function_name
+from unisono._src.data.plans._counting_elements import CountingElements
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
@@ -20,6 +21,7 @@ from unisono._src.data.plans._operation import (
     State,
     Upstream,
 )
+from unisono._src.data.plans._passes import next_or_raise
 from unisono._src.data.plans._plan import Plan
 from unisono._src.data.plans._seeds import derive_seeds, draw_map_seed
 from unisono._src.data.plans._spec import DatasetSpec, find_open_sizes, leave_open
@@ -108,7 +110,7 @@ class _Slot:
 
 class _InterleavedElements(Elements):
     def __init__(self, upstream: Elements, pass_id: PassId, operation: Interleave) -> None:
-        self._upstream, self._pass_id, self._operation = upstream, pass_id, operation
+        self._upstream, self._pass_id, self._operation = CountingElements(upstream), pass_id, operation
         self._slots: list[_Slot | None] = [None] * operation.cycle_length
         self._current = self._given = 0  # the slot that is read, and how many elements of its block it has given
         self._num_read = 0
@@ -169,7 +171,7 @@ class _InterleavedElements(Elements):
             if slot is not None:
                 number, before, inner = slot
                 self._upstream.set_state(before)
-                opened = self._open_slot(number, before, next(self._upstream))
+                opened = self._open_slot(number, before, next_or_raise(self._upstream))
                 opened.elements.set_state(inner)
                 self._slots[index] = opened
         self._current, self._given = state["turn"]

@@ -40,11 +40,12 @@ class LoadedSource(Source):
 
 class _LoadedElements(Elements):
     def __init__(self, file: ElementFile, epoch: int) -> None:
-        self._file, self._epoch = file, epoch
+        self._file: ElementFile | None = file
+        self._epoch = epoch
         self._position = 0
 
     def __next__(self) -> Deferred:
-        if self._position == len(self._file):
+        if self._file is None or self._position == len(self._file):
             raise StopIteration
         self._position += 1
         return partial(_element, self._file, self._epoch, self._position - 1)
@@ -56,7 +57,7 @@ class _LoadedElements(Elements):
         self._position = state
 
     def close(self) -> None:
-        self._file.close()
+        self._file = None  # closed with the last element that has still to be read from it
 
 
 def _element(file: ElementFile, epoch: int, row: int) -> Nest:

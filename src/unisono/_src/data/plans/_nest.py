@@ -1,7 +1,7 @@
 """Nests: tuples, lists, dicts and namedtuples with anything else, None included, as leaves.
 
-Written here because this package may import neither JAX nor optree. Leaves come in the order in which JAX
-flattens the same nest (dict keys sorted), so that a list of leaves means the same to both.
+Written here because this package may import neither JAX nor optree. The keys of dicts are sorted. JAX flattens the same
+nest in the same order, except that it keeps the order of an OrderedDict.
 """
 
 from __future__ import annotations

@@ -105,10 +105,15 @@ def _pad_rows(leaves: tuple[Any, ...], shape: list[int], value: Any) -> np.ndarr
     dtype = np.result_type(*leaves)
     if value is None:
         value = b"" if dtype.kind in "OS" else "" if dtype.kind == "U" else 0
-    elif dtype.kind in "biuf" and np.asarray(value).astype(dtype) != value:
+    elif dtype.kind in "biu" and not _is_exact(value, dtype):  # floats are rounded
         raise TypeError(f"padded_batch: the padding value {value!r} does not fit the dtype {dtype}.")
     batch = np.full((len(leaves), *shape), value, dtype)
     for row, leaf in enumerate(leaves):
         part: tuple[Any, ...] = (row, *map(slice, leaf.shape), ...)
         batch[part] = leaf
     return batch
+
+
+def _is_exact(value: Any, dtype: np.dtype[Any]) -> bool:
+    with np.errstate(invalid="ignore"):  # NaN
+        return bool(np.asarray(value).astype(dtype) == value)

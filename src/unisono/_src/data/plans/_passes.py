@@ -7,6 +7,17 @@ from typing import ClassVar
 
 from unisono._src.data.plans._operation import Deferred, Elements, State
 
+ENDED_EARLY = """The input differs from that of the run that is being resumed: it ended before the position of that run.
+Resume with the same data, or start a new run in another folder."""
+
+
+def next_or_raise(elements: Elements) -> Deferred:
+    """The next element of an input that is read again up to a position, where it had one before."""
+    element = next(elements, None)
+    if element is None:
+        raise ValueError(ENDED_EARLY)
+    return element
+
 
 class NumberedElements(Elements):
     """Elements 0 to `size` of `element`. `size` None: without end. The state is a number.
@@ -15,12 +26,13 @@ class NumberedElements(Elements):
     """
 
     def __init__(self, size: int | None, element: Callable[[int], Deferred], source: Elements | None = None) -> None:
-        self._size, self._element, self._source = size, element, source
+        self._size, self._source = size, source
+        self._element: Callable[[int], Deferred] | None = element
         self._position = 0
 
     def __next__(self) -> Deferred:
         position = self._position
-        if position == self._size:
+        if position == self._size or self._element is None:
             raise StopIteration
         self._position = position + 1
         return self._element(position)
@@ -34,6 +46,7 @@ class NumberedElements(Elements):
     def close(self) -> None:
         if self._source is not None:
             self._source.close()
+            self._element = None  # it may hold elements, and they the file that they are read from
 
 
 class StatelessElements(Elements):

@@ -57,7 +57,7 @@ class ConcatenatedArray:
         num_first = self.first.shape[0]
         rows = np.asarray(rows)
         if rows.ndim == 0:
-            return self.first[rows] if rows < num_first else self.second[rows - num_first]
+            return read_row(self.first, rows) if rows < num_first else read_row(self.second, rows - num_first)
         in_second = rows >= num_first
         gathered = np.empty((*rows.shape, *self.shape[1:]), self.dtype)
         gathered[~in_second] = np.asarray(self.first[rows[~in_second]])
@@ -66,6 +66,12 @@ class ConcatenatedArray:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.concatenate([np.asarray(self.first), np.asarray(self.second)]).astype(dtype or self.dtype, copy=False)
+
+
+def read_row(array: Any, row: Any) -> NDArray[Any]:
+    """One row as an array, even if it has no dimension: a map function always sees arrays."""
+    # NumPy's scalar of an array of objects is the object itself, and an array made of bytes loses zeros at their end.
+    return array[row, ...] if isinstance(array, np.ndarray) else np.asarray(array[row])
 
 
 def as_read_only(leaf: Any) -> Any:

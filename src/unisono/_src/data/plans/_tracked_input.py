@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from unisono._src.data.plans._operation import Deferred, Elements, State
+from unisono._src.data.plans._passes import ENDED_EARLY
 
 _INTERVAL = 64
 """Elements between two positions that are remembered. The state of an input may cost more than an element."""
@@ -56,7 +57,8 @@ class TrackedInput:
         found: dict[int, Deferred] = {}
         while self._read < state["read"]:
             numbered = self.next()
-            assert numbered is not None, "it was read before, and the plan is the same"
+            if numbered is None:
+                raise ValueError(ENDED_EARLY)
             number, element = numbered
             if number in wanted:
                 found[number] = element

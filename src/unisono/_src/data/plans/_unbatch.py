@@ -10,6 +10,7 @@ from typing import Any
 from unisono._src.data.plans._arguments import check_batch_size
 from unisono._src.data.plans._batch import Batch, BatchStep
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_leaves, has_rows, take_leaf_row
+from unisono._src.data.plans._counting_elements import CountingElements
 from unisono._src.data.plans._identity import pass_number, renew_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, map_leaves, unflatten
@@ -23,6 +24,7 @@ from unisono._src.data.plans._operation import (
     Upstream,
 )
 from unisono._src.data.plans._pass_batches import PassBatches
+from unisono._src.data.plans._passes import next_or_raise
 from unisono._src.data.plans._row_order import Order, RowRequest, RowStep
 from unisono._src.data.plans._row_plan import RowPlan
 from unisono._src.data.plans._spec import check_has_rows, map_specs, row_spec, with_num_rows
@@ -78,6 +80,10 @@ class Rebatch(Operation):
         if not self.batch_sizes:
             raise ValueError("rebatch: got an empty list of batch sizes. Write rebatch(32), or rebatch([16, 32]).")
 
+    @property
+    def full_batch_size(self) -> int | None:
+        return self.batch_sizes[0] if len(set(self.batch_sizes)) == 1 else None
+
     def cardinality(self, upstream: int) -> int:
         return UNKNOWN_CARDINALITY if upstream > 0 else upstream
 
@@ -122,7 +128,7 @@ class _RowReader:
     """Reads batches and gives slices of their rows, at most up to the end of a batch at a time."""
 
     def __init__(self, upstream: Elements, operation: Operation) -> None:
-        self._upstream, self._operation = upstream, operation
+        self._upstream, self._operation = CountingElements(upstream), operation
         self._batch: Nest = None
         self.given = 0
         """Rows that have been given."""
@@ -158,7 +164,7 @@ class _RowReader:
         self.given = state["given"]
         if state["row"]:
             self._before_batch = state["input"]
-            self._begin(next(self._upstream))
+            self._begin(next_or_raise(self._upstream))
             if self._num_rows < state["row"]:
                 raise ValueError(OTHER_BATCHES.format(rows=self._num_rows, row=state["row"]))
             self._row = state["row"]

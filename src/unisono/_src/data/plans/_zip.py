@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from unisono._src.data.plans._identity import current_identity, set_identity
 from unisono._src.data.plans._indexed import IndexedPlan, index_plan
 from unisono._src.data.plans._inspection import Inspection
-from unisono._src.data.plans._nest import Nest, flatten, map_leaves, unflatten
+from unisono._src.data.plans._nest import Nest, flatten, is_leaf, map_leaves, unflatten
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -59,20 +59,24 @@ class ZippedPlans(Source):
         return map_leaves(inspection.spec_of, self.plans)
 
     def as_rows(self) -> RowPlan | None:
-        if self.cardinality >= 2**31:  # row numbers are int32
-            return None
         branches: list[IndexedPlan] = []
         for found in map(index_plan, self.inputs):
             if found is None or found[1] or found[0].batch or found[0].num_batches is None:
                 return None
             branches.append(found[0])
+        # The rows of an unbatched branch are counted here, but not by `cardinality`.
+        size = min(branch.cardinality for branch in branches)
+        if size >= 2**31:  # row numbers are int32
+            return None
         like = map_leaves(lambda _: ..., self.plans)
         tables: list[int] = []
         maps: list[IndexedMap] = []
         origins: list[Origin] = []
         num_tables = 0
         for index, branch in enumerate(branches):
-            maps.extend(one.on_branch(like, index, one.origin + len(origins)) for one in branch.element_maps)
+            for one in branch.element_maps:
+                is_whole = is_leaf(like)  # zip(dataset): its elements are those of the only branch
+                maps.append(one if is_whole else one.on_branch(like, index, one.origin + len(origins)))
             origins.extend(Origin(branch=index, inner=origin) for origin in branch.origins)
             tables.extend(table + num_tables for table in branch.tables)
             num_tables += branch.num_tables
@@ -80,11 +84,12 @@ class ZippedPlans(Source):
         return RowPlan(
             arrays=unflatten(self.plans, [branch.arrays for branch in branches]),
             tables=tuple(tables),
-            order=RowOrder(self.cardinality, tuple(branch.order for branch in branches)),
-            size=self.cardinality,
+            order=RowOrder(size, tuple(branch.order for branch in branches)),
+            size=size,
             maps=tuple(maps),
             num_element_maps=len(maps),
             origins=tuple(origins),
+            shuffles_fully=all(branch.shuffles_fully for branch in branches),
         )
 
     def __str__(self) -> str:
