@@ -497,3 +497,66 @@ def test_a_program_for_an_object_goes_with_the_object() -> None:
     assert got == list(map(float, range(30)))
     gc.collect()
     assert times.experimental_get_tracing_count() <= 1
+
+
+@pytest.mark.slow
+def test_the_arrays_of_the_first_call_are_not_kept() -> None:
+    total = unisono.function(lambda x: x.sum())
+    x = jnp.ones(3)
+    total(x)
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_shallow_copy_of_an_instance_has_functions_of_its_own() -> None:
+    class Scaled:
+        factor = 2.0
+
+        @unisono.function
+        def __call__(self, x):
+            return x * self.factor
+
+    one = Scaled()
+    assert float(Scaled.__call__.__get__(one)(np.float32(1))) == 2
+    twin = copy.copy(one)
+    twin.factor = 5.0
+    assert [float(each(np.float32(1))) for each in (twin, one)] == [5, 2]
+
+
+def test_a_method_of_a_class_with_slots() -> None:
+    class Scaled:
+        __slots__ = ("factor", "traces")
+
+        def __init__(self, factor):
+            self.factor, self.traces = factor, 0
+
+        @unisono.function(input_signature=[TensorSpec((), "float32")])
+        def apply(self, x):
+            self.traces += 1
+            return x * self.factor
+
+    one, other = Scaled(2.0), Scaled(3.0)
+    assert [float(each.apply(np.float32(1))) for each in (one, other, one)] == [2, 3, 2]
+    assert (one.traces, other.traces) == (1, 1)
+
+
+def test_a_method_that_replaces_another_one_is_a_new_function() -> None:
+    class Model:
+        pass
+
+    model = Model()
+    Model.apply = unisono.function(lambda self: "before")
+    assert model.apply.python_function() == "before"
+    del Model.apply
+    functions = [unisono.function(lambda self: "after") for _ in range(50)]  # one may get its place in memory
+    assert {each.__get__(model).python_function() for each in functions} == {"after"}
+
+
+def test_the_precision_of_products_is_part_of_the_program() -> None:
+    square = unisono.function(lambda x: x @ x)
+    square(jnp.ones((2, 2)))
+    with jax.default_matmul_precision("highest"):
+        square(jnp.ones((2, 2)))
+    assert square.experimental_get_tracing_count() == 2

@@ -12,7 +12,7 @@ import pytest
 
 from unisono import GradientTape
 from unisono._src import jax_hooks
-from unisono._src.tracing.tape import is_any_tape_recording, pause_recording
+from unisono._src.tracing.tape import is_any_tape_recording
 
 
 @pytest.fixture(autouse=True)
@@ -218,34 +218,6 @@ def test_it_is_known_whether_a_tape_records() -> None:
             with GradientTape():
                 assert is_any_tape_recording()
     assert not is_any_tape_recording()
-
-
-def test_all_tapes_can_be_kept_from_seeing_something() -> None:
-    with GradientTape() as outer, GradientTape() as inner:
-        outer.watch(X)
-        inner.watch(X)
-        with pause_recording():
-            assert not is_any_tape_recording()
-            y = X * X
-            with GradientTape() as another:
-                another.watch(X)
-                z = X**3
-            assert another.gradient(z, X) == 27
-        u = X + y
-    assert inner.gradient(u, X) == 1
-    assert outer.gradient(u, X) == 1
-
-
-def test_nothing_is_recorded_inside_of_a_loop_body_either_when_tapes_are_kept_from_seeing(mode: Callable) -> None:
-    def step(x: jax.Array) -> jax.Array:
-        with GradientTape() as tape:
-            tape.watch(x)
-            with pause_recording():
-                carried, _ = jax.lax.scan(lambda carry, _: (carry * x, None), x, None, length=2)
-            y = carried * x
-        return tape.gradient(y, x)
-
-    assert mode(step)(X) == 27
 
 
 def test_a_tape_belongs_to_its_thread() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
+import unisono
 from unisono import GradientTape
 
 pytestmark = pytest.mark.slow
@@ -241,3 +245,69 @@ def test_arrays_on_several_devices_are_followed() -> None:
     got = gradients_by_tape(function)(x, w)
     for ours, theirs in zip(got, jax.jit(jax.grad(function, (0, 1)))(x, w), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+def _scale_by_custom_jvp(w: jax.Array, uses_value: bool) -> Callable[..., Any]:
+    @jax.custom_jvp
+    def scale(x: jax.Array) -> jax.Array:
+        return x * w if uses_value else x * 2.0
+
+    scale.defjvp(lambda primals, tangents: (scale(*primals), tangents[0] * w))
+    return scale
+
+
+def _scale_by_custom_vjp(w: jax.Array, uses_value: bool) -> Callable[..., Any]:
+    @jax.custom_vjp
+    def scale(x: jax.Array) -> jax.Array:
+        return x * w if uses_value else x * 2.0
+
+    scale.defvjp(lambda x: (scale(x), None), lambda _, cotangent: (cotangent * w,))
+    return scale
+
+
+def _scale_by_custom_gradient(w: jax.Array, uses_value: bool) -> Callable[..., Any]:
+    return keras.ops.custom_gradient(lambda x: (x * w if uses_value else x * 2.0, lambda upstream: upstream * w))
+
+
+CUSTOM = pytest.mark.parametrize("make", [_scale_by_custom_jvp, _scale_by_custom_vjp, _scale_by_custom_gradient])
+
+
+@CUSTOM
+@pytest.mark.parametrize("watches_x", [True, False])
+def test_a_custom_derivative_that_closes_over_a_watched_array_is_an_error_not_a_wrong_gradient(
+    make: Callable, watches_x: bool, mode: Callable
+) -> None:
+    def step(x: jax.Array, w: jax.Array) -> Any:
+        with GradientTape() as tape:
+            tape.watch([x, w] if watches_x else w)
+            make(w, uses_value=True)(x)
+
+    with pytest.raises(ValueError, match=r"custom_gradient uses a value from outside"):
+        mode(step)(jnp.array(2.0), jnp.array(3.0))
+
+
+@CUSTOM
+def test_a_custom_derivative_may_close_over_what_only_scales_it(make: Callable, mode: Callable) -> None:
+    def step(x: jax.Array, w: jax.Array) -> Any:
+        with GradientTape() as tape:
+            tape.watch([x, w])
+            y = make(w, uses_value=False)(x)
+        return tape.gradient(y, x)
+
+    assert mode(step)(jnp.array(2.0), jnp.array(3.0)) == 3
+
+
+def test_a_program_does_not_keep_what_a_tape_recorded_while_it_was_traced() -> None:
+    records = []
+
+    @unisono.function
+    def step(x: jax.Array) -> Any:
+        with GradientTape() as tape:
+            tape.watch(x)
+            records.append(weakref.ref(tape._record))
+            y = jax.nn.relu(jnp.ones(3)) * x  # relu, of a value that is not watched, has derivatives of its own
+        return tape.gradient(y, x)
+
+    np.testing.assert_array_equal(step(jnp.ones(3)), np.ones(3))
+    gc.collect()
+    assert [record() for record in records] == [None]

@@ -13,12 +13,13 @@ from unisono._src.jax_hooks._operators import OPERATORS, install_list_operands
 from unisono._src.jax_hooks._reused_logits import reuse_logits
 from unisono._src.jax_hooks._partitioning import make_partitionable
 from unisono._src.jax_hooks._matmul_flops import count_matmul_flops
-from unisono._src.jax_hooks._recomputation import keep_recomputation, primitive_names
+from unisono._src.jax_hooks._recomputation import calls_host, keep_recomputation, primitive_names
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )
 from unisono._src.jax_hooks._summed_arrays import keep_rows_major
 from unisono._src.jax_hooks._traces import (
-    PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, current_trace,
-    find_unconnected, is_evaluating, make_placeholder, substitute, trace_below_tapes, use_trace, zero_cotangent,
+    PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, copy_unrecorded,
+    current_trace, find_unconnected, is_evaluating, make_placeholder, substitute, trace_below_tapes, use_trace,
+    zero_cotangent,
 )

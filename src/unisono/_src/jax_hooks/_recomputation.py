@@ -33,3 +33,8 @@ def primitive_names(jaxpr: Any) -> Iterator[str]:
         yield equation.primitive.name
         for inner in inner_jaxprs(equation):
             yield from primitive_names(inner)
+
+
+def calls_host(jaxpr: Any) -> bool:
+    """Whether a program calls functions of Python while it runs: checks, prints, callbacks."""
+    return any(name == "debug_print" or name.endswith("_callback") for name in primitive_names(jaxpr))

@@ -21,7 +21,7 @@ from typing import Any, Final
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
-from unisono._src.jax_hooks._equations import change_equations, inner_jaxprs
+from unisono._src.jax_hooks._equations import change_equations, inner_jaxprs, replace_by
 
 _MIN_BYTES: Final = 2**28  # smaller ones do not decide whether a model fits
 _MAX_PARTS: Final = 8
@@ -225,8 +225,4 @@ def _call(function: _PartFunction, equation: JaxprEqn, num_parts: int) -> JaxprE
         return jax.lax.fori_loop(0, num_parts, replace_part, product)
 
     invars: list[Var | Literal] = [function.product, *function.operands]
-    (call,) = jax.make_jaxpr(jax.jit(overwrite))(*(atom.aval for atom in invars)).eqns
-    replaced: JaxprEqn = equation.replace(
-        primitive=call.primitive, invars=invars, params=call.params, effects=call.effects
-    )
-    return replaced
+    return replace_by(equation.replace(invars=invars), overwrite)

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import jax
 from jax._src import api, core
 from jax.core import ShapedArray, Trace, eval_jaxpr
+from jax.extend import linear_util
 from jax.extend.core import ClosedJaxpr, Jaxpr, Primitive, set_current_trace, take_current_trace
 from jax.interpreters.ad import Zero
 from jaxlib import _jax
@@ -27,9 +28,12 @@ HIDDEN = """The tape follows a value that is a constant of a function made by ja
 {name}. There the tape does not see it, and its gradient would be wrong. Pass the value to the jitted function as an
 argument, or leave the inner jax.jit out."""
 
-CLOSED_OVER = """A function in a jax.shard_map uses a value from outside it that a tape follows: a variable, or an
+CLOSED_OVER = """A function in a {name} uses a value from outside it that a tape follows: a variable, or an
 array that is watched. There the tape does not see it, and its gradient would be wrong. Pass the value as an argument,
-or put the tape inside the function."""
+or {advice}."""
+
+_INNER_TAPE: Final = "put the tape inside the function"
+_NO_GRADIENT: Final = "use jax.lax.stop_gradient(value), computed outside, if it needs no gradient"
 
 # Before 0.11, transposing a scan of which a stacked result has no cotangent raises "Expected cotangent type".
 _SCANS_TAKE_SYMBOLIC_ZEROS: Final = jax.__version_info__ >= (0, 11)
@@ -42,6 +46,7 @@ _placeholder.def_abstract_eval(lambda *, key, aval: aval)
 def check_internals() -> None:
     """Checks that JAX has what is used here."""
     hooks.require(core, "EvalTrace", expects="type type", why="tells whether operations are carried out or traced")
+    hooks.require(core, "eval_trace", expects="type EvalTrace", why="an array is copied where no tape sees it")
     why = "tapes and placeholders are traces of their own"
     hooks.require(Trace, "process_primitive", expects="(self, primitive, tracers, params, /)", why=why)
     hooks.require(Trace, "stage_value", expects="(self, val)", why=why)
@@ -82,6 +87,13 @@ def trace_below_tapes(trace: Any) -> Any:
     return trace
 
 
+def copy_unrecorded(value: Any) -> Any:
+    """A copy of ``value`` that no tape records: made in its own trace, so that it is known in all those inside it."""
+    trace = value._trace if isinstance(value, core.Tracer) else core.eval_trace
+    with set_current_trace(trace):
+        return jax.numpy.array(value, copy=True)
+
+
 def bind_gloo_to(address: str) -> None:
     """Between processes on CPUs, gloo listens at ``address``, one of this machine's.
 
@@ -118,11 +130,13 @@ def placeholder_key(equation: Any) -> int | None:
     return equation.params["key"] if equation.primitive is _placeholder else None
 
 
-def substitute(traced: Any, values: Callable[[int, Any], Any], arguments: list[Any]) -> list[Any]:
+def substitute(
+    traced: Any, values: Callable[[int, Any], Any], arguments: list[Any], constants: Sequence[Any] = ()
+) -> list[Any]:
     """Runs, in a trace, what `jax.make_jaxpr` returned, with ``values(key, shape_and_dtype)`` for its
-    placeholders."""
+    placeholders, and ``constants``, if there are any, for its own."""
     with set_current_trace(_SubstitutingTrace(current_trace(), values)):
-        results: list[Any] = eval_jaxpr(traced.jaxpr, traced.consts, *arguments)
+        results: list[Any] = eval_jaxpr(traced.jaxpr, constants or traced.consts, *arguments)
         return results
 
 
@@ -280,12 +294,14 @@ class RecordingTrace(Trace):
         return self._record(lambda value: [_process_in_current_trace("stage_value", value)], [val])[0]
 
     def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, args: Any, /, **params: Any) -> Any:
+        fun, jvp = self._guard_rule(fun), self._guard_rule(jvp, has_tangents=True)
         return self._record(
             lambda *values: _process_in_current_trace("process_custom_jvp_call", primitive, fun, jvp, values, **params),
             args,
         )
 
     def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, args: Any, /, **params: Any) -> Any:
+        fun, fwd = self._guard_rule(fun), self._guard_rule(fwd)  # bwd may use anything: it computes no value
         return self._record(
             lambda *values: _process_in_current_trace(
                 "process_custom_vjp_call", primitive, fun, fwd, bwd, values, **params
@@ -317,12 +333,15 @@ class RecordingTrace(Trace):
 
     def _guard(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """``function``, which must not use a followed value that is no argument: its gradient would be lost."""
+        error = CLOSED_OVER.format(name="jax.shard_map", advice=_INNER_TAPE)
+        if not self.active:
+            return function
+        return functools.partial(_call_guarded, function, _refer_weakly(self.recorder), error, False)
 
-        def guarded(*values: Any) -> Any:
-            with set_current_trace(RecordingTrace(current_trace(), _Guard(self.recorder))):
-                return function(*values)
-
-        return guarded if self.active else function
+    def _guard_rule(self, function: Any, has_tangents: bool = False) -> Any:
+        """The same for a part of a function with derivatives of its own, whose last arguments may be tangents."""
+        error = CLOSED_OVER.format(name="custom_jvp, custom_vjp or custom_gradient", advice=_NO_GRADIENT)
+        return _guarded_rule(function, _refer_weakly(self.recorder), error, has_tangents) if self.active else function
 
     def _hides_followed(self, params: Any) -> bool:
         return any(
@@ -340,18 +359,49 @@ class RecordingTrace(Trace):
 
 
 class _Guard:
-    """Refuses operations on what ``recorder`` follows."""
+    """Refuses operations on what ``recorder`` follows, except on arguments, ``own``, and on what depends on tangents.
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    What is computed from arguments may be followed too: where the function runs again, under the same tape.
+    """
+
+    def __init__(self, recorder: Recorder, error: str, own: Sequence[Any], tangents: Sequence[Any]) -> None:
+        self._recorder, self._error = recorder, error
+        # By identity; kept alive, so that no other value gets the same one.
+        self._own = {id(value): value for value in own}
+        self._tangents = {id(value): value for value in tangents}
 
     def follows(self, value: Any) -> bool:
-        return self._recorder.follows(value)
+        return id(value) not in self._own and self._recorder.follows(value)
 
     def record(self, call: Any, arguments: Sequence[Any], evaluating: bool) -> list[Any]:
-        if any(map(self.follows, arguments)):
-            raise ValueError(CLOSED_OVER)
-        return list(call(*arguments))
+        results = list(call(*arguments))
+        if any(id(argument) in self._tangents for argument in arguments):
+            self._tangents.update((id(result), result) for result in results)
+        elif any(map(self.follows, arguments)):
+            raise ValueError(self._error)
+        self._own.update((id(result), result) for result in results)
+        return results
+
+
+def _refer_weakly(recorder: Recorder) -> weakref.ref[Recorder]:
+    """A program that is compiled keeps the rules of its operations, which must not keep what a tape has recorded."""
+    reference = weakref.ref(recorder)
+    hash(reference)  # JAX may ask for it when the recorder is gone, and then only a hash that is known is given
+    return reference
+
+
+def _call_guarded(
+    function: Callable[..., Any], find_recorder: weakref.ref[Recorder], error: str, has_tangents: bool, /, *values: Any
+) -> Any:
+    recorder = find_recorder()
+    if recorder is None:  # then nobody can ask it for a gradient
+        return function(*values)
+    tangents = values[len(values) // 2 :] if has_tangents else ()
+    with set_current_trace(RecordingTrace(current_trace(), _Guard(recorder, error, values, tangents))):
+        return function(*values)
+
+
+_guarded_rule: Final = linear_util.transformation2(_call_guarded)
 
 
 def _process_in_current_trace(method: str, *args: Any, **params: Any) -> Any:

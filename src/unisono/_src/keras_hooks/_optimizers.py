@@ -68,7 +68,6 @@ def install_gradient_all_reduce() -> None:
         why="which variables an optimizer trains",
     )
     why = "find_learning_rate varies the learning rate of any optimizer"
-    hooks.require(BaseOptimizer, "_learning_rate", expects="instance attribute", why=why)
     hooks.require(BaseOptimizer, "_get_current_learning_rate", expects="(self)", why=why)
 
 

@@ -189,13 +189,6 @@ def _applies(layer: Any, mode: Any) -> bool:
     return True  # "larger_than" depends on the batch
 
 
-class CollectsLosses(Protocol):
-    """A stateless scope that has to know which layer added a loss."""
-
-    def loss_added(self, layer: Any, loss: Any) -> None:
-        """Called with the argument of `add_loss`."""
-
-
 def _note_owner_of_loss(original: Any) -> Any:
     def add_loss(self: Any, loss: Any) -> None:
         original(self, loss)

@@ -25,7 +25,7 @@ from keras.src.backend.jax.core import JaxVariable
 from unisono._src import hooks
 from unisono._src.jax_hooks import NotEvaluableError, evaluate_traced
 from unisono._src.keras_hooks._attributes import get_owner, set_owner
-from unisono._src.keras_hooks._on_read_variables import become_on_read
+from unisono._src.keras_hooks._on_read_variables import become_on_read, get_stored_value, is_on_read
 from unisono._src.keras_hooks._variable_layouts import (
     gather_for_read,
     layout_of,
@@ -46,7 +46,7 @@ Create the variable before, or with a value that only depends on shapes, and ass
         self.mean = tf.Variable(tf.zeros(x.shape[1:]))
     self.mean.assign(...)"""
 
-_observers: list[Callable[[Any, Any], None]] = []
+_observers: list[Callable[[Any, Any, bool], Any]] = []
 
 
 class StateScope(keras.StatelessScope):
@@ -60,9 +60,7 @@ class StateScope(keras.StatelessScope):
 
     def get_current_value(self, variable: Any) -> Any:
         """The value that ``variable`` has here. Reading it is reported to observers."""
-        value = self.read(variable)
-        report_read(variable, value)
-        return value
+        return report_read(variable, self.read(variable))
 
     def read(self, variable: Any) -> Any:
         """The value that ``variable`` has here."""
@@ -208,15 +206,19 @@ def _place_value(original: Any) -> Any:
     return direct_assign
 
 
-def observe_reads(observe: Callable[[Any, Any], None]) -> None:
-    """Calls ``observe(variable, value)`` at every read from now on, with the value before a cast to a compute dtype."""
+def observe_reads(observe: Callable[[Any, Any, bool], Any]) -> None:
+    """Calls ``observe(variable, value, is_argument)`` at every read from now on, and uses what it returns.
+
+    The value is that before a cast to a compute dtype; it is an argument if a stateless call was given it.
+    """
     _observers.append(observe)
 
 
-def report_read(variable: Any, value: Any) -> None:
-    """Tells observers that ``variable`` was read and gave ``value``."""
+def report_read(variable: Any, value: Any, is_argument: bool = False) -> Any:
+    """Tells observers that ``variable`` was read and gave ``value``; returns the array to use for it."""
     for observe in _observers:
-        observe(variable, value)
+        value = observe(variable, value, is_argument)
+    return value
 
 
 def raw_value(variable: Any) -> Any:
@@ -270,10 +272,10 @@ def run_on_host_if_possible(reason: str) -> None:
         scope.leave_program(reason)
 
 
-def report_reads(variables: Iterable[Any]) -> None:
-    """Tells observers that these variables are read, by a program that was compiled before."""
-    for variable in variables:
-        report_read(variable, variable._value)
+def report_stored_read(variable: Any) -> Any:
+    """Tells observers that a program that was compiled before reads ``variable``; returns the array to call it with."""
+    value = report_read(variable, variable._value)
+    return get_stored_value(variable) if is_on_read(variable) else value
 
 
 @contextlib.contextmanager
@@ -323,14 +325,15 @@ def _value(self: Any) -> Any:
             # One of Keras's scopes that does not know the variable, inside one of ours that does.
             scope = enclosing_state_scope()
             value = None if scope is None else scope.get_current_value(self)
+        elif not isinstance(stateless, StateScope):
+            value = report_read(self, value, is_argument=True)
     if value is None:
         value = self._value
         if value is None and self._initializer is None:
             raise RuntimeError(LOST.format(name=self.path))
         if value is None:  # not initialised yet: Keras only needs a shape
             return self._maybe_autocast(self._initializer(self._shape, dtype=self._dtype))
-    if not isinstance(stateless, StateScope):
-        report_read(self, value)
+        value = report_read(self, value)
     # Cast first: half the bytes are gathered.
     return gather_for_read(self, self._maybe_autocast(value))
 

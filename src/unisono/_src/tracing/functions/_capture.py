@@ -49,6 +49,10 @@ class CaptureScope(keras_hooks.StateScope):
         self.created: list[Any] = []
         self.placement: Placement | None = None
 
+    def forget_arguments(self) -> None:
+        """Called when the trace has ended: what it keeps must not keep the arrays of the first call."""
+        self._arguments = {}
+
     def stored_value(self, variable: Any) -> Any:
         """The value as it is stored: of an on-read variable the values of all replicas."""
         key = id(variable)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import hashlib
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -38,6 +39,13 @@ _MAX_IN_FLIGHT: Final = 8
 
 _in_flight = InFlightCalls()
 
+# From reading variables to storing their new values: a call in another thread would read arrays that were donated, or
+# its assignment would be lost. Calls are only launched meanwhile, which takes microseconds.
+_variables_lock = threading.RLock()
+
+_Take = Callable[[Any], Any]
+"""Gives the array of a variable, as it is called with."""
+
 
 class ConcreteFunction:
     """Traces ``function`` for ``arguments`` when it is made; compiles when it is called first."""
@@ -58,11 +66,16 @@ class ConcreteFunction:
             for index, variable in enumerate(self._written)
             if spans_processes and keras_hooks.is_on_read(variable) and variable.aggregation != "none"
         ]
+        self._constants = traced.jaxpr.consts
         self._results = traced.results.without_arrays()
         self._is_throttled = _needs_throttle(self._placement)
         self._calls = 0
-        self._jitted = self._jit(traced, donate=True)
-        self._without_donation = functools.cache(lambda: self._jit(traced, donate=False))
+        # A check or another function of Python that raises must leave variables their values. And such a program may
+        # wait for a callback, which may call other functions in its thread: it runs without the lock.
+        self._calls_host = jax_hooks.calls_host(traced.jaxpr.jaxpr)
+        self._is_compiled = False
+        self._jitted = self._jit(traced, donate=not self._calls_host)
+        self._in_tapes = functools.cache(lambda: self._jit(traced, donate=False, is_part=True))
 
     @property
     def variables(self) -> list[Any]:
@@ -72,39 +85,67 @@ class ConcreteFunction:
     def __call__(self, arrays: list[Any]) -> Any:
         """Launches the program and returns before it has finished; variables have their new values."""
         if tape.is_any_tape_recording():
-            keras_hooks.report_reads(self.variables)
-            return self._run(
-                self._without_donation(), [keras_hooks.get_stored_value(variable) for variable in self._written], arrays
-            )
-        return self._run(self._jitted, [_take_for_donation(variable) for variable in self._written], arrays)
+            report_read = keras_hooks.report_stored_read
+            return self._run(self._in_tapes(), arrays, take_written=report_read, take_read=report_read)
+        if not self._is_compiled:
+            self._lower(arrays).compile()  # without the lock; the call finds the program in JAX's cache
+            self._is_compiled = True
+        return self._run(self._jitted, arrays)
 
     def call_once(self, arrays: list[Any]) -> Any:
-        """The same for a program that is traced to run once: compiled only if no equal one was compiled before."""
+        """The same for a program that is traced to run once: compiled only if no equal one was compiled before.
 
-        def program(*operands: Any) -> Any:
-            lowered = self._jitted.lower(*operands)
-            devices = () if self._placement is None else tuple(self._placement.devices)
-            return _get_compiled(lowered, devices)(*operands)
+        Arrays that the function refers to are arguments, not constants: with another batch it is the same program.
+        """
+        arrays = [*arrays, *self._constants]
+        lowered = self._lower(arrays)
+        if self._calls_host:  # its text does not say which functions of Python it calls
+            return self._run(lowered.compile(), arrays)
+        devices = () if self._placement is None else tuple(self._placement.devices)
+        return self._run(_get_compiled(lowered, devices), arrays)
 
-        return self._run(program, [_take_for_donation(variable) for variable in self._written], arrays)
+    def _lower(self, arrays: list[Any]) -> Any:
+        with _variables_lock:
+            operands = self._operands(arrays, keras_hooks.get_stored_value, keras_hooks.get_stored_value)
+        return self._jitted.lower(*operands)
 
-    def _run(self, program: Callable[..., Any], written: list[Any], arrays: list[Any]) -> Any:
-        read = [keras_hooks.get_stored_value(variable) for variable in self._read]
+    def _operands(self, arrays: list[Any], take_written: _Take, take_read: _Take) -> tuple[list[Any], ...]:
+        written, read = [take_written(each) for each in self._written], [take_read(each) for each in self._read]
         if self._placement is not None:
             arrays = [self._move(array, self._placement.replicated) for array in arrays]
             for states, indices in ((written, self._unowned_written), (read, self._unowned_read)):
                 for index in indices:
                     states[index] = self._move(states[index], self._placement.layout(states[index]))
+        return written, read, arrays
+
+    def _run(
+        self,
+        program: Callable[..., Any],
+        arrays: list[Any],
+        take_written: _Take | None = None,
+        take_read: _Take = keras_hooks.get_stored_value,
+    ) -> Any:
+        if take_written is None:
+            take_written = keras_hooks.get_stored_value if self._calls_host else _take_for_donation
         self._calls += 1
         report_progress("custom loop", self._calls)
-        results, states, aggregated, done = program(written, read, arrays)
+        with _variables_lock:
+            operands = self._operands(arrays, take_written, take_read)
+            launched = None if self._calls_host else self._launch(program, operands)
+        results, done = self._launch(program, operands) if launched is None else launched
+        if self._is_throttled:
+            _in_flight.add(done, 1, _MAX_IN_FLIGHT)
+        return self._results.unflatten(results)
+
+    def _launch(self, program: Callable[..., Any], operands: tuple[list[Any], ...]) -> tuple[Any, Any]:
+        results, states, aggregated, done = program(*operands)
+        if self._calls_host:
+            jax.block_until_ready(done)  # else variables get values that failed
         for variable, state in zip(self._written, states, strict=True):
             keras_hooks.set_stored_value(variable, state)
         for (_, variable), value in zip(self._aggregated, aggregated, strict=True):
             keras_hooks.set_aggregated_value(variable, value)
-        if self._is_throttled:
-            _in_flight.add(done, 1, _MAX_IN_FLIGHT)
-        return self._results.unflatten(results)
+        return results, done
 
     def _move(self, operand: Any, layout: jax.sharding.Sharding) -> Any:
         """An array that is on other devices is sent to those of the program."""
@@ -117,15 +158,18 @@ class ConcreteFunction:
         is_moved_by_jax = not operand.committed and layout.is_fully_replicated
         return operand if is_moved_by_jax else jax.device_put(operand, layout)
 
-    def _jit(self, traced: FunctionTrace, *, donate: bool) -> Any:
+    def _jit(self, traced: FunctionTrace, *, donate: bool, is_part: bool = False) -> Any:
         keys = [id(variable) for variable in self._written + self._read]
-        jaxpr, num_results = traced.jaxpr, len(self._results.arrays)
+        jaxpr, num_results, num_arguments = traced.jaxpr, len(self._results.arrays), len(traced.jaxpr.in_avals)
 
         def program(written: list[Any], read: list[Any], arrays: list[Any]) -> Any:
             known = dict(zip(keys, written + read, strict=True))
             # A placeholder of a variable that is not used has no value; nothing computed from it is used either.
             flat = jax_hooks.substitute(
-                jaxpr, lambda key, like: known[key] if key in known else jnp.zeros(like.shape, like.dtype), arrays
+                jaxpr,
+                lambda key, like: known[key] if key in known else jnp.zeros(like.shape, like.dtype),
+                arrays[:num_arguments],
+                arrays[num_arguments:],
             )
             remaining = iter(flat)
             results = [next(remaining) for _ in range(num_results)]
@@ -150,10 +194,15 @@ class ConcreteFunction:
             layouts = (results_layouts, states, [replicated] * len(self._aggregated), replicated)
         # Under a tape it is part of another program, which cannot have compiler options.
         options = None
-        if donate and self._placement is not None:
+        if not is_part and self._placement is not None:
             options = jax_hooks.keep_recomputation(self._placement.compiler_options, jaxpr, self._placement.platform)
+        # Unused arguments are kept: without them, equal texts could be programs that use different ones.
         return jax.jit(
-            program, donate_argnums=(0,) if donate else (), out_shardings=layouts, compiler_options=options or None
+            program,
+            donate_argnums=(0,) if donate else (),
+            keep_unused=True,
+            out_shardings=layouts,
+            compiler_options=options or None,
         )
 
 
@@ -201,6 +250,7 @@ class FunctionTrace:
             for constant in self.jaxpr.consts:
                 if isinstance(constant, jax.core.Tracer):
                     jnp.positive(constant)  # leaked from a trace that has ended: makes JAX raise its explanation
+        self.scope.forget_arguments()
         if jax_hooks.is_evaluating():
             replace_stored_values(function)
 
@@ -288,10 +338,11 @@ _MAX_COMPILED: Final = 128
 
 
 def _get_compiled(lowered: Any, devices: tuple[Any, ...]) -> Any:
-    """The text of a program is all of it but its devices: equal texts for equal devices are the same program."""
-    key = (hashlib.sha256(lowered.as_text().encode()).digest(), devices)
-    if key not in _compiled:
+    """The text of a program is all of it but its devices and which of its arguments and results are variables."""
+    key = (hashlib.sha256(lowered.as_text().encode()).digest(), devices, lowered.in_tree, lowered.out_tree)
+    compiled = _compiled.get(key)
+    if compiled is None:
         if len(_compiled) >= _MAX_COMPILED:
-            del _compiled[next(iter(_compiled))]
-        _compiled[key] = lowered.compile()
-    return _compiled[key]
+            _compiled.pop(next(iter(_compiled)), None)  # another thread may have done so
+        compiled = _compiled[key] = lowered.compile()
+    return compiled

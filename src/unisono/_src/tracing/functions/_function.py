@@ -103,7 +103,7 @@ class Function:
         if arguments.has_text:
             with running_on_host(self._compiled_for_text):
                 return self._python_function(*args, **kwargs)
-        key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
+        key = _program_key(arguments)
         program = self._programs.get(key)
         if program is None:
             program = self._trace(key, arguments)
@@ -125,27 +125,33 @@ class Function:
                 ("requested", requested.key), SpecializedFunction.from_arguments(self, requested)
             )
         arguments = self._arguments(args, kwargs)
-        key = (arguments.key, context.current_strategy(), context.current_replica() is None, _settings())
+        key = _program_key(arguments)
         if key not in self._programs:
             self._trace(key, arguments)
         return self._specializations.get(key) or SpecializedFunction.from_arguments(self, arguments)
 
-    def get_derived(self, strategy: Any, make: Callable[[], Function]) -> Function:
-        """The function that ``make`` made from this one for ``strategy``; made now if there is none yet."""
-        if id(strategy) not in self._derived:
-            self._derived[id(strategy)] = (strategy, make())
-        return self._derived[id(strategy)][1]
+    def get_derived(self, key: Any, make: Callable[[], Function]) -> Function:
+        """The function that ``make`` made from this one for the object ``key``; made now if there is none yet."""
+        if id(key) not in self._derived:
+            self._derived[id(key)] = (key, make())
+        return self._derived[id(key)][1]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method: a separate function for every instance, which lives as long as the instance."""
         if instance is None:
             return self
-        bound = vars(instance).get(_BOUND)
-        if bound is None:
-            object.__setattr__(instance, _BOUND, bound := _BoundFunctions())
-        if id(self) not in bound:
-            bound[id(self)] = Function(self._python_function.__get__(instance, owner), self._signature)
-        return bound[id(self)]
+        try:
+            bound = vars(instance).get(_BOUND)
+            if bound is None or not bound.belongs_to(instance):
+                object.__setattr__(instance, _BOUND, bound := _BoundFunctions(instance))
+        except TypeError:  # with __slots__ there is no place for it, so this function keeps it, and the instance alive
+            return self.get_derived(instance, lambda: self._bind(instance, owner))
+        if self not in bound:
+            bound[self] = self._bind(instance, owner)
+        return bound[self]
+
+    def _bind(self, instance: Any, owner: type | None) -> Function:
+        return Function(self._python_function.__get__(instance, owner), self._signature)
 
     def __repr__(self) -> str:
         return f"<unisono.function {self._name}>"
@@ -243,8 +249,16 @@ def _forget(function: weakref.ref[Function], key: Hashable) -> None:
         alive._programs.pop(key, None)
 
 
-class _BoundFunctions(dict[int, Function]):
-    """The bound functions of one instance. A copy of the instance begins without any."""
+class _BoundFunctions(dict[Function, Function]):
+    """The bound functions of one instance. A copy of the instance begins without any; a shallow one shares this."""
+
+    def __init__(self, instance: Any = None) -> None:
+        super().__init__()
+        self._instance = None if instance is None else weakref.ref(instance)
+
+    def belongs_to(self, instance: Any) -> bool:
+        """Whether it was made for ``instance``."""
+        return self._instance is not None and self._instance() is instance
 
     def __deepcopy__(self, memo: Any) -> _BoundFunctions:
         return _BoundFunctions()
@@ -253,9 +267,18 @@ class _BoundFunctions(dict[int, Function]):
         return _BoundFunctions, ()
 
 
+def _program_key(arguments: Arguments) -> Any:
+    return arguments.key, context.current_strategy(), context.current_replica() is None, _settings()
+
+
 def _settings() -> Hashable:
     """Settings that change how a function is traced without being among its arguments."""
-    return keras.config.dtype_policy().name, keras.config.floatx(), bool(jax.config.read("jax_enable_x64"))
+    return (
+        keras.config.dtype_policy().name,
+        keras.config.floatx(),
+        bool(jax.config.read("jax_enable_x64")),
+        jax.config.jax_default_matmul_precision,  # type: ignore[attr-defined]  # of this thread
+    )
 
 
 def _difference(before: Any, after: Any) -> str:
@@ -264,4 +287,5 @@ def _difference(before: Any, after: Any) -> str:
         return f"another structure of arguments: {tree_after}, before {tree_before}"
     pairs = zip(describe_arguments(before[0]), describe_arguments(after[0]), strict=True)
     changed = [f"{new}, before {old.split(': ', 1)[1]}" for old, new in pairs if old != new]
-    return "\n    ".join(changed) or "other settings: the current strategy or Keras's dtype policy"
+    others = "other settings: the current strategy, Keras's dtype policy or JAX's matmul precision"
+    return "\n    ".join(changed) or others

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
+
+_MAX_DEFINITIONS: Final = 4
+
+REDEFINED = """{function} was defined {number} times, and each time refers to something else: to the batch, for example.
+Each program was compiled for what it refers to; from now on it is traced in every call. Define it before the loop, and
+pass what changes as an argument:
+    strategy.run(step, args=(batch,))"""
 
 
 class HostLoopNeeded(BaseException):
@@ -45,25 +53,37 @@ def running_on_host(cache: dict[Any, Any]) -> Iterator[None]:
 def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T]) -> _T | None:
     """What ``make`` made for ``function`` in this host loop, made now if there is nothing yet; None outside them.
 
-    A function that is defined again in every iteration counts as the same if its code and what it refers to are.
+    A function that is defined again in every iteration counts as the same if its code and what it refers to are. If
+    what it refers to changes with every definition, nothing more is made for it.
     """
     if not _host_loops.caches:
         return None
-    cache, key = _host_loops.caches[-1], _key(function)
-    if key not in cache:
-        cache[key] = (make(), function)  # keeps alive the objects whose ids are in the key
-    made: _T = cache[key][0]
+    code, key = _code(function), _key(function)
+    known = _host_loops.caches[-1].setdefault(code, {})
+    if known is None:
+        return None
+    if key not in known:
+        if len(known) == _MAX_DEFINITIONS and code is not None:
+            _host_loops.caches[-1][code] = None
+            name = getattr(function, "__qualname__", repr(function))
+            warnings.warn(REDEFINED.format(function=name, number=_MAX_DEFINITIONS + 1), UserWarning, stacklevel=5)
+            return None
+        known[key] = (make(), function)  # keeps alive the objects whose ids are in the key
+    made: _T = known[key][0]
     return made
 
 
+def _code(function: Any) -> Any:
+    return getattr(function, "__code__", None) or getattr(getattr(function, "__func__", None), "__code__", None)
+
+
 def _key(function: Any) -> Any:
-    code = getattr(function, "__code__", None) or getattr(getattr(function, "__func__", None), "__code__", None)
-    if code is None:
+    if _code(function) is None:
         return id(function)
     references = [_cell_content(cell) for cell in getattr(function, "__closure__", None) or ()]
     references += getattr(function, "__defaults__", None) or ()
     references += (getattr(function, "__kwdefaults__", None) or {}).values()
-    return code, id(getattr(function, "__self__", None)), tuple(map(_value_key, references))
+    return id(getattr(function, "__self__", None)), tuple(map(_value_key, references))
 
 
 def _cell_content(cell: Any) -> Any:

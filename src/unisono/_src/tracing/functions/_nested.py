@@ -34,11 +34,6 @@ class NestedScope(keras_hooks.StateScope):
         self.losses = outer.losses
         self.may_run_on_host = may_run_on_host
 
-    def get_current_value(self, variable: Any) -> Any:
-        if id(variable) not in self.written:
-            self._outer.get_current_value(variable)  # a tape around this part watches that value
-        return super().get_current_value(variable)
-
     def read(self, variable: Any) -> Any:
         return self._state[id(variable)] if id(variable) in self._state else self._outer.read(variable)
 
@@ -81,12 +76,6 @@ class PlainScope:
     def __init__(self) -> None:
         self.losses: list[Any] = []
         self._read = keras_hooks.capture_reader()
-
-    def get_current_value(self, variable: Any) -> Any:
-        """The value; the read is reported."""
-        value = self.read(variable)
-        keras_hooks.report_read(variable, value)
-        return value
 
     def read(self, variable: Any) -> Any:
         """The value."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -13,6 +11,7 @@ import keras
 
 from unisono._src import keras_hooks
 from unisono._src.tracing.tape._arguments import flatten_arrays, is_variable
+from unisono._src.tracing.tape._followed_values import FollowedValues
 from unisono._src.tracing.tape._record import is_differentiable
 from unisono._src.tracing.tape._sessions import RecordingSession
 from unisono._src.tracing.tape._unconnected import UnconnectedGradients, pack_gradients
@@ -80,7 +79,7 @@ class ForwardAccumulator:
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
         flat = flatten_arrays(primals, "An argument of jvp() is", TypeError)
-        return pack_gradients([self._tangents.find(each) for each in flat], primals, unconnected)
+        return pack_gradients([self._tangents.followed.find(each) for each in flat], primals, unconnected)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
         value = keras_hooks.raw_value(primal) if is_variable(primal) else primal
@@ -90,9 +89,9 @@ class ForwardAccumulator:
             raise ValueError(SHAPE_OF_TANGENT.format(tangent=tangent.shape, primal=value.shape))
         tangent = tangent.astype(value.dtype)
         if is_variable(primal):
-            self._tangents.follow_variable(primal, value, tangent)
+            self._tangents.followed.add_variable(primal, tangent)
         else:
-            self._tangents.follow(value, tangent)
+            self._tangents.followed.add(value, tangent)
 
 
 class _Tangents:
@@ -101,38 +100,17 @@ class _Tangents:
     keeps_arguments = False
 
     def __init__(self) -> None:
-        self._values: dict[int, tuple[weakref.ref[Any], Any]] = {}
-        self._variables: dict[int, tuple[Any, Any]] = {}
-
-    def find(self, value: Any) -> Any:
-        """The tangent of an array or of a variable; None if it has none."""
-        found = self._variables.get(id(value)) or self._values.get(id(value))
-        return None if found is None else found[1]
+        self.followed = FollowedValues[Any]()
 
     def follows(self, value: Any) -> bool:
-        return id(value) in self._values
-
-    def follow(self, value: Any, tangent: Any) -> None:
-        key = id(value)
-        # Called as pop(key, reference) when the value dies; the reference is only what pop returns for a missing key.
-        self._values[key] = (weakref.ref(value, functools.partial(self._values.pop, key)), tangent)
-
-    def follow_variable(self, variable: Any, value: Any, tangent: Any) -> None:
-        self._variables[id(variable)] = (variable, tangent)
-        self.follow(value, tangent)
+        return value in self.followed
 
     def watch_variable(self, variable: Any, value: Any) -> None:
         """Variables are followed if the user gave a tangent for them, and not because they are read."""
 
-    def record_variable_read(self, variable: Any, value: Any) -> None:
-        """``variable`` was read and gave ``value``, whose tangent is that of the variable."""
-        known = self._variables.get(id(variable))
-        if known is not None:
-            self.follow(value, known[1])
-
     def record(self, call: Callable[..., list[Any]], arguments: Sequence[Any], evaluating: bool) -> list[Any]:
         """Runs ``call(*arguments)``, and its derivative if an argument has one."""
-        indices = [index for index, argument in enumerate(arguments) if id(argument) in self._values]
+        indices = [index for index, argument in enumerate(arguments) if argument in self.followed]
         if not indices:
             return list(call(*arguments))
 
@@ -143,10 +121,10 @@ class _Tangents:
             return list(call(*every))
 
         primals = [arguments[index] for index in indices]
-        results, tangents = jax.jvp(call_with, primals, [self._values[id(primal)][1] for primal in primals])
+        results, tangents = jax.jvp(call_with, primals, [self.followed[primal] for primal in primals])
         # Some operations return their argument, which has a tangent of its own.
-        results = [jnp.array(each, copy=True) if id(each) in self._values else each for each in results]
+        results = [jnp.array(each, copy=True) if each in self.followed else each for each in results]
         for result, tangent in zip(results, tangents, strict=True):
             if is_differentiable(result):
-                self.follow(result, tangent)
+                self.followed.add(result, tangent)
         return results

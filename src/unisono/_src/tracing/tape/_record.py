@@ -1,15 +1,12 @@
 """What a tape stores: which values it follows, and the operations that computed them.
 
-A value is identified by `id`, not by a wrapper around it: a table maps it to a number. When the value is garbage
-collected its entry is removed, and only the pullbacks that need it keep it. So a tape holds what gradients need and
-nothing else.
+Only the pullbacks that need a value keep it: a tape holds what gradients need and nothing else.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from unisono._src import jax_hooks
+from unisono._src.tracing.tape._followed_values import FollowedValues
 from unisono._src.tracing.tape._vjp import VjpResult, run_with_vjp
 
 
@@ -61,29 +59,28 @@ class Record:
 
     Attributes:
         operations: in the order in which they ran.
+        followed: the values that have a number.
         keeps_arguments: whether operations can be run again, which takes memory.
     """
 
     def __init__(self, keeps_arguments: bool) -> None:
         self.operations: list[RecordedOperation] = []
         self.keeps_arguments = keeps_arguments
-        self._numbers: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self._variables: dict[int, tuple[Any, int]] = {}
+        self.followed = FollowedValues[int]()
         self._counter = itertools.count()
 
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables whose reads are followed, in the order of their first reads."""
-        return tuple(variable for variable, _ in self._variables.values())
+        return self.followed.variables
 
     def follows(self, value: Any) -> bool:
         """Whether ``value`` has a number."""
-        return id(value) in self._numbers
+        return value in self.followed
 
     def get_number(self, value: Any) -> int | None:
         """The number of an array or of a variable, if it has one."""
-        found = self._variables.get(id(value)) or self._numbers.get(id(value))
-        return None if found is None else found[1]
+        return self.followed.find(value)
 
     def new_number(self) -> int:
         """A number that no value has."""
@@ -91,32 +88,23 @@ class Record:
 
     def watch(self, value: Any) -> None:
         """Follows ``value``, an array, from now on."""
-        if is_differentiable(value) and id(value) not in self._numbers:
+        if is_differentiable(value) and value not in self.followed:
             self._follow(value)
 
     def watch_variable(self, variable: Any, value: Any) -> None:
-        """Follows ``variable``, whose value is ``value``, from now on."""
-        if is_differentiable(value):
-            self._variables.setdefault(id(variable), (variable, self.new_number()))
-            self.record_variable_read(variable, value)
+        """Follows ``variable``, whose value is ``value``, from the next read on.
 
-    def record_variable_read(self, variable: Any, value: Any) -> None:
-        """``variable`` was read and gave ``value``: if it is followed, using that is using the variable.
-
-        A variable has one number for all its values, so that gradients add up over them. The last to be read has the
-        number, even if it had another one before: as a value that was just computed and assigned, or as the value of
-        another variable that shares it. So no gradient flows through an assignment, as in TensorFlow.
+        A variable has one number for all its values, so that gradients add up over them.
         """
-        known = self._variables.get(id(variable))
-        if known is not None and self.get_number(value) != known[1]:
-            self._follow(value, known[1])
+        if is_differentiable(value) and not self.followed.has_variable(variable):
+            self.followed.add_variable(variable, self.new_number())
 
     def record(self, call: Callable[..., list[Any]], arguments: Sequence[Any], evaluating: bool) -> list[Any]:
         """Runs ``call(*arguments)``; records it if an argument is followed."""
-        indices = tuple(index for index, argument in enumerate(arguments) if id(argument) in self._numbers)
+        indices = tuple(index for index, argument in enumerate(arguments) if argument in self.followed)
         if not indices:
             return list(call(*arguments))
-        inputs = [self._numbers[id(arguments[index])][1] for index in indices]
+        inputs = [self.followed[arguments[index]] for index in indices]
         run = functools.partial(run_with_vjp, call, arguments, indices, evaluating)
         outcome = run()
         results = list(map(self._copy_if_followed, outcome.results, outcome.connected))
@@ -139,15 +127,13 @@ class Record:
 
     def _copy_if_followed(self, result: Any, connected: bool) -> Any:
         """``result``, copied if it is an object that has a number: `stop_gradient` and others return their argument."""
-        if id(result) not in self._numbers:
+        if result not in self.followed:
             return result
         return jnp.array(result if connected else lax.stop_gradient(result), copy=True)
 
-    def _follow(self, value: Any, number: int | None = None) -> int:
-        number = self.new_number() if number is None else number
-        key = id(value)
-        # Called as pop(key, reference) when the value dies; the reference is only what pop returns for a missing key.
-        self._numbers[key] = (weakref.ref(value, functools.partial(self._numbers.pop, key)), number)
+    def _follow(self, value: Any) -> int:
+        number = self.new_number()
+        self.followed.add(value, number)
         return number
 
 

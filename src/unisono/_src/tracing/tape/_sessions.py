@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 from unisono._src import jax_hooks
+from unisono._src.tracing.tape._followed_values import FollowedValues
 
 
 class _OpenSessions(threading.local):
@@ -21,13 +20,11 @@ _open = _OpenSessions()
 class SessionRecord(jax_hooks.Recorder, Protocol):
     """What is recorded in a session: by a tape the operations, by an accumulator the derivatives."""
 
+    followed: FollowedValues[Any]
     keeps_arguments: bool
 
     def watch_variable(self, variable: Any, value: Any) -> None:
-        """Follows ``variable``, whose value is ``value``, from now on."""
-
-    def record_variable_read(self, variable: Any, value: Any) -> None:
-        """``variable`` was read and gave ``value``."""
+        """Follows ``variable``, whose value is ``value``, from the next read on."""
 
 
 class RecordingSession:
@@ -63,40 +60,40 @@ class RecordingSession:
         _open.sessions.remove(self)
         self._trace.leave()
 
+    def is_of_another(self, variable: Any, value: Any) -> bool:
+        """Whether ``value``, which reading ``variable`` gave, is known as something else: what was assigned to it, or
+        the value of another variable that shares it."""
+        return self._record.followed.is_of_another(variable, value)
+
     def record_variable_read(self, variable: Any, value: Any) -> None:
-        """Notes in the record that ``variable`` was read."""
-        if not self.recording:
-            return
+        """Notes in the record that ``variable`` was read: using ``value`` is using the variable."""
         if self._watches_reads and variable.trainable:
             self._record.watch_variable(variable, value)
-        else:
-            self._record.record_variable_read(variable, value)
+        self._record.followed.add_read(variable, value)
 
     def must_recompute(self) -> bool:
         """Whether a tape is recording that did not record what this one's pullbacks were computed from."""
         return any(session.recording for session in _open.sessions[_open.sessions.index(self) :])
 
 
-def record_variable_read(variable: Any, value: Any) -> None:
-    """Notes in all tapes of this thread that ``variable`` was read, and which array it gave."""
-    for session in _open.sessions:
+def record_variable_read(variable: Any, value: Any, is_argument: bool) -> Any:
+    """Notes in all tapes of this thread that ``variable`` was read and gave ``value``; returns the array to use for it.
+
+    That is a copy if a tape knows the array as something else. So no gradient flows through an assignment, as in
+    TensorFlow, nor to another variable of the same value. ``is_argument`` says that the value was given to a stateless
+    call: gradients by it are wanted, so it stays what it is.
+    """
+    sessions = _open.sessions
+    if not sessions:
+        return value
+    recording = [session for session in sessions if session.recording]
+    if not is_argument and any(session.is_of_another(variable, value) for session in recording):
+        value = jax_hooks.copy_unrecorded(value)
+    for session in recording:
         session.record_variable_read(variable, value)
+    return value
 
 
 def is_any_tape_recording() -> bool:
     """Whether any tape is recording in this thread."""
     return any(session.recording for session in _open.sessions)
-
-
-@contextlib.contextmanager
-def pause_recording() -> Iterator[None]:
-    """No tape of this thread records what runs in this block."""
-    paused = [session for session in _open.sessions if session.recording]
-    for session in paused:
-        session.recording = False
-    try:
-        with jax_hooks.use_trace(jax_hooks.trace_below_tapes(jax_hooks.current_trace())):
-            yield
-    finally:
-        for session in paused:
-            session.recording = True
