@@ -467,3 +467,25 @@ def test_a_file_of_records_is_written_from_scalar_byte_strings(tmp_path: Path) -
         writer.write(b"record")
     with pytest.raises(TypeError, match="expected text or bytes, got int64"):
         writer.write(tf.data.Dataset.range(2))
+
+
+def test_a_list_that_a_function_returns_is_a_tuple_and_one_inside_is_a_tensor() -> None:
+    numbers = tf.data.Dataset.from_tensor_slices([1, 2])
+    pairs = numbers.map(lambda x: tf.py_function(lambda y: (tf.cast(y, tf.float32), y), [x], [tf.float32, tf.int32]))
+    assert [float(a) + int(b) for a, b in pairs.map(lambda a, b: (a, b))] == [2.0, 4.0]
+    boxes = numbers.map(lambda x: {"a": x, "box": [x, x, x, x]}).batch(2)
+    assert boxes.element_spec["box"] == tf.TensorSpec([None, 4], tf.int32)
+    target = numbers.map(lambda x: (x, [tf.cast(x, tf.float32), 2.5])).element_spec[1]
+    assert target == tf.TensorSpec([2], tf.float32)
+    words = numbers.map(lambda x: (x, ["a", tf.strings.as_string(x)]))
+    assert next(iter(words))[1].numpy().tolist() == [b"a", b"1"]
+    assert numbers.map(lambda x: (x, [[x, 1], [2, x]])).element_spec[1].shape == (2, 2)
+    lengths = numbers.map(lambda x: {"rows": [np.arange(2), np.arange(3)]})
+    assert [row.numpy().tolist() for row in next(iter(lengths))["rows"]] == [[0, 1], [0, 1, 2]]
+
+
+def test_a_state_of_64_bits_can_be_a_constant() -> None:
+    total = tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x)
+    assert (int(total), total.dtype) == (10, tf.int64)
+    pair = tf.data.Dataset.range(3).reduce((tf.constant(0), 0.0), lambda state, _: (state[0] + 1, state[1] + 2.0))
+    assert [each.dtype.name for each in pair] == ["int32", "float32"]

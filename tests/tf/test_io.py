@@ -148,6 +148,36 @@ def test_images_are_encoded_and_decoded() -> None:
         tf.io.decode_image(b"no image")
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4])  # Pillow reads two channels as four
+def test_pngs_of_16_bits_are_encoded(channels: int) -> None:
+    image = (np.arange(8 * channels).reshape(2, 4, channels) * 257 + 5).astype(np.uint16)
+    assert np.array_equal(tf.io.decode_png(tf.io.encode_png(image)), image >> 8)
+
+
+def test_grey_pngs_of_16_bits_keep_all_of_them() -> None:
+    image = (np.arange(16).reshape(4, 4, 1) * 1000).astype(np.uint16)
+    png = tf.io.encode_png(image)
+    assert np.array_equal(tf.io.decode_png(png, dtype=tf.uint16), image)
+    assert np.array_equal(tf.io.decode_png(png, channels=3, dtype=tf.uint16), np.repeat(image, 3, 2))
+    assert tf.io.decode_png(png, channels=4, dtype=tf.uint16).numpy()[0, 0].tolist() == [0, 0, 0, 65535]
+    assert np.allclose(tf.io.decode_image(png, dtype=tf.float32), image / np.float32(65535))
+
+
+def test_color_of_16_bits_is_an_error_and_not_cut_to_8() -> None:
+    png = tf.io.encode_png(np.full((2, 2, 3), 1000, np.uint16))
+    for dtype in (tf.uint16, tf.float32):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="16 bits per channel in color"):
+            tf.io.decode_png(png, dtype=dtype)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cut off"):
+        tf.io.decode_png(tf.io.encode_png(np.full((2, 2, 1), 1000, np.uint16)).numpy()[:40], dtype=tf.uint16)
+
+
+def test_a_crop_window_outside_is_an_error_in_tf_image_too() -> None:
+    jpeg = tf.io.encode_jpeg(np.full((8, 8, 3), 100, np.uint8))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="crop_window"):
+        tf.image.decode_and_crop_jpeg(jpeg, [6, 0, 3, 4])
+
+
 def test_examples_are_parsed_in_the_map_of_a_dataset(tmp_path: Path) -> None:
     path = str(tmp_path / "x.tfrecord")
     with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions(compression_type="GZIP", compression_level=9)) as writer:

@@ -48,3 +48,15 @@ def test_integers_and_other_dtypes_are_as_in_tensorflow() -> None:
     doubles = tf.data.Dataset.from_tensor_slices(X.astype("float64"))
     assert next(iter(doubles.map(lambda x: x * np.float64(2)))).dtype == tf.float64
     assert next(iter(doubles.map(lambda x: 2.0 * x))).dtype == tf.float64
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16"])
+def test_quotients_of_small_integers_are_float32(dtype: str) -> None:
+    pixels = np.array([[51, 255]], dtype)
+    dataset = tf.data.Dataset.from_tensor_slices(pixels)
+    (element,) = dataset
+    for divide in (lambda x: x / 255, lambda x: 255 / x, lambda x: x / x, lambda x: x / [51, 255]):
+        quotient = divide(element)
+        assert quotient.dtype == tf.float32
+        assert quotient.numpy().tolist() == divide(tf.constant(pixels[0])).numpy().tolist()
+    assert next(iter(dataset.map(lambda x: x / 255))).dtype == tf.float32

@@ -10,6 +10,7 @@ from unisono.tf._op import op
 from unisono.tf._operands import as_floating, static_axes
 from unisono.tf._tensors import as_array
 from unisono.tf.linalg._norms import global_norm
+from unisono.tf.math import _tie_gradients as ties
 
 
 @op
@@ -20,7 +21,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     [2, 5, 8]
     """
     array = as_array(t)
-    return jnp.clip(array, as_array(clip_value_min, array.dtype), as_array(clip_value_max, array.dtype))
+    below = ties.minimum(array, as_array(clip_value_max, array.dtype))
+    return ties.maximum(below, as_array(clip_value_min, array.dtype))
 
 
 @op

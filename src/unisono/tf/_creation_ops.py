@@ -6,12 +6,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 
-from unisono._src.tracing import control_flow
 from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
 from unisono.tf._op import op_without_folding
-from unisono.tf._operands import jax_dtype_or, static_int, static_shape, static_value
+from unisono.tf._operands import is_known, jax_dtype_or, static_int, static_shape, static_value
+from unisono.tf._runtime_range import RuntimeRange
 from unisono.tf._tensors import as_array, convert_to_tensor, is_text, to_host_tensor
 
 
@@ -65,23 +66,27 @@ def eye(num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
     """The numbers from ``start`` up to ``limit``, exclusive. A single argument is the limit.
 
-    In a compiled function with a limit known only at run time the result can only be looped over:
-    `for i in tf.range(n)`.
+    With a limit known only at run time a compiled function can loop over the result: `for i in tf.range(n)`. One that
+    uses it otherwise runs on the host.
 
     >>> range(3, 10, 3).tolist()
     [3, 6, 9]
     """
     if limit is None:
         start, limit = 0, start
-    if any(isinstance(each, jax.core.Tracer) for each in (start, limit, delta)):
-        return control_flow.TracedRange(start, limit, delta)
+    if not is_known([start, limit, delta]):
+        first, last, step = (each.value if isinstance(each, keras.Variable) else each for each in (start, limit, delta))
+        return RuntimeRange(first, last, step, None if dtype is None else to_jax_dtype(dtype))
     numbers = [static_value(each, "tf.range") for each in (start, limit, delta)]
     if dtype is None:
         # Python numbers are 32 bits wide; among values with a dtype the widest wins.
         given = [as_array(each).dtype for each in (start, limit, delta)]
         dtype = jnp.result_type(*given)
     wanted = to_jax_dtype(dtype)
-    count = max(0, int(np.ceil((float(numbers[1]) - float(numbers[0])) / float(numbers[2]))))
+    # As TensorFlow in the wanted precision: in float64, 1.3 is more than three steps of 0.1 away from 1.
+    exact = np.float64 if jnp.issubdtype(wanted, jnp.integer) else wanted
+    first, last, step = (each.astype(exact) for each in numbers)
+    count = max(0, int(np.ceil((last - first) / step)))
     if jnp.issubdtype(wanted, jnp.integer):
         return jnp.arange(int(numbers[0]), int(numbers[0]) + count * int(numbers[2]), int(numbers[2]), wanted)
     return (numbers[0] + np.arange(count) * numbers[2]).astype(wanted) + jnp.zeros((), wanted)

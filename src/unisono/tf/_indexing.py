@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import export
 
 from unisono.tf._op import op, op_without_folding
 from unisono.tf._operands import (
@@ -15,6 +16,8 @@ from unisono.tf._operands import (
     as_text_or_array,
     convert_operands,
     convert_together,
+    hide_negative,
+    is_known,
     jax_dtype_or,
     static_int,
     static_shape,
@@ -44,14 +47,18 @@ class UniqueWithCounts(NamedTuple):
 def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: Any = 0) -> Any:
     """The slices at these indices along ``axis``; by default the first dim after the batch dims.
 
+    Zeros for an index out of range; negative ones do not count from the end.
+
     >>> gather([10, 20, 30], [2, 0]).tolist()
     [30, 10]
     """
     array = as_text_or_array(params)
     if isinstance(array, np.ndarray):
         rows = static_value(indices, "tf.gather of text: the indices")
-        return wrap_host_result(np.take(array, rows, 0 if axis is None else static_int(axis)))
-    positions = as_array(indices)
+        axis = 0 if axis is None else static_int(axis)
+        _check_text_indices("tf.gather", rows, array.shape[axis])
+        return wrap_host_result(np.take(array, rows, axis))
+    positions = hide_negative(indices)
     batch = static_int(batch_dims)
     batch = batch + positions.ndim if batch < 0 else batch
     axis = batch if axis is None else static_int(axis) % array.ndim
@@ -66,13 +73,16 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
 
 @op
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Any:
-    """The slices at these indices; the last dim of ``indices`` is one index."""
-    array, positions = as_text_or_array(params), as_array(indices)
+    """The slices at these indices; the last dim of ``indices`` is one index. Zeros for an index out of range."""
+    array = as_text_or_array(params)
     if isinstance(array, np.ndarray):
-        return wrap_host_result(np.asarray(array[tuple(np.moveaxis(np.asarray(positions), -1, 0))], object))
+        rows = static_value(indices, "tf.gather_nd of text: the indices")
+        _check_text_indices("tf.gather_nd", rows, array.shape[: rows.shape[-1]])
+        return wrap_host_result(np.asarray(array[tuple(np.moveaxis(rows, -1, 0))], object))
+    positions = hide_negative(indices)
 
     def take(part: Any, where: Any) -> Any:
-        return part[tuple(jnp.moveaxis(where, -1, 0))]
+        return part.at[tuple(jnp.moveaxis(where, -1, 0))].get(mode="fill", fill_value=0)
 
     for _ in range(static_int(batch_dims)):
         take = jax.vmap(take)
@@ -168,15 +178,17 @@ def _as_mask(values: Any) -> Any:
 def slice(input_: Any, begin: Any, size: Any) -> Any:
     """``size`` elements along each dim, starting at ``begin``; -1 for all that follow."""
     array, lengths = as_text_or_array(input_), static_shape(size)
+    if -1 not in lengths and not isinstance(array, np.ndarray) and not is_known(begin):
+        firsts = as_array(begin)
+        return jax.lax.dynamic_slice(array, [firsts[dim] for dim in range(array.ndim)], lengths)
+    starts = static_shape(begin, "tf.slice of text, or with size -1: begin")
     lengths = tuple(
         full - first if length == -1 else length
-        for length, full, first in zip(lengths, array.shape, _slice_starts(begin, lengths), strict=True)
+        for length, full, first in zip(lengths, array.shape, starts, strict=True)
     )
-    if isinstance(array, np.ndarray):
-        cut = zip(static_shape(begin), lengths, strict=True)
-        return wrap_host_result(array[tuple(builtins.slice(first, first + length) for first, length in cut)])
-    starts = as_array(begin)
-    return jax.lax.dynamic_slice(array, [starts[dim] for dim in range(array.ndim)], lengths)
+    _check_slice(starts, lengths, array.shape)
+    cut = zip(starts, lengths, strict=True)
+    return wrap_host_result(array[tuple(builtins.slice(first, first + length) for first, length in cut)])
 
 
 @op
@@ -284,12 +296,24 @@ def dynamic_stitch(indices: Any, data: Any) -> Any:
 
 
 def _index_update(array: Any, indices: Any) -> Any:
-    return array.at[tuple(jnp.moveaxis(as_array(indices), -1, 0))]
+    """What updates the array at these indices; those out of range are left out."""
+    return array.at[tuple(jnp.moveaxis(hide_negative(indices), -1, 0))]
 
 
-def _slice_starts(begin: Any, lengths: tuple[int, ...]) -> Any:
-    """Where slices begin; has to be known only if a size is -1."""
-    return static_shape(begin, "tf.slice: with size -1, begin") if -1 in lengths else lengths
+def _check_text_indices(call: str, indices: Any, limit: Any) -> None:
+    if np.any(indices < 0) or np.any(indices >= np.asarray(limit)):
+        raise ValueError(f"{call} of text: the indices are {indices.tolist()}, of {limit} values.")
+
+
+def _check_slice(starts: Any, lengths: Any, shape: Any) -> None:
+    for dim, (first, length, full) in enumerate(zip(starts, lengths, shape, strict=True)):
+        # Comparisons of symbolic dims may be undecidable.
+        is_negative = not export.is_symbolic_dim(first) and first < 0
+        is_symbolic = any(map(export.is_symbolic_dim, (first, length, full)))
+        if is_negative or (not is_symbolic and (length < 0 or first + length > full)):
+            raise ValueError(
+                f"tf.slice: dim {dim} has {full} elements, and the slice begins at {first} and has {length}."
+            )
 
 
 def _is_descending(direction: str) -> bool:

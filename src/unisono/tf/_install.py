@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from unisono._src import core, jax_hooks, keras_hooks, parameter_servers
-from unisono._src.data import plans
 from unisono._src.data.dataset import Dataset, element_conversion
 from unisono._src.datasets import DatasetFilesNotFoundError, read_local_dataset
 from unisono._src.keras_hooks import tf_keras
 from unisono.tf import errors
 from unisono.tf._operands import match_list
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import to_host_tensor
-from unisono.tf._variable_parts import array_properties, remember_part, variable_methods
+from unisono.tf._variable_parts import array_properties, assign_and_return, remember_part, variable_methods
+from unisono.tf.data._conversions import to_host_tensors
 
 
 def install_hooks() -> None:
     """Called once, when `unisono.tf` is imported, before anything makes an array."""
     jax_hooks.install_tensor_methods(TensorShape.from_sizes)
     tf_keras.install_variable_methods(TensorShape)
-    tf_keras.install_variable_parts(variable_methods(), remember_part)
+    tf_keras.install_variable_parts(variable_methods(), remember_part, assign_and_return)
     jax_hooks.install_list_operands(match_list)
     jax_hooks.install_array_properties(array_properties())
     keras_hooks.install_current_layer_tracking()
     keras_hooks.install_tensorflow_substitutes(Dataset)
-    element_conversion.set(_present_element)
+    element_conversion.set(to_host_tensors)
     core.out_of_range_error.set(_out_of_range)
     parameter_servers.unavailable_error.set(lambda text: errors.UnavailableError(None, None, text))
     parameter_servers.cancelled_error.set(lambda text: errors.CancelledError(None, None, text))
@@ -36,13 +31,3 @@ def install_hooks() -> None:
 
 def _out_of_range(text: str) -> errors.OutOfRangeError:
     return errors.OutOfRangeError(None, None, text)
-
-
-def _present_element(element: Any) -> Any:
-    return plans.map_leaves(_as_tensor, element)
-
-
-def _as_tensor(leaf: Any) -> Any:
-    if isinstance(leaf, plans.CompositeLeaf):
-        return leaf.present()
-    return to_host_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -26,12 +26,12 @@ class Module(Group):
     """
 
     def __init__(self, name: str | None = None) -> None:
-        self._name = name or re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        self._name = name or _to_snake_case(type(self).__name__)
 
     @property
     def name(self) -> str:
         """The name; by default that of the class."""
-        return getattr(self, "_name", type(self).__name__.lower())
+        return getattr(self, "_name", None) or _to_snake_case(type(self).__name__)
 
     @property
     def name_scope(self) -> AbstractContextManager[Any]:
@@ -51,8 +51,8 @@ class Module(Group):
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """All variables, each once, in the order of the attributes' names."""
-        return tuple(_deduplicate(each for each in _traverse(self) if isinstance(each, keras.Variable)))
+        """All variables, each once: its own in the order of the attributes' names, then those of other modules."""
+        return tuple(each for each in self._inner_objects() if isinstance(each, keras.Variable))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -67,7 +67,10 @@ class Module(Group):
     @property
     def submodules(self) -> tuple[Any, ...]:
         """The nested modules and layers."""
-        return tuple(each for each in _deduplicate(_traverse(self)) if isinstance(each, Module | keras.Layer))
+        return tuple(each for each in self._inner_objects() if isinstance(each, Module | keras.Layer))
+
+    def _inner_objects(self) -> Iterator[Any]:
+        return _traverse(self, {id(self)})
 
     @property
     def _objects(self) -> dict[str, Any]:  # type: ignore[override]
@@ -84,34 +87,36 @@ def _has_state(value: Any) -> bool:
     return isinstance(value, kinds)
 
 
-def _traverse(module: Any) -> Iterator[Any]:
-    """The variables, layers and modules in the attributes, depth first."""
-    seen = {id(module)}
-    stack = list(_attributes(module))
-    while stack:
-        value = stack.pop(0)
-        if isinstance(value, list | tuple | dict):
-            stack[:0] = value.values() if isinstance(value, dict) else list(value)
-        elif isinstance(value, keras.Variable | keras.Layer | Module) and id(value) not in seen:
-            seen.add(id(value))
-            yield value
-            inside: Sequence[Any] = ()
-            if isinstance(value, Module):
-                inside = list(_attributes(value))
-            elif isinstance(value, keras.Layer):
-                inside = [*value.variables, *value._layers]
-            stack[:0] = inside
+def _traverse(module: Any, seen: set[int]) -> Iterator[Any]:
+    """The variables, layers and modules in the attributes, each once; those inside of others follow after all of them.
 
-
-def _attributes(module: Any) -> Iterator[Any]:
-    for name, value in sorted(vars(module).items()):
-        if name not in _HIDDEN:
-            yield value
-
-
-def _deduplicate(values: Iterator[Any]) -> Iterator[Any]:
-    seen: set[int] = set()
-    for value in values:
+    This is TensorFlow's order, by which scripts pair variables with others or store them.
+    """
+    inside = []
+    for value in _contents(module):
         if id(value) not in seen:
             seen.add(id(value))
             yield value
+            if isinstance(value, keras.Layer | Module):
+                inside.append(value)
+    for value in inside:
+        yield from _traverse(value, seen)
+
+
+def _contents(module: Any) -> list[Any]:
+    if isinstance(module, keras.Layer):
+        return [*module.variables, *module._layers]
+    return _flatten([value for name, value in sorted(vars(module).items()) if name not in _HIDDEN])
+
+
+def _flatten(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value, key=lambda key: (type(key).__name__, key))]
+    if isinstance(value, list | tuple):
+        return [leaf for each in value for leaf in _flatten(each)]
+    return [value] if isinstance(value, keras.Variable | keras.Layer | Module) else []
+
+
+def _to_snake_case(name: str) -> str:
+    """`MyLayer` as `my_layer`, `MLP` as `mlp`."""
+    return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name).lower()

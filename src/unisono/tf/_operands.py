@@ -69,6 +69,22 @@ def static_value(value: Any, what: str) -> Any:
     return np.asarray(value)
 
 
+def is_known(value: Any) -> bool:
+    """Whether :func:`static_value` gives a value, of which no part is known only at run time."""
+    if isinstance(value, list | tuple):
+        return all(map(is_known, value))
+    return not isinstance(value.value if isinstance(value, keras.Variable) else value, jax.core.Tracer)
+
+
+def hide_negative(indices: Any) -> Any:
+    """Indices of which negative ones are out of range: for JAX they count from the end."""
+    indices = as_array(indices)
+    if not jnp.issubdtype(indices.dtype, jnp.signedinteger):
+        return indices
+    wide = indices if indices.dtype.itemsize >= 4 else indices.astype(jnp.int32)
+    return jnp.where(wide < 0, np.iinfo(wide.dtype).max, wide)
+
+
 def static_axes(axis: Any) -> int | tuple[int, ...] | None:
     """An `axis` argument: None, a number, or several."""
     if axis is None:

@@ -22,6 +22,9 @@ calls, combine it with `strategy.reduce` or `strategy.gather`, or split it with
 
 NOT_DENSE = "{kind}: an object of this type cannot be converted to a dense tensor here. {advice}"
 
+TRUNCATED = """{value} cannot become a tensor of {dtype}: its fractions would be lost. Write
+    tf.cast(value, tf.{dtype})"""
+
 _TEXT_KINDS: Final = "OSUT"
 
 # By the kind of a tensor's dtype, the kinds of numbers that take this dtype when they are combined with it.
@@ -120,9 +123,23 @@ def _accept_list(operator: Any) -> Any:
     return operate
 
 
+def _divide_small_integers(operator: Any) -> Any:
+    """Quotients of integers of up to 16 bits are float32, as in TensorFlow. NumPy gives float64 or float16."""
+
+    @functools.wraps(operator)
+    def divide(self: HostTensor, other: Any) -> Any:
+        is_small = self.dtype.kind in "iu" and self.dtype.itemsize <= 2
+        by_integer = type(other) is int or getattr(getattr(other, "dtype", None), "kind", "") in "iu"
+        return operator(self.astype(np.float32) if is_small and by_integer else self, other)
+
+    return divide
+
+
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     for _method in (f"__{_name}__", f"__r{_name}__"):
         setattr(HostTensor, _method, _accept_list(getattr(np.ndarray, _method)))
+for _method in ("__truediv__", "__rtruediv__"):
+    setattr(HostTensor, _method, _divide_small_integers(getattr(HostTensor, _method)))
 
 
 class _TensorMeta(type):
@@ -211,7 +228,21 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """Converts a value to a tensor."""
     if (dtype is not None and as_dtype(dtype) == string) or (dtype is None and is_text(value)):
         return value if isinstance(value, HostTensor) else to_host_tensor(value)
+    if dtype is not None:
+        refuse_truncation(value, dtype)
     return as_array(value, dtype)
+
+
+def refuse_truncation(value: Any, dtype: Any) -> None:
+    """Raises TypeError for floats as integers. Numbers and arrays of NumPy are converted, as in TensorFlow."""
+    wanted = as_dtype(dtype)
+    if not wanted.is_integer:
+        return
+    for leaf in _leaves([value]):
+        is_float = isinstance(leaf, float) and not isinstance(leaf, np.generic)  # np.float64 is a subclass
+        has_dtype = isinstance(leaf, jax.Array | keras.Variable)
+        if is_float or (has_dtype and as_dtype(leaf.dtype).is_floating):
+            raise TypeError(TRUNCATED.format(value=f"{leaf!r}", dtype=wanted.name))
 
 
 def is_tensor(x: Any) -> bool:

@@ -10,10 +10,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
+import jax
 import jax.numpy as jnp
 import keras
 
 from unisono._src import keras_hooks
+from unisono.tf._indexing import gather, gather_nd
+from unisono.tf._operands import hide_negative
 from unisono.tf._tensors import as_array
 
 NO_VARIABLE = """{name}() is for variables and parts of variables, such as v[0].{name}(1.0). This tensor is neither:
@@ -46,8 +49,8 @@ def variable_methods() -> dict[str, Any]:
     methods: dict[str, Any] = {f"scatter_{name}": _scatter(way) for name, way in _ROW_UPDATES.items()}
     methods |= {f"scatter_nd_{name}": _scatter_nd(_ROW_UPDATES[name]) for name in _ND_UPDATES}
     methods["batch_scatter_update"] = _batch_scatter_update
-    methods["sparse_read"] = lambda self, indices, name=None: as_array(self)[as_array(indices)]
-    methods["gather_nd"] = lambda self, indices, name=None: as_array(self)[_nd_key(indices)]
+    methods["sparse_read"] = lambda self, indices, name=None: gather(self, indices)
+    methods["gather_nd"] = lambda self, indices, name=None: gather_nd(self, indices)
     return methods
 
 
@@ -57,11 +60,34 @@ def remember_part(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
     def part(self: Any, key: Any) -> Any:
         key = tuple(map(_index, key)) if isinstance(key, tuple) else _index(key)
         found = original(self, key)
-        number = id(found)
-        _parts[number] = (weakref.ref(found, lambda _: _parts.pop(number, None)), self, key)
+        _remember(found, self, key)
         return found
 
     return part
+
+
+def assign_and_return(original: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A variable's `assign`, `assign_add` or `assign_sub` with TensorFlow's arguments; returns the variable.
+
+    In a trace it returns the new value, which control flow of JAX can carry, and which can be assigned to as well.
+    """
+
+    def assign(self: Any, value: Any, use_locking: bool = False, name: Any = None, read_value: bool = True) -> Any:
+        result = original(self, value)
+        if not read_value:
+            return None
+        if not keras_hooks.in_stateless_scope():
+            return self
+        if isinstance(result, jax.core.Tracer):  # an array would be remembered as long as the variable holds it
+            _remember(result, self, ...)
+        return result
+
+    return assign
+
+
+def _remember(found: Any, variable: Any, key: Any) -> None:
+    number = id(found)
+    _parts[number] = (weakref.ref(found, lambda _: _parts.pop(number, None)), variable, key)
 
 
 def _index(key: Any) -> Any:
@@ -80,7 +106,7 @@ def _assigner(name: str, array: Any) -> Callable[..., Any]:
 def _scatter(way: str) -> Callable[..., Any]:
     def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Changes some rows, given as a `tf.IndexedSlices`; returns the variable."""
-        return _update(self, sparse_delta.indices, way, sparse_delta.values)
+        return _update(self, hide_negative(sparse_delta.indices), way, sparse_delta.values)
 
     return scatter
 
@@ -95,13 +121,13 @@ def _scatter_nd(way: str) -> Callable[..., Any]:
 
 def _batch_scatter_update(self: Any, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """Sets rows in each of a batch; returns the variable."""
-    indices = as_array(sparse_delta.indices)
+    indices = hide_negative(sparse_delta.indices)
     batch = jnp.indices(indices.shape, sparse=True)[:-1]
     return _update(self, (*batch, indices), "set", sparse_delta.values)
 
 
 def _nd_key(indices: Any) -> tuple[Any, ...]:
-    return tuple(jnp.moveaxis(as_array(indices), -1, 0))
+    return tuple(jnp.moveaxis(hide_negative(indices), -1, 0))
 
 
 def _update(variable: Any, key: Any, way: str, value: Any) -> Any:

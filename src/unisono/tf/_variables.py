@@ -11,7 +11,7 @@ import keras
 
 from unisono._src import keras_hooks
 from unisono.tf._dtypes import to_jax_dtype
-from unisono.tf._tensors import as_array
+from unisono.tf._tensors import as_array, refuse_truncation
 
 SHAPE_DIFFERS = """tf.Variable(shape={shape}): a variable has the shape of its initial value, {found}.
 Create the variable as large as it becomes, or keep what grows in Python."""
@@ -90,6 +90,8 @@ class Variable(keras.Variable, metaclass=_VariableMeta):
         if initial_value is None:
             raise ValueError(NEEDS_VALUE)
         value = initial_value() if callable(initial_value) else initial_value
+        if dtype is not None:
+            refuse_truncation(value, dtype)
         value = as_array(value, dtype)
         if shape is not None and tuple(shape) != tuple(value.shape):
             raise ValueError(SHAPE_DIFFERS.format(shape=shape, found=tuple(value.shape)))
@@ -108,3 +110,18 @@ class Variable(keras.Variable, metaclass=_VariableMeta):
         )
         if constraint is not None:
             self.constraint = constraint
+
+    def assign(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Sets the value. Integers take no floats; the variables of Keras do."""
+        refuse_truncation(value, self.dtype)
+        return super().assign(value, *args, **kwargs)
+
+    def assign_add(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Adds to the value."""
+        refuse_truncation(value, self.dtype)
+        return super().assign_add(value, *args, **kwargs)
+
+    def assign_sub(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Subtracts from the value."""
+        refuse_truncation(value, self.dtype)
+        return super().assign_sub(value, *args, **kwargs)

@@ -14,8 +14,9 @@ from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves
 from unisono._src.tracing import control_flow
 from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import int64
+from unisono.tf._operands import as_bytes_array
 from unisono.tf._shape import TensorShape
-from unisono.tf._tensors import HostTensor, convert_to_tensor, is_text, to_host_tensor
+from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
 
 NOT_DENSE = """{call}: a {kind} cannot be in a dataset. Pass a dense array, or a tf.SparseTensor of its coordinates."""
 
@@ -71,16 +72,16 @@ def as_leaf(leaf: Any) -> Any:
 
 
 def to_state(nest: Nest) -> Nest:
-    """Converts a state or the result of a function: Python numbers become 32 bits wide."""
-    return map_leaves(_to_32_bit_number, nest)
+    """Converts a state or the result of a function: Python numbers become 32 bits wide, a list is one tensor."""
+    return map_leaves(_to_32_bits, nest, stop=is_data)
 
 
 def to_host_tensors(nest: Nest) -> Nest:
     """Converts NumPy arrays to tensors on the host."""
-    return map_leaves(present_leaf, nest)
+    return map_leaves(_present_leaf, nest)
 
 
-def present_leaf(leaf: Any) -> Any:
+def _present_leaf(leaf: Any) -> Any:
     """A leaf of an element as users see it."""
     if isinstance(leaf, CompositeLeaf):
         return leaf.present()
@@ -113,7 +114,9 @@ def prepare_function(function: Any) -> Callable[..., Any]:
     converted = control_flow.convert(function)
 
     def call_with_tensors(*arguments: Any) -> Any:
-        return to_state(converted(*to_host_tensors(arguments)))
+        result = converted(*to_host_tensors(arguments))
+        # As in TensorFlow: a list on its own is what functions such as tf.py_function return for several tensors.
+        return to_state(tuple(result) if isinstance(result, list) else result)
 
     functools.update_wrapper(call_with_tensors, function)
     call_with_tensors.__name__ = getattr(function, "__name__", type(function).__name__)
@@ -144,7 +147,25 @@ def _has_own_dtype(value: Any) -> bool:
     return isinstance(value, jax.Array | np.ndarray | np.generic | keras.Variable)
 
 
-def _to_32_bit_number(leaf: Any) -> Any:
+def _to_32_bits(leaf: Any) -> Any:
+    if isinstance(leaf, list):
+        return _pack(leaf)
     if isinstance(leaf, bool) or not isinstance(leaf, int | float):
         return leaf
     return np.float32(leaf) if isinstance(leaf, float) else np.int32(leaf)
+
+
+def _pack(values: list[Any]) -> Any:
+    """A list as one tensor: of text, or of the dtype of its first tensor."""
+    leaves = flatten(values)
+    if any(isinstance(leaf, CompositeLeaf) or hasattr(leaf, "plan") for leaf in leaves):
+        return values
+    if is_text(values):
+        return np.stack([_pack(each) if isinstance(each, list) else as_bytes_array(each) for each in values])
+    if any(isinstance(leaf, jax.Array | keras.Variable) for leaf in leaves):
+        return as_array(values)
+    array = to_32_bit_array(values)
+    if not isinstance(array, np.ndarray):  # rows of different lengths remain a list
+        return values
+    dtype = next((leaf.dtype for leaf in leaves if hasattr(leaf, "dtype")), None)
+    return array if dtype is None else array.astype(dtype)

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from unisono import data
-from unisono._src.data.plans import LeafRows, ListSource, Nest, Plan, map_leaves
-from unisono.tf._dtypes import as_dtype
+from unisono._src.data.plans import (
+    LeafRows,
+    ListSource,
+    Nest,
+    Plan,
+    flatten,
+    map_leaves,
+    same_structure,
+    unflatten,
+)
+from unisono.tf._dtypes import as_dtype, int64
 from unisono.tf._operands import static_shape
 from unisono.tf._spec import as_tf_spec
 from unisono.tf.data._composite_batches import RaggedBatch, SparseBatch
@@ -164,7 +174,8 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
         np.int64(10)
         """
-        return to_host_tensors(super().reduce(to_state(initial_state), reduce_func))
+        state = self._widen(to_state(initial_state), reduce_func)
+        return to_host_tensors(super().reduce(state, reduce_func))
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """Iterates over the elements of a new pass as NumPy arrays.
@@ -215,6 +226,20 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         """
         return Dataset.of(resample(self, class_func, target_dist, initial_dist, seed))
 
+    def _widen(self, state: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
+        """The state in the dtypes of the first result: a `tf.constant(0, tf.int64)` has 32 bits on devices."""
+        leaves = flatten(state)
+        if not any(isinstance(leaf, jax.Array) and leaf.dtype == np.int32 for leaf in leaves):
+            return state
+        if not any(getattr(spec, "dtype", None) == int64 for spec in flatten(self.element_spec)):
+            return state
+        for element in self.take(1):
+            with jax.enable_x64(True):
+                following = self.prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
+            if same_structure(state, following):
+                state = unflatten(state, map(_widen_leaf, leaves, flatten(following)))
+        return state
+
     @classmethod
     def from_plan(cls, plan: Plan) -> Dataset:
         return Dataset(plan)
@@ -224,3 +249,8 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
 
     def convert_spec(self, spec: Nest) -> Nest:
         return as_tf_spec(spec)
+
+
+def _widen_leaf(leaf: Any, following: Any) -> Any:
+    is_narrow = isinstance(leaf, jax.Array) and leaf.dtype == np.int32
+    return np.asarray(leaf, np.int64) if is_narrow and getattr(following, "dtype", None) == np.int64 else leaf

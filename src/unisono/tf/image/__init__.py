@@ -13,7 +13,7 @@ from unisono.tf.image._crop_pad_flip import (
 from unisono.tf.image._distorted_boxes import (
     sample_distorted_bounding_box, stateless_sample_distorted_bounding_box,
 )
-from unisono.tf.image._jpeg import adjust_jpeg_quality, decode_and_crop_jpeg, random_jpeg_quality
+from unisono.tf.image._jpeg import adjust_jpeg_quality, random_jpeg_quality
 from unisono.tf.image._metrics_and_gradients import image_gradients, psnr, sobel_edges, ssim, total_variation
 from unisono.tf.image._non_max_suppression import (
     combined_non_max_suppression, non_max_suppression, non_max_suppression_overlaps, non_max_suppression_padded,
@@ -27,7 +27,8 @@ from unisono.tf.image._random import (
 )
 from unisono.tf.image._resize import ResizeMethod, crop_and_resize, resize, resize_with_pad
 from unisono.tf.io._images import (
-    decode_bmp, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png, extract_jpeg_shape, is_jpeg,
+    decode_and_crop_jpeg, decode_bmp, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png,
+    extract_jpeg_shape, is_jpeg,
 )
 
 __getattr__ = _explain_missing_names("tf.image")

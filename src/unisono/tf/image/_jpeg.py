@@ -10,17 +10,8 @@ import numpy as np
 from unisono._src.data import files
 from unisono.tf._op import op, op_without_folding
 from unisono.tf._operands import static_value
-from unisono.tf._tensors import to_host_tensor
 from unisono.tf.image._pixel_values import convert_image_dtype
-from unisono.tf.io._images import decode_jpeg
 from unisono.tf.random._seed_generators import next_key
-
-
-@op
-def decode_and_crop_jpeg(contents: Any, crop_window: Any, channels: Any = 0) -> Any:
-    """Decodes the part (y, x, height, width) of a JPEG file. The whole file is decoded, then cropped."""
-    y, x, height, width = (int(each) for each in static_value(crop_window, "The crop window"))
-    return to_host_tensor(np.asarray(decode_jpeg(contents, channels))[y : y + height, x : x + width])
 
 
 @op

@@ -21,17 +21,18 @@ def decode_image(
     expand_animations: bool = True,
 ) -> HostTensor:
     """Decodes a JPEG, PNG, GIF or BMP file to (height, width, channels); of an animation the first frame."""
+    wanted, data = as_dtype(dtype), to_byte_string(contents, "tf.io.decode_image")
+    if not wanted.is_floating and wanted not in (uint8, uint16):
+        raise TypeError(f"tf.io.decode_image: dtype is {wanted!r}. Expected tf.uint8, tf.uint16 or tf.float32.")
     try:
-        pixels = files.decode_image(to_byte_string(contents, "tf.io.decode_image"), channels or 0)
+        exact = None if wanted == uint8 else files.decode_16_bits(data, channels or 0)
+        pixels = files.decode_image(data, channels or 0) if exact is None else exact
     except files.ImageError as error:
         raise errors.InvalidArgumentError(None, None, f"tf.io.{error}") from error
-    wanted = as_dtype(dtype)
     if wanted.is_floating:
-        return to_host_tensor((pixels / np.float32(255)).astype(wanted.dtype))
-    if wanted == uint16:
+        return to_host_tensor((pixels / np.float32(np.iinfo(pixels.dtype).max)).astype(wanted.dtype))
+    if wanted == uint16 and exact is None:
         return to_host_tensor(pixels.astype(np.uint16) * np.uint16(257))
-    if wanted != uint8:
-        raise TypeError(f"tf.io.decode_image: dtype is {wanted!r}. Expected tf.uint8, tf.uint16 or tf.float32.")
     return to_host_tensor(pixels)
 
 
@@ -70,7 +71,7 @@ def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | Non
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> HostTensor:
-    """Encodes a uint8 image (height, width, 1 to 4) as PNG."""
+    """Encodes a uint8 or uint16 image (height, width, 1 to 4) as PNG."""
     return to_byte_tensor(files.encode_png(np.asarray(image)))
 
 

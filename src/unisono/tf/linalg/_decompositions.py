@@ -39,7 +39,7 @@ def slogdet(input: Any) -> Any:
 @op
 def logdet(matrix: Any) -> Any:
     """The logarithm of the determinant of a positive definite matrix."""
-    factor = jnp.linalg.cholesky(as_floating(matrix))
+    factor = _factorize(as_floating(matrix))
     return 2 * jnp.sum(jnp.log(jnp.real(jnp.diagonal(factor, axis1=-2, axis2=-1))), -1)
 
 
@@ -71,8 +71,8 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True)
 
 @op
 def cholesky(input: Any) -> Any:
-    """The lower triangular Cholesky factor of a positive definite matrix."""
-    return jnp.linalg.cholesky(as_floating(input))
+    """The lower triangular Cholesky factor of a positive definite matrix; only its lower triangle is read."""
+    return _factorize(as_floating(input))
 
 
 @op
@@ -119,3 +119,17 @@ def expm(input: Any) -> Any:
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False) -> Any:
     """The rank."""
     return jnp.linalg.matrix_rank(as_floating(a), tol).astype(jnp.int32)
+
+
+def _factorize(matrix: Any) -> Any:
+    return jnp.linalg.cholesky(_mirror_lower(matrix), symmetrize_input=False)
+
+
+@jax.custom_jvp
+def _mirror_lower(matrix: Any) -> Any:
+    """The self-adjoint matrix with this lower triangle. Its derivative is symmetric, as TensorFlow's is."""
+    below = jnp.tril(matrix, -1)
+    return jnp.tril(matrix) + jnp.swapaxes(below, -1, -2).conj()
+
+
+_mirror_lower.defjvps(lambda tangent, _, matrix: (tangent + jnp.swapaxes(tangent, -1, -2).conj()) / 2)

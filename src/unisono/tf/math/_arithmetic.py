@@ -10,24 +10,28 @@ import jax.numpy as jnp
 from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_floating, convert_operands, convert_together
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
+from unisono.tf.math import _tie_gradients as ties
 
 subtract = define_op("subtract", lambda x, y: jnp.subtract(*convert_operands(x, y)), "`x - y`.")
 multiply = define_op("multiply", lambda x, y: jnp.multiply(*convert_operands(x, y)), "`x * y`.")
 reciprocal = define_op("reciprocal", lambda x: 1 / as_floating(x), "`1 / x`.")
 negative = define_op("negative", lambda x: jnp.negative(as_array(x)), "`-x`.")
-abs = define_op("abs", lambda x: jnp.abs(as_array(x)), "The absolute value; the magnitude of complex numbers.")
+abs = define_op("abs", lambda x: ties.abs(as_array(x)), "The absolute value; the magnitude of complex numbers.")
 sign = define_op("sign", lambda x: jnp.sign(as_array(x)), "-1, 0 or 1; `x / abs(x)` for complex numbers.")
 pow = define_op("pow", lambda x, y: jnp.power(*convert_operands(x, y)), "`x ** y`.")
 square = define_op("square", lambda x: jnp.square(as_array(x)), "`x * x`.")
 sqrt = define_op("sqrt", lambda x: jnp.sqrt(as_floating(x)), "The square root.")
 rsqrt = define_op("rsqrt", lambda x: jax.lax.rsqrt(as_floating(x)), "`1 / sqrt(x)`.")
-maximum = define_op("maximum", lambda x, y: jnp.maximum(*convert_operands(x, y)), "The larger one of `x` and `y`.")
-minimum = define_op("minimum", lambda x, y: jnp.minimum(*convert_operands(x, y)), "The smaller one of `x` and `y`.")
+maximum = define_op("maximum", lambda x, y: ties.maximum(*convert_operands(x, y)), "The larger one of `x` and `y`.")
+minimum = define_op("minimum", lambda x, y: ties.minimum(*convert_operands(x, y)), "The smaller one of `x` and `y`.")
 floor = define_op("floor", lambda x: jnp.floor(as_floating(x)), "Rounds down.")
 ceil = define_op("ceil", lambda x: jnp.ceil(as_floating(x)), "Rounds up.")
 round = define_op("round", lambda x: jnp.round(as_array(x)), "Rounds to the nearest integer; halves to the even one.")
 rint = define_op("rint", lambda x: jnp.rint(as_floating(x)), "Rounds to the nearest integer; halves to the even one.")
-divide = define_op("divide", lambda x, y: jnp.true_divide(*convert_operands(x, y)), "`x / y`; floating-point results.")
+divide, truediv = (
+    define_op(name, lambda x, y: jnp.true_divide(*convert_operands(x, y)), "`x / y`; floating-point results.")
+    for name in ("divide", "truediv")
+)
 floordiv = define_op("floordiv", lambda x, y: jnp.floor_divide(*convert_operands(x, y)), "`x // y`, rounded down.")
 floormod = define_op("floormod", lambda x, y: jnp.mod(*convert_operands(x, y)), "`x % y`, with the sign of y.")
 truncatemod = define_op("truncatemod", lambda x, y: jnp.fmod(*convert_operands(x, y)), "The remainder of truncatediv.")
@@ -54,12 +58,6 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
 
 
 @op
-def truediv(x: Any, y: Any) -> Any:
-    """`x / y`; floating-point results."""
-    return jnp.true_divide(*convert_operands(x, y))
-
-
-@op
 def truncatediv(x: Any, y: Any) -> Any:
     """`x / y` rounded towards zero."""
     x, y = convert_operands(x, y)
@@ -80,9 +78,7 @@ def divide_no_nan(x: Any, y: Any) -> Any:
 @op
 def multiply_no_nan(x: Any, y: Any) -> Any:
     """`x * y`, and 0 where ``y`` is 0, even if ``x`` is NaN or infinite."""
-    x, y = convert_operands(x, y)
-    is_zero = y == 0
-    return jnp.where(is_zero, jnp.zeros((), x.dtype), jnp.where(is_zero, jnp.ones((), x.dtype), x) * y)
+    return ties.multiply_no_nan(*convert_operands(x, y))
 
 
 @op

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono.tf._op import op
-from unisono.tf._operands import jax_dtype_or, static_int, static_shape, static_value
+from unisono.tf._operands import hide_negative, jax_dtype_or, static_int, static_shape, static_value
 from unisono.tf._tensors import as_array
 
 UNKNOWN_LENGTH = "tf.math.bincount: without maxlength the length of the result"
@@ -48,8 +48,8 @@ def bincount(
     axis: Any = None,
     binary_output: bool = False,
 ) -> Any:
-    """Counts how often each of 0, 1, 2, ... occurs in ``arr``, or sums the weights."""
-    array = as_array(arr)
+    """Counts how often each of 0, 1, 2, ... occurs in ``arr``, or in each row for ``axis=-1``; or sums the weights."""
+    array = hide_negative(arr)
     length = _bincount_length(arr, minlength, maxlength)
     weight = None if weights is None else as_array(weights)
     out = jax_dtype_or(dtype, "int32") if weight is None else weight.dtype
@@ -59,7 +59,10 @@ def bincount(
         counts = jnp.zeros(length, out).at[numbers].add(ones, mode="drop")
         return (counts > 0).astype(out) if binary_output else counts
 
-    if axis is None or array.ndim <= 1:
+    rows = None if axis is None else static_int(axis)
+    if rows not in (None, 0, -1):
+        raise ValueError(f"tf.math.bincount: axis is {rows}. Expected None or 0 for all elements, or -1 for each row.")
+    if rows != -1 or array.ndim <= 1:
         return count(array.reshape(-1), None if weight is None else weight.reshape(-1))
     if weight is None:
         return jax.vmap(lambda row: count(row, None))(array)
@@ -79,7 +82,7 @@ def confusion_matrix(
         what = "tf.math.confusion_matrix: without num_classes the size of the result"
         num_classes = max(int(static_value(labels, what).max()), int(static_value(predictions, what).max())) + 1
     count = static_int(num_classes)
-    rows, columns = as_array(labels).reshape(-1), as_array(predictions).reshape(-1)
+    rows, columns = hide_negative(labels).reshape(-1), hide_negative(predictions).reshape(-1)
     out = jax_dtype_or(dtype, "int32")
     amounts = jnp.ones(rows.shape, out) if weights is None else as_array(weights).reshape(-1).astype(out)
     return jnp.zeros((count, count), out).at[rows, columns].add(amounts, mode="drop")

@@ -14,6 +14,7 @@ import jax.scipy.special as special
 from unisono.tf._op import define_op, op
 from unisono.tf._operands import as_floating, convert_operands
 from unisono.tf._tensors import as_array
+from unisono.tf.math import _tie_gradients as ties
 
 exp = define_op("exp", lambda x: jnp.exp(as_floating(x)), "`e ** x`.")
 expm1 = define_op("expm1", lambda x: jnp.expm1(as_floating(x)), "`exp(x) - 1`, accurate near 0.")
@@ -51,11 +52,11 @@ angle = define_op("angle", lambda input: jnp.angle(as_array(input)), "The argume
 atan2 = define_op("atan2", lambda y, x: jnp.arctan2(*convert_operands(y, x)), "The angle of the point (x, y).")
 ndtri = define_op("ndtri", lambda x: special.ndtri(as_floating(x)), "The normal quantile function.")
 lgamma = define_op("lgamma", lambda x: special.gammaln(as_floating(x)), "`log(abs(gamma(x)))`.")
-xlogy = define_op("xlogy", lambda x, y: special.xlogy(*convert_operands(x, y)), "`x * log(y)`; 0 if x is 0.")
+xlogy = define_op("xlogy", lambda x, y: ties.xlogy(*convert_operands(x, y)), "`x * log(y)`; 0 if x is 0.")
 log_sigmoid = define_op("log_sigmoid", lambda x: jax.nn.log_sigmoid(as_floating(x)), "`log(sigmoid(x))`.")
 igamma = define_op("igamma", lambda a, x: special.gammainc(as_floating(a), as_floating(x)), "Lower incomplete gamma.")
 igammac = define_op("igammac", lambda a, x: special.gammaincc(as_floating(a), as_floating(x)), "`1 - igamma(a, x)`.")
-xlog1py = define_op("xlog1py", lambda x, y: special.xlog1py(*convert_operands(x, y)), "`x * log1p(y)`; 0 if x is 0.")
+xlog1py = define_op("xlog1py", lambda x, y: ties.xlog1py(*convert_operands(x, y)), "`x * log1p(y)`; 0 if x is 0.")
 
 
 @op
@@ -80,9 +81,7 @@ def lbeta(x: Any) -> Any:
 @op
 def xdivy(x: Any, y: Any) -> Any:
     """`x / y`, and 0 where ``x`` is 0."""
-    x, y = convert_operands(x, y)
-    is_zero = x == 0
-    return jnp.where(is_zero, jnp.zeros((), x.dtype), x / jnp.where(is_zero, jnp.ones((), y.dtype), y))
+    return ties.xdivy(*convert_operands(x, y))
 
 
 @op

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from unisono.tf._op import op
 from unisono.tf._operands import as_floating, static_int
 from unisono.tf._tensors import as_array
+from unisono.tf.math import _tie_gradients as ties
 
 
 @op
@@ -35,7 +36,7 @@ def crelu(features: Any, axis: Any = -1) -> Any:
 @op
 def leaky_relu(features: Any, alpha: Any = 0.2) -> Any:
     """`x`, and `alpha * x` where ``x`` is negative."""
-    return jax.nn.leaky_relu(as_floating(features), alpha)
+    return ties.leaky_relu(as_floating(features), alpha)
 
 
 @op
@@ -47,7 +48,7 @@ def elu(features: Any) -> Any:
 @op
 def selu(features: Any) -> Any:
     """Scaled exponential linear unit: keeps mean 0 and variance 1 through layers."""
-    return jax.nn.selu(as_floating(features))
+    return ties.selu(as_floating(features))
 
 
 @op

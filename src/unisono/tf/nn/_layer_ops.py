@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from unisono.tf._op import op, op_without_folding
-from unisono.tf._operands import as_floating, convert_operands, static_shape
+from unisono.tf._operands import as_floating, convert_operands, hide_negative, static_shape
 from unisono.tf._operands import static_axes as dims
 from unisono.tf._tensors import as_array
 from unisono.tf.random._seed_generators import next_key
@@ -72,7 +72,7 @@ def local_response_normalization(
 @op
 def embedding_lookup(params: Any, ids: Any, max_norm: Any = None) -> Any:
     """Rows of ``params`` by index, scaled down to ``max_norm`` if it is given; zeros for an index out of range."""
-    rows = jnp.take(as_array(params), as_array(ids), 0, mode="fill", fill_value=0)
+    rows = jnp.take(as_array(params), hide_negative(ids), 0, mode="fill", fill_value=0)
     if max_norm is None:
         return rows
     norms = jnp.sqrt(jnp.sum(jnp.square(rows), -1, keepdims=True))

@@ -23,7 +23,7 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: Any = -1) 
 
 @op
 def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
-    """The cross-entropy of each row; ``labels`` are class indices."""
+    """The cross-entropy of each row; ``labels`` are class indices. NaN for labels that are no class."""
     logits, labels = as_floating(logits), as_array(labels)
     if labels.ndim != logits.ndim - 1:
         raise ValueError(
@@ -31,7 +31,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Any:
             f"{tuple(logits.shape)}. Expected one dim less in labels: a class index for each row."
         )
     scores = jax.nn.log_softmax(logits, -1)
-    return -jnp.take_along_axis(scores, labels[..., None].astype(jnp.int32), -1)[..., 0]
+    labels = labels.astype(jnp.int32)  # before it is compared: int8 has no 999
+    classes = jnp.clip(labels, 0, logits.shape[-1] - 1)
+    losses = -jnp.take_along_axis(scores, classes[..., None], -1)[..., 0]
+    return losses * jnp.where(classes == labels, 1, jnp.nan).astype(losses.dtype)  # a factor: gradients are NaN, too
 
 
 @op

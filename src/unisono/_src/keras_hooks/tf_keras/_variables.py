@@ -36,7 +36,17 @@ def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
         why="v.numpy() is a copy, which may be written to, and a number if there is only one",
         inherited=True,
     )
+    hooks.patch(
+        kind,
+        "__bool__",
+        lambda self: bool(self.value),
+        expects="source 45c46daf5b21",
+        why="`if flag:` reads the value",
+        inherited=True,
+    )
     added = {
+        # Without it Python would index until an IndexError, which arrays never raise.
+        "__iter__": lambda self: iter(self.value),
         "get_shape": lambda self: self.shape,
         "read_value": lambda self: self.value,
         "ref": lambda self: Reference(self),
@@ -57,15 +67,21 @@ def _leave_to_composites(original: Any) -> Any:
     return operate
 
 
-def install_variable_parts(methods: Mapping[str, Any], remember_part: Callable[[Any], Any]) -> None:
-    """Installs methods that assign to a part of a variable.
+def install_variable_parts(
+    methods: Mapping[str, Any], remember_part: Callable[[Any], Any], assign_and_return: Callable[[Any], Any]
+) -> None:
+    """Installs methods that assign to a variable or to a part of it.
 
-    ``remember_part`` makes of `__getitem__` one that remembers which part of which variable its result is.
+    ``remember_part`` makes of `__getitem__` one that remembers which part of which variable its result is,
+    ``assign_and_return`` of `assign` one with TensorFlow's arguments and result.
     """
     for name, method in methods.items():
         hooks.add(keras.Variable, name, method, why="parts of variables are assigned, as in v.scatter_nd_update(...)")
     why = "v[1:3].assign(x) assigns to a part of a variable"
     hooks.wrap(keras.Variable, "__getitem__", remember_part, expects="(self, idx)", why=why, inherited=True)
+    why = "v.assign(x, read_value=False), and v.assign_add(x).assign_sub(y)"
+    for name in ("assign", "assign_add", "assign_sub"):
+        hooks.wrap(keras.Variable, name, assign_and_return, expects="(self, value)", why=why, inherited=True)
 
 
 def replace_public_names(layers: Mapping[str, Any], datasets: Mapping[str, Any]) -> None:
