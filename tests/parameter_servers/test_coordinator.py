@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -25,8 +26,12 @@ from unisono._src.parameter_servers import (
     Server,
     get_current_worker_index,
 )
+from unisono._src.parameter_servers._closure_queue import ClosureQueue
+from unisono._src.parameter_servers._closure_runner import ClosureRunner
+from unisono._src.parameter_servers._worker_thread import WorkerThread
 from unisono.data import Dataset
 from unisono_launch.cluster import ClusterSpec, SimpleClusterResolver
+from unisono_launch.connection import PeerLostError
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +160,6 @@ def test_an_error_of_the_python_code_is_raised_where_it_is_scheduled(shared: Clu
 
 
 def test_a_function_that_fails_on_a_worker_says_where(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    from unisono._src.parameter_servers._closure_runner import ClosureRunner
-
     def run(self: Any, message: Any, arrays: Any) -> Any:
         raise FloatingPointError("the program failed")
 
@@ -171,14 +174,13 @@ def test_a_function_that_fails_on_a_worker_says_where(shared: Cluster, monkeypat
     assert shared.coordinator.schedule(step, args=(np.float32(1),)).fetch() == 2.0
 
 
+class _Servers:
+    def closures_started(self, number: int) -> None: ...
+    def closure_ended(self) -> None: ...
+
+
 def test_waiting_functions_are_cancelled_by_an_error() -> None:
-    from unisono._src.parameter_servers._closure_queue import ClosureQueue
-
-    class Servers:
-        def closures_started(self, number: int) -> None: ...
-        def closure_ended(self) -> None: ...
-
-    queue = ClosureQueue(Servers(), 1)  # type: ignore[arg-type]
+    queue = ClosureQueue(_Servers(), 1)  # type: ignore[arg-type]
     first, second = queue.put(None, (), {}), queue.put(None, (), {})
     running = queue.take()
     assert running is not None
@@ -204,6 +206,13 @@ def test_waiting_functions_are_cancelled_by_an_error() -> None:
         (lambda c: Server(c.spec, "worker", 7), ValueError, "no task of the cluster"),
         (lambda c: Server({"chief": ["localhost:1"]}), ValueError, "runs no server"),
         (lambda c: ParameterServerStrategy(SimpleClusterResolver(ClusterSpec({}))), ValueError, "has no tasks"),
+        (lambda c: _strategy_of(c, worker=[]), ValueError, r"has the jobs \['ps'\]"),
+        (lambda c: _strategy_of(c, worker=["node1"]), ValueError, "worker 0 of the cluster has the address 'node1'"),
+        (lambda c: _strategy_of(c, worker=["a:1", "b:22 "]), ValueError, r"worker 1 .* 'b:22 '.\nExpected is"),
+        (lambda c: _strategy_of(c, worker=[" a:1"]), ValueError, "worker 0 .* ' a:1'"),
+        (lambda c: _strategy_of(c, worker=["a..b:1"]), ValueError, "worker 0 .* 'a..b:1'"),
+        (lambda c: _strategy_of(c, worker={1: "a:1"}), ValueError, "worker 0 .* None"),
+        (lambda c: _strategy_of(c, ps=["node1"]), ValueError, "ps 0 of the cluster has the address 'node1'"),
         (
             lambda c: ParameterServerStrategy(SimpleClusterResolver(c.spec, task_type="ps", task_id=0)),
             ValueError,
@@ -214,6 +223,10 @@ def test_waiting_functions_are_cancelled_by_an_error() -> None:
 def test_mistakes_are_explained(shared: Cluster, attempt: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         attempt(shared)
+
+
+def _strategy_of(made: Cluster, **jobs: Any) -> ParameterServerStrategy:
+    return ParameterServerStrategy(SimpleClusterResolver(ClusterSpec(made.spec.as_dict() | jobs)))
 
 
 def test_text_and_loops_over_elements_are_refused(shared: Cluster) -> None:
@@ -270,8 +283,6 @@ def _start_again(server: Server) -> Server:
 
 def test_an_update_that_was_applied_is_not_applied_again(shared: Cluster) -> None:
     """A worker that is lost after it has sent its updates, and before it has answered."""
-    from unisono._src.parameter_servers._closure_runner import ClosureRunner
-
     with shared.strategy.scope():
         total = keras.Variable(0, dtype="int32")
     add = unisono.function(lambda: total.assign_add(1))
@@ -317,6 +328,137 @@ def test_a_job_without_workers_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         made.workers[0].stop()
         with pytest.raises(ConnectionError, match=r"No worker could be reached.*\n.*worker 0 \(localhost"):
             made.coordinator.schedule(unisono.function(lambda: np.float32(2))).fetch()
+
+
+def _within_seconds(function: Callable[[], Any]) -> Any:
+    """What the function returns; raises its error, or one if it waits for ever."""
+    outcome: list[Any] = []
+
+    def call() -> None:
+        try:
+            outcome.append((function(), None))
+        except BaseException as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert outcome, "it waits for ever"
+    value, error = outcome[0]
+    if error is not None:
+        raise error
+    return value
+
+
+@pytest.mark.parametrize("where", ["_connect", "_lose"])
+def test_an_error_in_the_thread_of_a_worker_ends_the_job(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a function runs, and while the chief reports that the worker that ran it was lost."""
+
+    def fail(*args: Any) -> Any:
+        raise OSError("cannot write to standard error")
+
+    def lose_connection(*args: Any) -> Any:
+        raise PeerLostError("the connection was closed")
+
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+    monkeypatch.setattr(WorkerThread, where, fail)
+    monkeypatch.setattr(WorkerThread, "_execute", lose_connection)
+    with cluster(1, 1) as made:
+        with contextlib.suppress(OSError):
+            made.coordinator.schedule(lambda: np.float32(1))
+        with pytest.raises(OSError, match="cannot write"):
+            _within_seconds(made.coordinator.join)
+        with pytest.raises(OSError, match="cannot write"):
+            _within_seconds(lambda: made.coordinator.schedule(lambda: np.float32(1)))
+
+
+def test_no_connection_to_a_worker_that_refuses_requests_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be a ResourceWarning, which fails tests."""
+
+    def refuse(self: Any, message: Any, arrays: Any, data: Any) -> Any:
+        raise KeyError(message["type"])
+
+    monkeypatch.setattr(ClosureRunner, "handle", refuse)
+    with cluster(1, 1) as made:
+        [thread] = made.coordinator._threads
+        deadline = time.monotonic() + 10
+        while "KeyError" not in thread.reason and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert "KeyError" in thread.reason
+
+
+def test_after_close_nothing_waits_for_workers() -> None:
+    queue = ClosureQueue(_Servers(), 1)  # type: ignore[arg-type]
+    first, second = queue.put(None, (), {}), queue.put(None, (), {})
+    running = queue.take()
+    assert running is not None
+    queue.close()
+    queue.put_back(running)
+    for value in (first, second):
+        with pytest.raises(ClosureCancelledError, match="the strategy was closed"):
+            _within_seconds(value.fetch)
+    _within_seconds(queue.join)
+    assert queue.is_done()
+    with pytest.raises(RuntimeError, match="was closed"):
+        _within_seconds(lambda: queue.put(None, (), {}))
+
+
+def test_close_wakes_a_script_that_waits_to_schedule() -> None:
+    queue = ClosureQueue(_Servers(), 1)  # type: ignore[arg-type]
+    queue._max_waiting = 0
+    closing = threading.Timer(0.1, queue.close)
+    closing.start()
+    with pytest.raises(RuntimeError, match="was closed"):
+        _within_seconds(lambda: queue.put(None, (), {}))
+    closing.join()
+
+
+def test_a_function_that_runs_while_the_strategy_is_closed_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts, may_end = threading.Event(), threading.Event()
+
+    def run(self: Any, message: Any, arrays: Any) -> Any:
+        starts.set()
+        may_end.wait(20)
+        return []
+
+    monkeypatch.setattr(ClosureRunner, "_run", run)
+    with cluster(1, 1) as made:
+        try:
+            with made.strategy.scope():
+                variable = keras.Variable(0.0)
+            step = unisono.function(lambda: None)
+            result = made.coordinator.schedule(step)
+            assert starts.wait(10)
+            made.strategy.close()
+            with pytest.raises(ClosureCancelledError, match="the strategy was closed"):
+                _within_seconds(result.fetch)
+            _within_seconds(made.coordinator.join)
+            with pytest.raises(RuntimeError, match="The strategy was closed"):
+                _within_seconds(lambda: made.coordinator.schedule(step))
+            with pytest.raises(RuntimeError, match="The strategy was closed"):
+                variable.numpy()
+        finally:
+            may_end.set()
+
+
+def test_an_answer_to_a_function_that_failed_is_not_taken_for_that_to_the_next_one() -> None:
+    with cluster(1, 2) as made:
+        with made.strategy.scope():
+            lost, left, other = (keras.Variable(np.float32(value)) for value in (1, 2, 3))
+            right = keras.Variable(np.float32(4))
+        assert left.device == right.device != lost.device
+        servers = made.coordinator._servers
+        both, one = unisono.function(lambda: lost + left), unisono.function(lambda: right + 0)
+        assert made.coordinator.schedule(both).fetch() == 3.0
+        left.assign(5.0)
+        storage = lost.__dict__["_storage"]
+        servers.request(storage.server, {"type": "forget", "variables": [storage.number]})
+        with pytest.raises(ClosureFailedError, match="KeyError"):
+            made.coordinator.schedule(both).fetch()
+        with pytest.raises(ClosureFailedError, match="KeyError"):
+            made.coordinator.join()
+        assert made.coordinator.schedule(one).fetch() == 4.0
+        assert float(other) == 3.0
 
 
 def test_the_public_module_has_what_the_package_has() -> None:

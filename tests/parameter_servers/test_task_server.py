@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
+import threading
 import time
+from typing import Any
 
+import jax
 import keras
 import numpy as np
 import pytest
 
 import unisono
 from tests.parameter_servers._cluster import cluster, free_addresses
-from unisono._src.parameter_servers import ParameterServerStrategy, Server
+from unisono._src.parameter_servers import ParameterServerStrategy, Server, _task_server
 from unisono._src.parameter_servers._arrays import decode_arrays, encode_arrays
 from unisono._src.parameter_servers._channel import Channel, RefusedError
 from unisono_launch.cluster import ClusterSpec, SimpleClusterResolver
@@ -131,3 +136,95 @@ def test_arrays_of_all_dtypes_are_sent() -> None:
     for wrong in ([["float32", [3]]], [["O", [1]]], [["float32", ["a"]]], [3]):
         with pytest.raises(PeerLostError, match="make no sense"):
             decode_arrays(wrong, [memoryview(b"12345678")])
+
+
+_JOIN = """
+import sys, unisono
+unisono.parameter_servers.Server({sys.argv[1]: [sys.argv[2]]}, sys.argv[1], 0).join()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["worker", "ps"])
+def test_a_task_whose_device_cannot_be_used_ends_at_once(job: str) -> None:
+    [address] = free_addresses(1)
+    command = [sys.executable, "-c", _JOIN, job, address]
+    environment = dict(os.environ, JAX_PLATFORMS="no_such_platform")
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "no_such_platform" in ended.stderr
+    assert ("Start parameter servers with JAX_PLATFORMS=cpu" in ended.stderr) == (job == "ps")
+
+
+def _request_within_seconds(address: str, message: dict[str, Any]) -> Any:
+    """The answer to the message, or the error; a string if there is neither."""
+    channel = Channel.open(address, "chief", "job")
+    found: list[Any] = []
+
+    def ask() -> None:
+        try:
+            found.append(channel.request(message)[0])
+        except PeerLostError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join(5)
+    channel.close()
+    thread.join()
+    return found[0] if not found or str(found[0]) != "the connection was closed" else "hung up"
+
+
+def test_a_worker_needs_no_cpu_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under JAX_PLATFORMS=cuda."""
+    local_devices = jax.local_devices
+
+    def without_cpu(*args: Any, backend: str | None = None, **kwargs: Any) -> Any:
+        if backend == "cpu":
+            raise RuntimeError("Unknown backend cpu")
+        return local_devices(*args, **kwargs)
+
+    monkeypatch.setattr(jax, "local_devices", without_cpu)
+    monkeypatch.setattr(threading, "excepthook", lambda args: None)
+    [worker, ps] = free_addresses(2)
+    server = Server({"worker": [worker]}, "worker", 0)
+    try:
+        assert _request_within_seconds(worker, {"type": "servers", "addresses": []}) == {}
+    finally:
+        server.stop()
+    with pytest.raises(RuntimeError, match="Unknown backend cpu\\nStart parameter servers with JAX_PLATFORMS=cpu"):
+        Server({"ps": [ps]}, "ps", 0)
+
+
+def test_a_connection_that_cannot_be_served_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> Any:
+        raise MemoryError
+
+    errors: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: errors.append(args.exc_type))
+    monkeypatch.setattr(_task_server, "VariableStore", fail)
+    [address] = free_addresses(1)
+    server = Server({"ps": [address]}, "ps", 0)
+    try:
+        assert _request_within_seconds(address, {"type": "read", "variables": [], "known": []}) == "hung up"
+        assert errors == [MemoryError]
+    finally:
+        server.stop()
+
+
+def test_a_task_that_cannot_listen_any_more_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    shown: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: shown.append(str(args.exc_value)))
+    monkeypatch.setattr(Server, "_welcome", fail)
+    [address] = free_addresses(1)
+    server = Server({"ps": [address]}, "ps", 0)
+    with pytest.raises(PeerLostError):
+        Channel.open(address, "chief", "job")
+    assert server._stopped.wait(5)  # `join` would wait for ever
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        server.join()
+    server.stop()
+    assert shown == ["can't start new thread"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -32,6 +33,7 @@ dataset, dataset.map(lambda x: string_lookup(x))."""
 
 _DRAWS_PER_CLOSURE: Final = 1 << 12
 
+_drawing = threading.Lock()
 _numbers = itertools.count()
 _keys = itertools.count(-1, -1)  # of placeholders; variables have their (positive) identity
 
@@ -217,6 +219,7 @@ def _draw_seed_state(variable: Any) -> Any:
 
     The state counts draws. A closure that draws more often than this gives some numbers twice.
     """
-    state = np.asarray(variable._value)
-    variable.assign(state + np.array([0, _DRAWS_PER_CLOSURE], state.dtype))
-    return state
+    with _drawing:  # several threads draw, one for each worker
+        state = np.asarray(variable._value)
+        variable.assign(state + np.array([0, _DRAWS_PER_CLOSURE], state.dtype))
+        return state

@@ -10,11 +10,12 @@ from typing import Any, Final, final
 
 from unisono._src.parameter_servers._errors import cancelled_error
 from unisono._src.parameter_servers._remote_value import RemoteValue
-from unisono._src.parameter_servers._servers import ParameterServers
+from unisono._src.parameter_servers._servers import CLOSED, ParameterServers
 
 _WAITING_PER_WORKER: Final = 256
 
 CANCELLED = "This function did not run: one that was scheduled before it failed. See the error that `join` raised."
+CANCELLED_AT_CLOSE = "This function did not run, or not to its end: the strategy was closed before."
 
 
 @dataclass(eq=False)
@@ -60,10 +61,14 @@ class ClosureQueue:
     # The script's side.
 
     def put(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteValue:
-        """Adds a closure; waits while very many do. Raises the error of an earlier one."""
+        """Adds a closure; waits while very many do. Raises the error of an earlier one, and one after :meth:`close`."""
         with self._changed:
-            self._changed.wait_for(lambda: len(self._waiting) < self._max_waiting or self._error is not None)
+            self._changed.wait_for(
+                lambda: len(self._waiting) < self._max_waiting or self._error is not None or self._closed
+            )
             self._raise_error()
+            if self._closed:
+                raise RuntimeError(CLOSED)
             closure = Closure(next(self._numbers), function, args, kwargs)
             self._servers.closures_started(1)
             self._waiting.append(closure)
@@ -121,7 +126,7 @@ class ClosureQueue:
         """The worker was lost: another one runs it, before all that wait."""
         with self._changed:
             del self._running[closure.number]
-            if self._error is None:
+            if self._error is None and not self._closed:
                 self._waiting.appendleft(closure)
             else:
                 self._cancel(closure)
@@ -136,10 +141,9 @@ class ClosureQueue:
             self._changed.notify_all()
 
     def fail(self, closure: Closure | None, error: BaseException, *, is_fatal: bool = False) -> None:
-        """The closure has failed, or with None the job: those that wait are cancelled."""
+        """The closure has failed, or the job: those that wait are cancelled. Ignores a closure that does not run."""
         with self._changed:
-            if closure is not None:
-                del self._running[closure.number]
+            if closure is not None and self._running.pop(closure.number, None) is not None:
                 self._servers.closure_ended()
                 closure.result.set_error(error)
             if self._error is None or is_fatal:
@@ -158,4 +162,5 @@ class ClosureQueue:
 
     def _cancel(self, closure: Closure) -> None:
         self._servers.closure_ended()
-        closure.result.set_error(self._error if self._is_fatal and self._error else cancelled_error.current(CANCELLED))
+        text = CANCELLED_AT_CLOSE if self._closed else CANCELLED
+        closure.result.set_error(self._error if self._is_fatal and self._error else cancelled_error.current(text))

@@ -119,15 +119,19 @@ class ClosureRunner:
 
     @contextlib.contextmanager
     def _requests(self, indices: Any) -> Iterator[dict[int, _Server]]:
-        """The servers, connected. One that is lost is an error of its own kind, by which the chief knows it."""
-        index = -1
+        """The servers, connected. One that is lost is an error of its own kind, by which the chief knows it.
+
+        After any error all connections are made anew: answers to this request may still arrive in them, and would be
+        taken for those to the next one.
+        """
         try:
             for index in indices:
                 if index not in self._servers:
                     self._servers[index] = _Server(Channel.open(self._addresses[index], "worker", self._job))
             yield self._servers
-        except (PeerLostError, RefusedError) as error:
-            for server in self._servers.values():  # answers may be under way that belong to this request
-                server.channel.close()
+        except BaseException as error:
+            self.close()
             self._servers.clear()
-            raise RequestError(SERVER_LOST, str(error)) from error
+            if isinstance(error, PeerLostError | RefusedError):
+                raise RequestError(SERVER_LOST, str(error)) from error
+            raise

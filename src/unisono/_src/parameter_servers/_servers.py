@@ -27,6 +27,8 @@ job has ended. Start all tasks again, and restore the last checkpoint in the chi
 NOT_STARTED = """{task} {index} of the cluster did not answer at {address} for {seconds:.0f} seconds: {reason}.
 Start it with the same cluster; its script calls tf.distribute.Server(cluster_spec, "{task}", {index}).join()."""
 
+CLOSED = "The strategy was closed: its variables are gone and no function runs any more. Make a new strategy."
+
 REFUSED = "{task} {index} of the cluster, at {address}, refuses this process: {reason}."
 
 
@@ -84,6 +86,7 @@ class ParameterServers:
         self._programs: set[tuple[int, str]] = set()
         self.is_lost = False
         """Whether one of them was lost: the job cannot continue."""
+        self._is_closed = False
         self._in_flight = 0
         self._generation = 0
 
@@ -165,7 +168,7 @@ class ParameterServers:
         try:
             return self._channels[server].request(message, arrays, data)
         except PeerLostError as error:
-            raise self.lost(server, str(error)) from None
+            raise RuntimeError(CLOSED) if self._is_closed else self.lost(server, str(error)) from None
         except RequestError as error:
             raise RuntimeError(f"Parameter server {server} ({self.addresses[server]}): {error}") from None
 
@@ -187,5 +190,6 @@ class ParameterServers:
 
     def close(self) -> None:
         """Ends the job on the servers: they forget its variables."""
+        self._is_closed = True
         for channel in self._channels:
             channel.close()

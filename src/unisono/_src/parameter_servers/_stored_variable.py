@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any, final
 
@@ -36,12 +37,17 @@ class StoredVariable:
         self._version = -1
         self._generation: int | None = None
         self._is_changed = False
+        self._lock = threading.Lock()  # the script and the threads of workers, which trace functions, read it
 
     @property
     def device(self) -> str:
         return f"/job:ps/replica:0/task:{self.server}/device:CPU:0"
 
     def read(self) -> Any:
+        with self._lock:
+            return self._read()
+
+    def _read(self) -> Any:
         if self._copy is None or self._is_changed:
             return self._copy
         generation = self._servers.generation
@@ -56,9 +62,9 @@ class StoredVariable:
         return self._copy
 
     def write(self, value: Any) -> None:
-        self._copy = value
+        with self._lock:
+            self._copy, self._is_changed = value, self._is_changed or value is not None
         if value is not None:
-            self._is_changed = True
             self._servers.mark_changed(self)
 
     def to_host(self) -> Any:

@@ -16,7 +16,7 @@ from unisono._src.devices import Placement, default_devices
 from unisono._src.parameter_servers._servers import ParameterServers
 from unisono._src.parameter_servers._stored_variable import store_remotely
 from unisono._src.strategy import Strategy
-from unisono_launch.cluster import ClusterResolver, TFConfigClusterResolver, detect
+from unisono_launch.cluster import ClusterResolver, ClusterSpec, TFConfigClusterResolver, detect, split_address
 
 NO_TASKS = """ParameterServerStrategy: the cluster has {found}. Expected are tasks "worker" and "ps":
     {{"cluster": {{"chief": ["host0:2222"], "worker": ["host1:2222"], "ps": ["host2:2222"]}}, "task": ...}}"""
@@ -24,6 +24,9 @@ NO_TASKS = """ParameterServerStrategy: the cluster has {found}. Expected are tas
 WRONG_TASK = """ParameterServerStrategy: this process is {task!r}. The strategy is made by the chief's process only; one
 of a "worker" or a "ps" runs a server:
     tf.distribute.Server(resolver.cluster_spec(), resolver.task_type, resolver.task_id, protocol="grpc").join()"""
+
+BAD_ADDRESS = """ParameterServerStrategy: {task} {index} of the cluster has the address {address!r}.
+Expected is host:port without blanks, such as "node1:2222". Correct the cluster of all processes, as in TF_CONFIG."""
 
 NOT_FIRST_DIMENSION = """The partitioner splits a variable of shape {shape} into {parts} parts. Variables are split
 along their first dimension only: of the numbers it returns, all but the first have to be 1."""
@@ -71,14 +74,14 @@ class ParameterServerStrategy(Strategy):
         in_tf_config = TFConfigClusterResolver.look(os.environ)[0]  # before the launcher's own cluster
         resolver = cluster_resolver or (TFConfigClusterResolver() if in_tf_config else detect(os.environ))
         spec = None if resolver is None else resolver.cluster_spec()
-        jobs = [] if spec is None else spec.jobs
+        jobs = [] if spec is None else [job for job in spec.jobs if spec.num_tasks(job)]
         if resolver is None or spec is None or not {"worker", "ps"} <= set(jobs):
             raise ValueError(NO_TASKS.format(found=f"the jobs {jobs}" if jobs else "no tasks"))
         if resolver.task_type in ("worker", "ps"):
             raise ValueError(WRONG_TASK.format(task=resolver.task_type))
-        self.worker_addresses = [str(address) for address in spec.job_tasks("worker")]
+        self.worker_addresses = _checked_addresses(spec, "worker")
         """Where the workers listen."""
-        self.servers = ParameterServers([str(address) for address in spec.job_tasks("ps")], secrets.token_hex(8))
+        self.servers = ParameterServers(_checked_addresses(spec, "ps"), secrets.token_hex(8))
         """The parameter servers."""
         self.coordinator: Any = None
         """The `ClusterCoordinator`, once there is one."""
@@ -94,6 +97,21 @@ class ParameterServerStrategy(Strategy):
 
     def __repr__(self) -> str:
         return f"ParameterServerStrategy({len(self.worker_addresses)} workers, {len(self.servers)} parameter servers)"
+
+
+def _checked_addresses(spec: ClusterSpec, job: str) -> list[str]:
+    """The addresses of a job. Checked here, in the script: those of workers are used by threads that try for long."""
+    checked = []
+    for index, address in enumerate(spec.job_tasks(job)):
+        try:
+            host, _ = split_address(address or "")
+            host.encode("idna")  # as the resolver does, which refuses "node..1"
+        except ValueError:
+            host = ""
+        if address is None or not host or any(map(str.isspace, host)):
+            raise ValueError(BAD_ADDRESS.format(task=job, index=index, address=address))
+        checked.append(address)
+    return checked
 
 
 def _close(strategy: weakref.ref[ParameterServerStrategy]) -> None:

@@ -28,6 +28,7 @@ from unisono_launch.connection import (
     Connection,
     FrameConnection,
     Listener,
+    Lost,
     Message,
     Opened,
     PeerLostError,
@@ -45,6 +46,9 @@ NO_TASK = """Server: job_name={job!r} and task_index={index!r} are no task of th
 
 ONLY_TASKS = """Server: a {job!r} runs no server. Start servers for the tasks of "worker" and "ps" only; the chief's
 script makes the ParameterServerStrategy, an evaluator's reads checkpoints."""
+
+NO_CPU = """Server: a parameter server holds its variables on the CPU, which JAX cannot use in this process: {error}
+Start parameter servers with JAX_PLATFORMS=cpu in their environment."""
 
 _SERVED: Final = ("worker", "ps")
 
@@ -88,6 +92,8 @@ class Server:
             raise ValueError(NO_SECRET.format(address=self._address))
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
+        self._device: Any = None
+        self._error: BaseException | None = None
         self._challenges: dict[Connection, str] = {}
         self._lock = threading.Lock()
         self._stores: dict[str, VariableStore] = {}
@@ -114,9 +120,10 @@ class Server:
         return {"cluster": self._spec.as_dict(), "job_name": self._job_name, "task_index": self._task_index}
 
     def start(self) -> None:
-        """Listens at the address of the task."""
+        """Listens at the address of the task. Raises an error if the device of the task cannot be used."""
         if self._listener is not None:
             return
+        self._device = _find_device(self._job_name)
         host, port = split_address(bind_address(self._address))
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = Listener(socket.create_server((host, port), family=family, backlog=128))
@@ -127,33 +134,44 @@ class Server:
         self._thread.start()
 
     def join(self) -> None:
-        """Waits for as long as the process lives."""
+        """Waits for as long as the process lives. Raises the error of a task that cannot listen any more."""
         self._stopped.wait()
+        if self._error is not None:
+            raise self._error
 
     def stop(self) -> None:
         """Ends the task: closes all connections."""
-        if self._stopped.is_set():
-            return
-        self._stopped.set()
-        if self._listener is not None and self._thread is not None:
-            self._listener.wake()
+        if not self._stopped.is_set():
+            self._stopped.set()
+            if self._listener is not None:
+                self._listener.wake()
+        if self._thread is not None:
             self._thread.join()
-        with self._lock:
-            for frames in self._open:
-                frames.shut_down()
 
     def _accept(self, listener: Listener) -> None:
-        while not self._stopped.is_set():
-            for event in listener.events(listener.wait(1.0)):
-                if isinstance(event, Opened):
-                    challenge = self._challenges[event.connection] = new_nonce()
-                    with contextlib.suppress(PeerLostError):
-                        event.connection.send({"type": "challenge", "nonce": challenge})
-                elif isinstance(event, Received):
-                    self._welcome(listener, event.connection, event.message)
-                else:
-                    self._challenges.pop(event.connection, None)
-        listener.close()
+        try:
+            while not self._stopped.is_set():
+                for event in listener.events(listener.wait(1.0)):
+                    self._handle_event(listener, event)
+        except BaseException as error:  # `join` raises it: without this thread the task cannot be reached
+            self._error = error
+            self._stopped.set()
+            raise
+        finally:
+            listener.close()
+            with self._lock:
+                for frames in self._open:
+                    frames.shut_down()
+
+    def _handle_event(self, listener: Listener, event: Opened | Received | Lost) -> None:
+        if isinstance(event, Opened):
+            challenge = self._challenges[event.connection] = new_nonce()
+            with contextlib.suppress(PeerLostError):
+                event.connection.send({"type": "challenge", "nonce": challenge})
+        elif isinstance(event, Received):
+            self._welcome(listener, event.connection, event.message)
+        else:
+            self._challenges.pop(event.connection, None)
 
     def _welcome(self, listener: Listener, connection: Connection, hello: Message) -> None:
         challenge, nonce, job = self._challenges.pop(connection, ""), hello.get("nonce"), hello.get("job")
@@ -167,39 +185,48 @@ class Server:
                 listener.let_leave(connection)
                 return
             proof = make_proof(self._secret, "task server", challenge, str(nonce))
-            platform = platform_of(self._device())
+            platform = platform_of(self._device)
             connection.send({"type": "welcome", "proof": proof, "platform": platform, "task": self._job_name})
             frames = FrameConnection(listener.release(connection))
+            with self._lock:
+                self._open.add(frames)
             threading.Thread(
                 target=self._serve, args=(frames, job, hello.get("role") == "chief"), name="unisono task", daemon=True
             ).start()
         except PeerLostError:
             listener.drop(connection)
 
-    def _device(self) -> Any:
-        return jax.local_devices()[0] if self._job_name == "worker" else jax.local_devices(backend="cpu")[0]
-
     def _serve(self, frames: FrameConnection, job: str, is_chief: bool) -> None:
         """Answers the requests of one peer until it hangs up. With the chief, its job ends."""
-        runner = ClosureRunner(job, self._device()) if self._job_name == "worker" else None
+        try:
+            serve = self._serve_worker if self._job_name == "worker" else self._serve_store
+            with contextlib.suppress(PeerLostError):
+                serve(frames, job, is_chief)
+        finally:  # after any error: the peer waits without a time limit
+            with self._lock:
+                self._open.discard(frames)
+            frames.close()
+
+    def _serve_worker(self, frames: FrameConnection, job: str, is_chief: bool) -> None:
+        runner = ClosureRunner(job, self._device)
+        try:
+            while is_chief:
+                _answer(frames, runner.handle)
+        finally:
+            runner.close()
+
+    def _serve_store(self, frames: FrameConnection, job: str, is_chief: bool) -> None:
         with self._lock:
             if is_chief:
                 self._stores.setdefault(job, VariableStore())
             store = self._stores.get(job)
-            self._open.add(frames)
         try:
             while store is not None:
-                _answer(frames, store.handle if runner is None else runner.handle)
-        except PeerLostError:
-            pass
+                _answer(frames, store.handle)
         finally:
-            if runner is not None:
-                runner.close()
-            with self._lock:
-                self._open.discard(frames)
-                if is_chief:
+            if is_chief:
+                with self._lock:
                     self._stores.pop(job, None)
-            frames.close()
 
 
 def _answer(frames: FrameConnection, handle: _Handler) -> None:
@@ -213,6 +240,15 @@ def _answer(frames: FrameConnection, handle: _Handler) -> None:
         text = "".join(traceback.format_exception_only(error)).strip()
         answer, results = {"error": text, "kind": type(error).__name__}, ()
     send(frames, answer, results)
+
+
+def _find_device(job: str) -> Any:
+    if job == "worker":
+        return jax.local_devices()[0]
+    try:
+        return jax.local_devices(backend="cpu")[0]
+    except RuntimeError as error:
+        raise RuntimeError(NO_CPU.format(error=error)) from error
 
 
 def _find_task(spec: ClusterSpec, job: str | None, index: int | None) -> tuple[str, int]:

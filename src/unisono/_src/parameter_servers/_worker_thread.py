@@ -82,24 +82,35 @@ class WorkerThread:
         self._thread.join(5)
 
     def _run(self) -> None:
-        while not self._closed.is_set():
-            if self._channel is None and not self._connect():
-                self._closed.wait(_RETRY_SECONDS)
-                continue
-            closure = self._queue.take()
-            if closure is None:
-                return
-            try:
-                self._execute(closure)
-            except PeerLostError as error:
-                self._lose(str(error))
-                self._queue.put_back(closure)
-            except RequestError as error:
-                self._report(closure, error)
-            except BaseException as error:
-                self._queue.fail(closure, error, is_fatal=self._servers.is_lost)
+        closure: Closure | None = None
+        try:
+            while not self._closed.is_set():
+                if self._channel is None and not self._connect():
+                    self._closed.wait(_RETRY_SECONDS)
+                    continue
+                closure = self._queue.take()
+                if closure is None:
+                    break
+                self._run_closure(closure)
+        except BaseException as error:  # nobody else would notice, and `join` would wait for this thread
+            self._queue.fail(closure, error, is_fatal=True)
+        finally:
+            if self._channel is not None:
+                self._channel.close()
+
+    def _run_closure(self, closure: Closure) -> None:
+        try:
+            self._execute(closure)
+        except PeerLostError as error:
+            self._lose(str(error))
+            self._queue.put_back(closure)
+        except RequestError as error:
+            self._report(closure, error)
+        except BaseException as error:
+            self._queue.fail(closure, error, is_fatal=self._servers.is_lost)
 
     def _connect(self) -> bool:
+        channel: Channel | None = None
         try:
             channel = Channel.open(self._address, "chief", self._servers.job)
             channel.request({"type": "servers", "addresses": self._servers.addresses})
@@ -109,6 +120,8 @@ class WorkerThread:
             self._closed.set()
             return False
         except (PeerLostError, RequestError) as error:
+            if channel is not None:
+                channel.close()
             self.reason = str(error)
             self._say_missing()
             self._while_missing()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import jax
@@ -118,7 +117,9 @@ def fit_on_workers(
                 recorder.begin_epoch(epoch, epoch * steps_per_epoch)
             model.reset_metrics()
             every.on_epoch_begin(epoch)
-            logs = _run_epoch(model, coordinator, train_step, iterator, steps_per_epoch, every)
+            logs = _run_epoch(
+                model, coordinator, train_step, iterator, steps_per_epoch, every, steps_before=epoch * steps_per_epoch
+            )
             if validate is not None and keras_hooks.validates_after(model, epoch, validation_freq):
                 with recorder.validation() if recorder else contextlib.nullcontext():
                     logs |= {f"val_{name}": value for name, value in validate(every).items()}
@@ -144,8 +145,13 @@ def _run_epoch(
     iterator: PerWorkerIterator,
     steps: int,
     callbacks: Any,
+    *,
+    steps_before: int,
 ) -> dict[str, Any]:
-    """Schedules the steps of an epoch. Batch hooks are called in order, as the results arrive."""
+    """Schedules the steps of an epoch. Batch hooks are called in order, as the results arrive.
+
+    ``steps_before``: those of earlier epochs. The launcher counts all steps of the run.
+    """
     waiting: list[RemoteValue] = []
     ended, last = 0, {}
 
@@ -155,7 +161,7 @@ def _run_epoch(
             last = remote.fetch()
             callbacks.on_train_batch_end(ended, last)
             ended += 1
-            report_progress("fit", ended)
+            report_progress("fit", steps_before + ended)
 
     ahead = 8 * len(coordinator.strategy.worker_addresses)
     for step in range(steps):
@@ -215,5 +221,5 @@ class _Backup:
         self._manager.close()
         if self._resume.delete_at_end:
             for path in self._manager.checkpoints:
-                remove(Path(path))
+                remove(path)
         count_finished_fit(self._resume)
