@@ -11,6 +11,7 @@ from pathlib import Path
 import jax
 import pytest
 
+from unisono._src.devices import _compilation_cache
 from unisono._src.devices._compilation_cache import (
     remove_oldest,
     report_loaded_programs,
@@ -67,6 +68,16 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "unisono").write_text("a file")
     with pytest.warns(UserWarning, match="not stored for later runs: .*Not a directory|File exists"):
         use_user_cache("gpu", spans_processes=False)
+
+
+def test_old_programs_that_cannot_be_removed_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: Path, max_bytes: int) -> None:
+        raise PermissionError(f"[Errno 13] Permission denied: '{folder}/kernels'")
+
+    monkeypatch.setattr(_compilation_cache, "remove_oldest", fail)
+    with pytest.warns(UserWarning, match="not stored for later runs: .*Permission denied: .*kernels"):
+        use_user_cache("gpu", spans_processes=False)
+    assert jax.config.jax_compilation_cache_dir is None
 
 
 def test_what_was_used_longest_ago_is_removed(tmp_path: Path) -> None:

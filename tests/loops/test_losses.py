@@ -64,9 +64,16 @@ def test_the_average_loss_keeps_the_type_of_the_losses(pair: Strategy, dtype: st
     assert (result.dtype, float(result)) == (dtype, 8.0)
 
 
-def test_weights_that_do_not_fit_the_losses_are_refused(pair: Strategy) -> None:
+def test_weights_in_a_column_belong_to_the_rows(pair: Strategy) -> None:
+    losses, weights = jnp.asarray([1.0, 2.0, 3.0]), jnp.ones((3, 1))
+    found = pair.run(lambda: unisono.nn.compute_average_loss(losses, weights, global_batch_size=3))
+    assert local(pair, found) == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("shape", [(2,), (3, 2), (3, 1, 1)])
+def test_weights_that_do_not_fit_the_losses_are_refused(pair: Strategy, shape: tuple[int, ...]) -> None:
     with pytest.raises((TypeError, ValueError), match="shape"):
-        pair.run(lambda: unisono.nn.compute_average_loss(jnp.ones(3), sample_weight=jnp.ones(2)))
+        pair.run(lambda: unisono.nn.compute_average_loss(jnp.ones(3), sample_weight=jnp.ones(shape)))
 
 
 def test_the_average_loss_of_nothing_is_zero(pair: Strategy) -> None:

@@ -103,6 +103,9 @@ def test_a_plain_value_is_its_own_mean_and_has_no_sum(several: Strategy) -> None
     assert float(several.reduce(MEAN, jnp.asarray(1.5), axis=None)) == 1.5
     with pytest.raises(ValueError, match=r"(?i)sum"):
         several.reduce(SUM, jnp.asarray(1.5), axis=None)
+    assert float(several.reduce(MEAN, np.float32([1, 2]), axis=0)) == 1.5
+    with pytest.raises(ValueError, match=r"(?i)sum"):
+        several.reduce(SUM, np.float32([1, 2]), axis=0)
 
 
 def test_with_one_replica_a_value_is_its_own_sum(alone: Strategy, called: Called) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -308,6 +310,19 @@ def test_other_values_of_the_same_shapes_do_not_trace_again(several: Strategy) -
     assert len(traces) == 1
 
 
+def test_functions_that_use_different_arguments_are_different_programs(pair: Strategy) -> None:
+    x, y = np.float32([0, 1, 2, 3]), np.float32([100, 101, 102, 103])
+    assert local(pair, pair.run(lambda x, y: keras.ops.sum(x), args=(x, y))) == [6.0, 6.0]
+    assert local(pair, pair.run(lambda x, y: keras.ops.sum(y), args=(x, y))) == [406.0, 406.0]
+
+
+def test_an_argument_and_a_variable_of_one_shape_are_different_programs(pair: Strategy) -> None:
+    with pair.scope():
+        first, second = keras.Variable(np.float32(1.0)), keras.Variable(np.float32(2.0))
+    assert local(pair, pair.run(lambda: first + second)) == [3.0, 3.0]
+    assert local(pair, pair.run(lambda x: first + x, args=(np.float32(5),))) == [6.0, 6.0]
+
+
 def test_a_loop_of_python_inside_a_function_runs_each_time(strategy: Strategy) -> None:
     with strategy.scope():
         v = keras.Variable(0.0, aggregation="mean", trainable=False)
@@ -420,3 +435,22 @@ def test_a_model_is_called_with_what_one_replica_has(strategy: Strategy) -> None
     dataset = strategy.experimental_distribute_dataset(unisono.data.Dataset.from_tensor_slices(rows).batch(8))
     parts = [model(x) for batch in dataset for x in strategy.experimental_local_results(batch)]
     np.testing.assert_allclose(np.concatenate(parts), model(rows), rtol=1e-5, atol=1e-5)
+
+
+def test_a_step_that_is_defined_for_every_batch_of_a_host_loop_is_not_kept_for_every_batch(pair: Strategy) -> None:
+    dataset = unisono.data.Dataset.range(8).map(lambda x: jnp.ones((2,)) * x)
+    batches: list[weakref.ref[Any]] = []
+
+    @unisono.function
+    def loop() -> list[float]:
+        totals = []
+        for batch in dataset:
+            batches.append(weakref.ref(batch))
+            result = pair.run(lambda batch=batch: jnp.sum(batch))
+            totals.append(float(pair.reduce("SUM", result, axis=None)))
+        return totals
+
+    with pytest.warns(UserWarning, match="was defined 5 times"):
+        assert loop() == [4.0 * number for number in range(8)]
+    gc.collect()
+    assert [batch() for batch in batches] == [None] * 8

@@ -549,3 +549,13 @@ def test_a_variable_made_outside_of_every_scope_cannot_be_written_inside(several
             called(lambda step=step: several.run(step))()
     mirrored(1).run(lambda: v.assign_add(1.0))
     assert (float(v.numpy()), float(metric.count.numpy())) == (5.0, 0.0)
+
+
+def test_the_values_of_the_replicas_survive_the_next_step(pair: Strategy) -> None:
+    with pair.scope():
+        variable = keras.Variable(1.0)
+    step = unisono.function(lambda: variable.assign_add(1.0))
+    step()
+    before = [*variable.values, *pair.experimental_local_results(variable)]
+    step()
+    assert [float(each) for each in before] == [2.0] * 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,46 @@ def test_with_file_each_worker_reads_its_share_of_the_files(files: list[str], by
 def test_with_off_each_worker_reads_everything_in_batches_of_a_replica() -> None:
     dataset = with_policy(Dataset.range(8).batch(8), AutoShardPolicy.OFF)
     assert read(worker_dataset(dataset, 1, 2, num_replicas=4)) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_a_cache_of_all_files_is_not_read_by_the_workers(files: list[str], tmp_path: Path, in_file: bool) -> None:
+    lines = TextLineDataset(files).cache(str(tmp_path / "cache") if in_file else "")
+    dataset = with_policy(lines.batch(2), AutoShardPolicy.FILE)
+    assert len(read(dataset)) == 10
+    for _ in range(2):
+        shares = [read(worker_dataset(dataset, worker, 2, num_replicas=2)) for worker in (0, 1)]
+        firsts = [{line.decode()[0] for batch in share for line in batch} for share in shares]
+        assert firsts == [{"0", "2", "4"}, {"1", "3"}]
+
+
+@pytest.mark.parametrize("policy", [AutoShardPolicy.FILE, AutoShardPolicy.OFF])
+def test_every_call_shuffles_in_another_order(files: list[str], policy: AutoShardPolicy) -> None:
+    dataset = with_policy(TextLineDataset(files).shuffle(20).batch(2), policy)
+    first, second = (read(worker_dataset(dataset, 0, 2, num_replicas=2)) for _ in range(2))
+    assert first != second
+    assert sorted(chain(*first)) == sorted(chain(*second))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"),
+    [
+        (Dataset.range(64).batch(16).rebatch(8), 2),
+        (Dataset.range(64).batch(16).rebatch(8).map(lambda x: x + 1), 2),
+        (Dataset.range(64).batch(8, drop_remainder=True).batch(16).unbatch(), 2),
+        (Dataset.range(64).batch(8).batch(16).flat_map(Dataset.from_tensor_slices).rebatch([4, 4]), 1),
+    ],
+    ids=["rebatch", "map", "unbatch", "flat-map"],
+)
+def test_the_last_batches_count(dataset: Dataset, expected: int) -> None:
+    part = worker_dataset(with_policy(dataset, AutoShardPolicy.OFF), 0, 2, num_replicas=4)
+    assert {len(batch) for batch in read(part)} == {expected}
+
+
+def test_batches_of_several_sizes_are_refused() -> None:
+    dataset = with_policy(Dataset.range(64).batch(16).rebatch([8, 4]), AutoShardPolicy.OFF)
+    with pytest.raises(ValueError, match="the size of a batch is not known beforehand"):
+        worker_dataset(dataset, 0, 2, num_replicas=4)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,24 @@ def test_the_peers_of_a_worker_that_fails_end_in_time(tmp_path: Path, phase: str
             assert failing.process.returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("where", "code", "expected"),
+    [
+        pytest.param("sys.exit in fit", "no data left", 1, marks=pytest.mark.full),
+        pytest.param("SystemExit in fit", "3", 3, marks=pytest.mark.full),
+        ("between", "3", 3),
+    ],
+)
+def test_a_worker_that_calls_sys_exit_does_not_wait_for_its_peers(
+    tmp_path: Path, where: str, code: str, expected: int
+) -> None:
+    with job(tmp_path, "exiting.py", [where, code], workers=2) as workers:
+        assert finish(workers, 90) == [_LOST, expected], "\n".join(worker.output() for worker in workers)
+        assert "worker 0 at" in workers[0].output()
+        assert "exits because" in workers[0].output()
+        assert code == "3" or code in workers[1].output()
+
+
 @pytest.mark.full
 def test_a_worker_that_fails_ends_also_where_its_disk_is_full(tmp_path: Path) -> None:
     full = {"UNISONO_STATUS": "/dev/full"}

@@ -48,6 +48,8 @@ def use_user_cache(platform: str, *, spans_processes: bool) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         problem = _find_problem(folder)
+        if problem is None:
+            remove_oldest(folder, _MAX_BYTES)
     except OSError as error:
         problem = str(error)
     if problem:
@@ -57,7 +59,6 @@ def use_user_cache(platform: str, *, spans_processes: bool) -> None:
             stacklevel=4,
         )
         return
-    remove_oldest(folder, _MAX_BYTES)
     use_cache(folder)
 
 

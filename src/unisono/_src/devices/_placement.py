@@ -233,9 +233,12 @@ class Placement:
         return jax.tree.map(copy_to_host, gathered)
 
     def replica_values(self, array: jax.Array) -> tuple[jax.Array, ...]:
-        """The whole value of a variable as each replica of this process has it, on the replica's device."""
+        """Copies of the whole value of a variable as each replica of this process has it, on the replica's device.
+
+        Copies, because the parts of ``array`` end with its buffers, which are donated to the next step.
+        """
         if array.is_fully_replicated:
-            return self.local_shards(array)
+            return tuple(jnp.array(shard, copy=True) for shard in self.local_shards(array))
         host = self.fetch(array)
         return tuple(jax.device_put(host, device) for device in self.local_replica_devices)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 import jax
@@ -110,8 +112,13 @@ def _device_memory(device: jax.Device) -> int:
     return int((device.memory_stats() or {}).get("bytes_limit", 0))
 
 
-def _host_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _host_memory(cgroups: Path = Path("/sys/fs/cgroup")) -> int:
+    """That of the machine, or less if this process is in a container with a limit."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # cgroups of version 2 and 1
+        with contextlib.suppress(OSError, ValueError):  # there is no such file, or it says "max"
+            limits.append(int((cgroups / name).read_text()))
+    return min(limits)
 
 
 def set_sequence_padding(lengths: Literal["auto", "off"] | Sequence[int]) -> None:

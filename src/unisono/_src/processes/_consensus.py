@@ -11,7 +11,7 @@ from unisono._src.processes._host_collectives import all_gather_host
 from unisono._src.processes._processes import processes
 
 _SECONDS_BETWEEN_VOTES: Final = 1.0
-_MAX_CALLS_BETWEEN_VOTES: Final = 1000
+_MAX_CALLS_BETWEEN_VOTES: Final = 100  # the next calls may be slower than those that were measured
 
 
 class Consensus:
@@ -22,6 +22,10 @@ class Consensus:
     """
 
     def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """All processes begin calls of another kind, which may take longer: the first of them votes."""
         self._calls = self._calls_left = 0
         self._last_vote = time.monotonic()
 

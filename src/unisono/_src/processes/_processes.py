@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import sys
 import traceback
@@ -17,13 +18,15 @@ from unisono._src.core import read_environment
 from unisono._src.devices import check_jax_not_started
 from unisono._src.processes._progress import report_failure, status_path
 from unisono._src.processes._rendezvous import Rendezvous, bind_address, wait_for_workers
+from unisono._src.processes._script_exit import end_at_once_on_exit
 from unisono_launch.worker import ExitCode
 
 DEFAULT_TIMEOUT_SECONDS: Final = 300.0
 # A worker that is stopped, or whose network is gone, is noticed after this long.
 _HEARTBEAT_SECONDS: Final = 8
-# A worker that has finished waits at its exit for its peers, which may still be writing a checkpoint.
-_SHUTDOWN_SECONDS: Final = 600
+# A worker that has finished waits at its exit for its peers, which may still be writing a checkpoint. JAX 0.10.2 passes
+# this to the chief only; the others wait for five minutes, whatever is given, hence the same here.
+_SHUTDOWN_SECONDS: Final = 300
 
 TOO_LATE = """JAX has already started in this process, without the other workers. A worker has to join them before: make
 the strategy first, directly after the imports, and then arrays, datasets and models."""
@@ -32,15 +35,9 @@ PEER_LOST = """{me} exits because {peers} has ended or cannot be reached ({error
 The cause is in the log of that worker; the traceback of this one is {where}."""
 
 # What the errors of gloo, NCCL and the coordination service about a broken connection contain.
-_BROKEN_CONNECTION: Final = (
-    "Gloo",
-    "gloo/",
-    "NCCL",
-    "heartbeat",
-    "Socket closed",
-    "coordination service",
-    "Connection reset",
-)
+_BROKEN_CONNECTION: Final = re.compile("Gloo|gloo/|NCCL|heartbeat|Socket closed|coordination service|Connection reset")
+# JAX raises a ValueError for XLA's status "unknown", which is what gloo's failures have. Users raise them, too.
+_BROKEN_GLOO: Final = re.compile("[A-Z_]{5,}: .*(Gloo|gloo/)")
 
 UNKNOWN_PROCESSES = """JAX has joined {jax} processes, and Unisono knows of {ours}: each would train with initial values
 and files of its own. Make unisono.MultiWorkerMirroredStrategy() in every process, after jax.distributed.initialize or
@@ -186,6 +183,7 @@ def _exit_at_once_on_errors() -> None:
             os._exit(ExitCode.LOST if is_peer_lost else ExitCode.FAILED)
 
     sys.excepthook = hook
+    end_at_once_on_exit()
 
 
 def _print_lost_peer(error: BaseException, where: str) -> None:
@@ -223,10 +221,9 @@ def _store_traceback(error: BaseException) -> str | None:
 def _is_broken_connection(error: BaseException | None) -> bool:
     """Whether the error, or a cause of it, is what JAX raises when the connection to another process breaks."""
     while error is not None:
-        # JAX raises a ValueError for XLA's status "unknown", which is what gloo's failures have.
-        if isinstance(error, jax.errors.JaxRuntimeError | ValueError) and any(
-            word in str(error) for word in _BROKEN_CONNECTION
-        ):
+        if isinstance(error, jax.errors.JaxRuntimeError) and _BROKEN_CONNECTION.search(str(error)):
+            return True
+        if isinstance(error, ValueError) and _BROKEN_GLOO.match(str(error)):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -14,6 +14,7 @@ NOT_REPORTED = (
 )
 
 _last_step = 0
+_reports = 0
 
 
 def report_progress(phase: str, step: int) -> None:
@@ -21,12 +22,18 @@ def report_progress(phase: str, step: int) -> None:
 
     A disk that is full costs the launcher this report, not the user the training.
     """
-    global _last_step
+    global _last_step, _reports
     _last_step = step
+    _reports += 1
     try:
         _write(phase, step)
     except OSError as error:
         warn_user(NOT_REPORTED.format(error=error))
+
+
+def count_reports() -> int:
+    """How often progress was reported, whether or not a launcher watches."""
+    return _reports
 
 
 def report_failure() -> None:

@@ -9,9 +9,22 @@ from __future__ import annotations
 
 import dataclasses
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.plans import ArraySlices, AutoShardPolicy, FileSource, Plan, flatten, map_leaves
+from unisono._src.data.plans import (
+    ArraySlices,
+    AutoShardPolicy,
+    FileCache,
+    FileSource,
+    GroupByWindow,
+    Interleave,
+    Operation,
+    Plan,
+    Unbatch,
+    flatten,
+    map_leaves,
+)
 
 NO_FILES = """auto_shard_policy is FILE, and the data does not come from files: {dataset}.
 Use AutoShardPolicy.DATA, or begin with TFRecordDataset, TextLineDataset or Dataset.list_files."""
@@ -26,6 +39,11 @@ NOT_DIVISIBLE = """auto_shard_policy is {policy}, and a global batch of {size} r
 replicas. Use AutoShardPolicy.DATA, or another batch size."""
 
 
+_GIVE_OTHER_ELEMENTS = (Unbatch, Interleave, GroupByWindow)
+
+_parts: WeakKeyDictionary[Dataset, dict[tuple[Any, ...], Dataset]] = WeakKeyDictionary()
+
+
 def reads_per_worker_data(dataset: Dataset) -> bool:
     """Whether each worker reads its own data, rather than its part of global batches that all workers read."""
     policy = dataset.options().experimental_distribute.auto_shard_policy
@@ -33,7 +51,18 @@ def reads_per_worker_data(dataset: Dataset) -> bool:
 
 
 def worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas: int) -> Dataset:
-    """What one worker reads, in batches of one replica."""
+    """What one worker reads, in batches of one replica.
+
+    Returns the same object every time, so that its passes continue to be numbered and shuffle differently.
+    """
+    parts = _parts.setdefault(dataset, {})
+    key = (dataset.plan, worker, num_workers, num_replicas)  # a dataset that is resumed gets another plan
+    if key not in parts:
+        parts[key] = _make_worker_dataset(dataset, worker, num_workers, num_replicas)
+    return parts[key]
+
+
+def _make_worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas: int) -> Dataset:
     policy = dataset.options().experimental_distribute.auto_shard_policy
     size = _batch_size(dataset, policy)
     if size % num_replicas:
@@ -46,9 +75,10 @@ def worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas
 def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
     """The size of a full batch: the last one may be smaller, so that it cannot be read from shapes."""
     for operation in reversed(dataset.plan.operations):
-        size: Any = getattr(operation, "batch_size", None)
-        if isinstance(size, int):
-            return size
+        if operation.full_batch_size is not None:
+            return operation.full_batch_size
+        if operation.makes_batches or isinstance(operation, _GIVE_OTHER_ELEMENTS):
+            break
     spec = dataset.inferred_element_spec
     first = next((leaf for leaf in flatten(spec) if leaf is not None), None)
     if first is None or not first.shape or first.shape[0] is None:
@@ -68,4 +98,13 @@ def _with_files_of_worker(plan: Plan, dataset: Dataset, worker: int, num_workers
         raise ValueError(NO_FILES.format(dataset=dataset))
     if num_files < num_workers:
         raise ValueError(TOO_FEW.format(files=num_files, workers=num_workers))
-    return dataclasses.replace(plan, source=part)
+    own = f"{worker}-of-{num_workers}"
+    return Plan(part, tuple(_with_own_cache(operation, own) for operation in plan.operations))
+
+
+def _with_own_cache(operation: Operation, own: str) -> Operation:
+    """Without the elements that a cache has of all files; what it stores in a file has the suffix ``own``."""
+    if isinstance(operation, FileCache):
+        path = operation.path
+        return dataclasses.replace(operation, path=path.with_name(f"{path.name}-{own}"))
+    return operation.without_memory()

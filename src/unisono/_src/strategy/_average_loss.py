@@ -15,6 +15,9 @@ CROSS_REPLICA = """`{name}` was called where code runs once for all replicas. Ca
 NO_ROWS = """compute_average_loss: expected a loss for each row of the batch, got a single number.
 Make the loss with reduction="none"; a number that is averaged already cannot be averaged again."""
 
+WEIGHT_SHAPE = """compute_average_loss: sample_weight has the shape {weight}, and the losses have {loss}.
+Expected one weight for each row: an array with as many rows, and no more dimensions than the losses."""
+
 
 def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
     """The sum of the losses of this replica's rows, divided by the size of the global batch, so that the sum over
@@ -37,8 +40,7 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
         raise ValueError(NO_ROWS)
     dtype = loss.dtype
     if sample_weight is not None:
-        weight = jnp.asarray(sample_weight, dtype)
-        loss = loss * jnp.reshape(weight, weight.shape + (1,) * (loss.ndim - weight.ndim))
+        loss = loss * _fit_weights(jnp.asarray(sample_weight, dtype), loss)
     if global_batch_size is None:
         global_batch_size = replica.num_replicas_in_sync * loss.shape[0]
     size = _check_batch_size(global_batch_size)
@@ -58,6 +60,15 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     if replica is None:
         raise RuntimeError(CROSS_REPLICA.format(name="scale_regularization_loss"))
     return jnp.sum(jnp.asarray(regularization_loss)) / replica.num_replicas_in_sync
+
+
+def _fit_weights(weight: Any, loss: Any) -> Any:
+    """The weights in the rank of the losses, so that each belongs to a row."""
+    if weight.ndim == loss.ndim + 1 and weight.shape[-1] == 1:
+        return weight[..., 0]
+    if weight.ndim > loss.ndim:
+        raise ValueError(WEIGHT_SHAPE.format(weight=weight.shape, loss=loss.shape))
+    return jnp.reshape(weight, weight.shape + (1,) * (loss.ndim - weight.ndim))
 
 
 def _check_batch_size(size: Any) -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.plans import flatten
+from unisono._src.data.plans import Nest, flatten, unflatten
 from unisono._src.devices import Placement
-from unisono._src.processes import processes
+from unisono._src.processes import all_gather_json, processes
+from unisono._src.replicas.values import PerReplica, check_alike
 from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
 from unisono._src.strategy._distributed_dataset import DistributedDataset
 from unisono._src.strategy._distribution import AssignBatches, BatchDistribution, SplitRows
@@ -70,7 +73,30 @@ def _assign_batches(placement: Placement, dataset: Dataset, options: InputOption
 def distribute_values(placement: Placement, value_fn: Callable[[ValueContext], Any]) -> Any:
     """What a function returns for each replica, on its device."""
     number = placement.num_replicas
-    return ReplicaSender(placement).send([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
+    sent = ReplicaSender(placement).send([value_fn(ValueContext(i, number)) for i in placement.local_replicas])
+    return _combine_values(placement, sent) if placement.spans_processes else sent
+
+
+def _combine_values(placement: Placement, local: Nest) -> Nest:
+    """Arrays of all processes: only together do these know whether the replicas have equally many rows. An error is
+    raised on all of them."""
+    assembler, combined = GlobalStepAssembler(placement, lambda: None), []
+    leaves = flatten(local)
+    for leaf, *everywhere in zip(leaves, *all_gather_json([_describe(each) for each in leaves]), strict=True):
+        is_array = None not in everywhere
+        if is_array:
+            replicas = [replica for process in everywhere for replica in process]
+            check_alike([tuple(shape) for shape, _ in replicas], [dtype for _, dtype in replicas])
+        combined.append(assembler.combine(leaf) if is_array else leaf)
+    return unflatten(local, combined)
+
+
+def _describe(leaf: Any) -> list[list[Any]] | None:
+    """Shape and dtype of each value; None for what no device can have."""
+    values = leaf.values if isinstance(leaf, PerReplica) else (leaf,)
+    if not all(isinstance(value, jax.Array) for value in values):
+        return None
+    return [[value.shape, value.dtype.name] for value in values]
 
 
 def _replica_sender(placement: Placement, options: InputOptions) -> ReplicaSender:

@@ -98,9 +98,9 @@ class SplitRows(BatchDistribution):
         num_rows = self._num_rows(batch)
         share = -(-num_rows // num_replicas)
         slices = [slice(index * share, (index + 1) * share) for index in range(num_replicas)]
-        if num_rows and num_rows % num_replicas == 0:
+        if num_rows % num_replicas == 0:
             return self.replicas.send_rows(batch, slices)
-        if self.replicas.placement.spans_processes and num_rows:
+        if self.replicas.placement.spans_processes:
             return self.replicas.send_unsplit(batch, slices)
         return self.replicas.send([map_leaves(partial(_take_rows, rows), batch) for rows in slices])
 

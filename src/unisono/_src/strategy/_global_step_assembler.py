@@ -8,10 +8,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from unisono._src.data.plans import Nest, flatten, map_leaves, unflatten
+from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves, unflatten
 from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_host, processes
-from unisono._src.replicas.values import PerReplica, Separate, Unsplit, as_program_input
+from unisono._src.replicas.values import (
+    PerReplica,
+    Separate,
+    Unsplit,
+    as_program_input,
+    is_host_only,
+)
+from unisono._src.strategy._host_rows import gather_host_rows
 
 NO_SHAPE = """{name} has no data at all, and the shapes of its elements are not known without one: {spec}.
 Give every worker at least one element."""
@@ -34,7 +41,7 @@ class GlobalStepAssembler:
 
     def combine(self, local: Nest) -> Nest | None:
         """The next step of all processes. ``local`` has a value for each replica of this process, or is None at the
-        end of this process's data. Returns None when all processes are at their end."""
+        end of this process's data. Returns None when all processes are at their end. Text stays on the host."""
         has_data, row_counts = self._gather_row_counts(local)
         if not has_data.any():
             return None
@@ -53,22 +60,25 @@ class GlobalStepAssembler:
         """For each process, whether it has data, and how many rows each of its replicas has."""
         gathered = all_gather_host(np.array([local is not None, *self._row_counts(local)], np.int64))
         if local is not None:
-            self._empty = map_leaves(_drop_rows, local)
+            self._empty = map_leaves(_empty_like, local)
         return gathered[:, 0], gathered[:, 1:]
 
     def _row_counts(self, local: Nest) -> list[int]:
         first = next((leaf for leaf in flatten(local) if leaf is not None), None) if local is not None else None
         if first is None:
             return [0] * len(self._placement.local_replicas)
-        return [np.shape(value)[0] if np.ndim(value) else 1 for value in _values(first)]
+        return [np.shape(value)[0] if np.ndim(value) else 1 for value in first.values]
 
     def _as_sharded(self, leaf: Any) -> Any:
-        if leaf is None:
-            return None
-        value = leaf if isinstance(leaf, PerReplica) else PerReplica.from_storage(Separate((leaf,), self._placement))
-        return PerReplica.from_storage(as_program_input(value, self._placement))
+        if leaf is None or all(isinstance(value, np.ndarray) and is_host_only(value.dtype) for value in leaf.values):
+            return leaf
+        return PerReplica.from_storage(as_program_input(leaf, self._placement))
 
     def _as_unsplit(self, leaf: Any, row_counts: tuple[int, ...]) -> PerReplica:
+        if is_host_only(leaf.dtype):
+            parts = np.split(leaf, np.cumsum(row_counts)[:-1])
+            local = tuple(parts[number] for number in self._placement.local_replicas)
+            return PerReplica.from_storage(Separate(local, self._placement))
         copies = self._placement.place_replicated(leaf)
         return PerReplica.from_storage(Unsplit(copies, row_counts, self._placement, is_batch=True))
 
@@ -77,14 +87,8 @@ class GlobalStepAssembler:
         if local is None and self._empty is None:
             self._empty = self._empty_from_spec()
         own = self._empty if local is None else map_leaves(_concatenate_rows, local)
-        leaves = [None if leaf is None else self._gather_leaf(leaf, counts) for leaf in flatten(own)]
-        return unflatten(own, leaves)
-
-    def _gather_leaf(self, leaf: Any, counts: np.ndarray[Any, Any]) -> Any:
-        padded = np.zeros((int(counts.max()), *leaf.shape[1:]), leaf.dtype)
-        padded[: len(leaf)] = leaf
-        gathered = all_gather_host(padded)
-        return np.concatenate([rows[:count] for rows, count in zip(gathered, counts, strict=True)])
+        every = [None if leaf is None else gather_host_rows(leaf, counts.tolist()) for leaf in flatten(own)]
+        return unflatten(own, every)
 
     def _empty_from_spec(self) -> Nest:
         spec = self._element_spec()
@@ -95,20 +99,23 @@ class GlobalStepAssembler:
             if None in leaf.shape[1:]:
                 me = processes()
                 raise ValueError(NO_SHAPE.format(name=me.names[me.index], spec=spec))
-            return np.zeros((0, *leaf.shape[1:]), jax.dtypes.canonicalize_dtype(leaf.dtype))
+            dtype = leaf.dtype if is_host_only(leaf.dtype) else jax.dtypes.canonicalize_dtype(leaf.dtype)
+            return np.zeros((0, *leaf.shape[1:]), dtype)
 
         return map_leaves(make_empty, spec)
-
-
-def _values(leaf: Any) -> tuple[Any, ...]:
-    return leaf.values if isinstance(leaf, PerReplica) else (leaf,)
 
 
 def _concatenate_rows(leaf: Any) -> Any:
     if leaf is None:
         return None
-    return np.concatenate([np.atleast_1d(np.asarray(value)) for value in _values(leaf)])
+    return np.concatenate([np.atleast_1d(np.asarray(value)) for value in leaf.values])
 
 
-def _drop_rows(leaf: Any) -> Any:
-    return None if leaf is None else _concatenate_rows(leaf)[:0]
+def _empty_like(leaf: Any) -> Any:
+    """No rows, in the shape and dtype of the first value, which is not copied from its device."""
+    if leaf is None:
+        return None
+    first = leaf.values[0]
+    if isinstance(first, CompositeLeaf):
+        return np.zeros(0, object)
+    return np.zeros((0, *np.shape(first)[1:]), first.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,17 +14,21 @@ import numpy as np
 
 from unisono._src.devices import Placement
 from unisono._src.jax_hooks import uncommit
+from unisono._src.processes import all_gather_json
 from unisono._src.replicas import context
 from unisono._src.replicas.context import Replica
 from unisono._src.replicas.values import (
     DistributedValues,
     PerReplica,
+    Separate,
     Sharded,
     Unsplit,
     apply_packed,
     as_program_input,
     flatten_with_none,
+    is_host_only,
 )
+from unisono._src.strategy._host_rows import gather_host_rows
 
 INSIDE_REPLICA = """`{method}` was called inside a function that runs on one replica, which has no values of other
 replicas. There, write unisono.get_replica_context().{instead}(...)."""
@@ -113,7 +117,7 @@ def _reduce_leaf(placement: Placement, operation: ReduceOp, leaf: Any, axis: Any
     if isinstance(leaf, keras.Variable):
         leaf = leaf.value
     if not isinstance(leaf, PerReplica):
-        if placement.num_replicas > 1 and operation is ReduceOp.SUM and axis is None and not _is_zero(leaf):
+        if placement.num_replicas > 1 and operation is ReduceOp.SUM and not _is_zero(leaf):
             raise ValueError(NOT_DISTRIBUTED.format(value=leaf))
         return leaf if axis is None else _reducer(operation, axis)(jnp.asarray(leaf))
     storage = as_program_input(leaf, placement)
@@ -157,20 +161,46 @@ def _gather_leaf(placement: Placement, leaf: Any, axis: int) -> Any:
         if placement.num_replicas > 1:
             return jnp.concatenate([jnp.asarray(leaf)] * placement.num_replicas, axis)
         return leaf
-    values = leaf.values
-    shapes = [np.shape(value) for value in values]
-    if any(shape == () for shape in shapes):
-        raise ValueError(NO_DIMENSION)
-    if len({(len(shape), *shape[:axis], *shape[axis:][1:]) for shape in shapes}) > 1:
-        raise ValueError(UNLIKE_SHAPES.format(shapes=shapes, axis=axis))
     storage = leaf.storage
+    if isinstance(storage, Separate) and placement.spans_processes:
+        return _as_result(_gather_from_processes(storage.values, axis), placement)
+    values = storage.all_values if isinstance(storage, Unsplit) else storage.values
+    _check_shapes([np.shape(value) for value in values], axis)
     if isinstance(storage, Unsplit) and storage.has_rows and axis == 0:
         return storage.value
     if isinstance(storage, Sharded):
         return _gather_program(axis, storage.num_replicas, placement)(storage.array)
     if any(isinstance(value, jax.core.Tracer) for value in values):
         return jnp.concatenate(values, axis)
-    return jax.device_put(np.concatenate([np.asarray(value) for value in values], axis), placement.replicated)
+    return _as_result(np.concatenate([np.asarray(value) for value in values], axis), placement)
+
+
+def _gather_from_processes(values: Sequence[Any], axis: int) -> np.ndarray[Any, Any]:
+    """Each process has the values of its own replicas, on the host or on its devices."""
+    own = [np.asarray(value) for value in values]
+    described = all_gather_json([(value.shape, value.dtype.name) for value in own])
+    replicas = [replica for process in described for replica in process]
+    _check_shapes([tuple(shape) for shape, _ in replicas], axis)
+    rows = np.moveaxis(np.concatenate(own, axis), axis, 0)
+    if rows.dtype.kind not in "OSU":
+        rows = rows.astype(np.result_type(*(np.dtype(name) for _, name in replicas)), copy=False)
+    counts = [sum(shape[axis] for shape, _ in process) for process in described]
+    return np.moveaxis(gather_host_rows(rows, counts), 0, axis)
+
+
+def _check_shapes(shapes: list[tuple[int, ...]], axis: int) -> None:
+    if any(shape == () for shape in shapes):
+        raise ValueError(NO_DIMENSION)
+    if len({(len(shape), *shape[:axis], *shape[axis:][1:]) for shape in shapes}) > 1:
+        raise ValueError(UNLIKE_SHAPES.format(shapes=shapes, axis=axis))
+
+
+def _as_result(host: np.ndarray[Any, Any], placement: Placement) -> Any:
+    """The array on every device; text stays on the host."""
+    if is_host_only(host.dtype):
+        return host
+    with jax.ensure_compile_time_eval():  # values from outside may be gathered while a function is traced
+        return placement.place_replicated(host)
 
 
 @functools.lru_cache(64)

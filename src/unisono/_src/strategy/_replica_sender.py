@@ -44,7 +44,7 @@ class ReplicaSender:
         return self.placement.local_replicas
 
     def send(self, nests: Sequence[Nest]) -> Nest:
-        """Sends each replica its nest: one nest of PerReplica, or the nest itself if there is one replica."""
+        """Sends each replica its nest: one nest of PerReplica, or the nest itself if there is one replica in all."""
         if self.on_host:
             return regroup(nests, self.placement)
         return regroup(put_on_devices(nests, self.placement.local_replica_devices), self.placement)

@@ -253,7 +253,7 @@ class _ReplicaProgram:
             if leaf is None:
                 return None
             if not isinstance(leaf, jax.Array):
-                return PerReplica([leaf] * placement.num_replicas)
+                return PerReplica([leaf] * len(placement.local_replicas))
             array, total = next(remaining)
             return PerReplica.from_storage(Sharded(array, leaf.ndim == 0, placement, total))
 

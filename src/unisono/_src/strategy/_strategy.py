@@ -117,6 +117,8 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn: Callable[[ValueContext], Any]) -> Any:
         """`value_fn(context)` for each replica, as one PerReplica; with one replica the value itself.
 
+        A worker calls `value_fn` for its own replicas. All workers have to call this method: they compare the shapes.
+
         >>> import unisono
         >>> strategy = unisono.MirroredStrategy(["cpu:0"])
         >>> strategy.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group)

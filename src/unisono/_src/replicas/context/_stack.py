@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from unisono._src.devices import Placement, check_not_forked
+from unisono._src.processes import note_exit
 from unisono._src.replicas.context._replica import Replica
 
 
@@ -88,7 +89,11 @@ def enter_strategy(strategy: HasPlacement) -> Iterator[None]:
             "Make variables before, or let layers make theirs when they are called: these belong to the strategy."
         )
     with _push(strategy):
-        yield
+        try:
+            yield
+        except SystemExit as exit_:
+            note_exit(exit_.code)
+            raise
 
 
 @contextlib.contextmanager

@@ -6,5 +6,5 @@ from unisono._src.replicas.values._packing import apply_packed
 from unisono._src.replicas.values._per_replica import (
     DistributedValues, PerReplica, PerReplicaSpec, flatten_with_none, regroup,
 )
-from unisono._src.replicas.values._program_input import as_program_input, fits_one_program
+from unisono._src.replicas.values._program_input import as_program_input, check_alike, fits_one_program
 from unisono._src.replicas.values._storage import Separate, Sharded, Storage, Unsplit

@@ -88,10 +88,10 @@ class PerReplicaSpec:
 
 
 def regroup(nests: Sequence[Nest], placement: Placement | None = None) -> Nest:
-    """One nest whose leaves are PerReplica, from one nest for each replica. A single nest is returned as it is.
+    """One nest whose leaves are PerReplica, from one nest for each replica of this process.
 
-    The nests have equal structure. A leaf that is None on every replica stays None. ``placement`` has the devices of
-    the replicas.
+    The nest of a single replica is returned as it is, unless other processes have more replicas. The nests have equal
+    structure. A leaf that is None on every replica stays None. ``placement`` has the devices of the replicas.
 
     >>> regroup([{"x": 1, "y": None}, {"x": 2, "y": None}])
     {'x': PerReplica:{
@@ -101,7 +101,7 @@ def regroup(nests: Sequence[Nest], placement: Placement | None = None) -> Nest:
     >>> regroup([{"x": 1}])
     {'x': 1}
     """
-    if len(nests) == 1:
+    if len(nests) == 1 and (placement is None or placement.num_replicas == 1):
         return nests[0]
     columns = zip(*map(flatten, nests), strict=True)
     leaves = [

@@ -98,6 +98,10 @@ def _check(values: list[Any], placement: Placement) -> None:
         )
     if any(is_host_only(leaf.dtype) for leaf in values):
         raise TypeError(_NO_ARRAYS.format(values=values))
-    shapes, dtypes = [leaf.shape for leaf in values], [str(leaf.dtype) for leaf in values]
+    check_alike([leaf.shape for leaf in values], [str(leaf.dtype) for leaf in values])
+
+
+def check_alike(shapes: list[tuple[int, ...]], dtypes: list[str]) -> None:
+    """Raises if values of these shapes and dtypes, one for each replica, differ in more than their number of rows."""
     if len(set(dtypes)) > 1 or not _differ_in_rows_only(shapes):
         raise ValueError(_UNLIKE.format(shapes=shapes, dtypes=dtypes))

@@ -83,16 +83,20 @@ class Unsplit:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """For each replica its rows, if the value has as many as the batch. Otherwise the whole value for the first
-        replica and zeros for the rest, so that their sum is the value."""
+        """The value of each replica of this process."""
+        every = self.all_values
+        if not self.placement.spans_processes:
+            return every
+        return tuple(every[number] for number in self.placement.local_replicas)
+
+    @property
+    def all_values(self) -> tuple[Any, ...]:
+        """For each replica of all processes its rows, if the value has as many as the batch. Otherwise the whole value
+        for the first replica and zeros for the rest, so that their sum is the value."""
         if self.has_rows:
             ends = np.cumsum((0, *self.row_counts))
-            every = [self.value[begin:end] for begin, end in pairwise(ends)]
-        else:
-            every = [self.value, *[jnp.zeros_like(self.value)] * (len(self.row_counts) - 1)]
-        if not self.placement.spans_processes:
-            return tuple(every)
-        return tuple(every[number] for number in self.placement.local_replicas)
+            return tuple(self.value[begin:end] for begin, end in pairwise(ends))
+        return (self.value, *[jnp.zeros_like(self.value)] * (len(self.row_counts) - 1))
 
     @property
     def has_rows(self) -> bool:
