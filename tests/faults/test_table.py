@@ -12,7 +12,6 @@ from tests.faults._cells import CELLS, KINDS, MOMENTS, QUICK, VICTIMS, Fault
 from tests.faults._jobs import result_of, run_to_the_end, said
 from tests.faults._steps import attempts_of, steps_run_twice
 
-
 # `make test-all` tries every eighth, so that it ends within the hour; `make faults` tries all.
 _SAMPLING: Final = 8
 

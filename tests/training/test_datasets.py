@@ -169,3 +169,19 @@ def test_a_stream_without_end_needs_steps_per_epoch(pair: Any) -> None:
 def test_a_dataset_of_single_elements_is_refused_by_its_plan(pair: Any) -> None:
     with pytest.raises(ValueError, match=r"yields single elements.*\n.*\.batch\(global_batch_size\)"):
         trained(pair, Dataset.from_tensor_slices((X, Y)).shuffle(5))
+
+
+def test_single_elements_of_a_function_are_refused_once_the_first_was_read(pair: Any) -> None:
+    with pytest.raises(ValueError, match="yields single elements"):
+        trained(pair, Dataset.from_generator(lambda: ((x, np.float32(1)) for x in X)))
+
+
+def test_rows_that_are_batches_need_no_batch(pair: Any) -> None:
+    batches = Dataset.from_tensor_slices((X.reshape(2, 11, 4), Y.reshape(2, 11, 1)))
+    expected = trained(pair, Dataset.from_tensor_slices((X, Y)).batch(11))
+    for found, wanted in zip(trained(pair, batches).get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_one_weight_for_all_rows_is_no_single_element(pair: Any) -> None:
+    assert trained(pair, Dataset.from_tensors((X, Y, np.float32(0.5)))).optimizer.iterations == 2

@@ -38,6 +38,20 @@ def test_predict_gives_every_row_once_and_in_order(make_model: Make, xy: XY, row
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("hook", ["on_predict_begin", "on_predict_batch_end"])
+def test_predict_that_is_stopped_gives_the_first_batches_as_keras_does(make_model: Make, xy: XY, hook: str) -> None:
+    class Stop(keras.callbacks.Callback):
+        pass
+
+    def stop(self: Any, *_: Any, **__: Any) -> None:
+        self.model.stop_predicting = True
+
+    setattr(Stop, hook, stop)
+    stopped = make_model().predict(xy[0], batch_size=4, verbose=0, callbacks=[Stop()])
+    assert stopped.shape == (4, 1)
+
+
+@pytest.mark.slow
 def test_predict_keeps_the_nest_of_the_outputs(pair: Strategy) -> None:
     with pair.scope():
         x = keras.Input((3,))

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.processes import Preempted
+from unisono._src.processes import Consensus, Preempted
 from unisono._src.training import Resume
 from unisono._src.training import _resume as resume_module
 from unisono.checkpoint import EveryEpoch, EverySteps, request_preemption
@@ -311,6 +311,34 @@ def test_the_beginning_of_an_epoch_sees_the_restored_weights_and_changes_nothing
     assert_same(whole, again)
 
 
+def test_a_metric_with_a_value_for_each_class_is_resumed_within_an_epoch(
+    tmp_path: Path, new_process: Callable[[], None]
+) -> None:
+    """`F1Score` logs an array."""
+    labels = keras.utils.to_categorical(Y, 3)
+    compiled = {"loss": "categorical_crossentropy"}
+    data: dict[str, Any] = {"x": X, "y": labels, "batch_size": 8, "epochs": 2, "verbose": 0, "shuffle": False}
+    whole, broken, again = (new_model(**compiled, metrics=[keras.metrics.F1Score()]) for _ in range(3))
+    resume = Resume(tmp_path / "run", policy=EverySteps(6))  # that of the last step of an epoch, which ends again
+    whole.fit(**data)
+    with pytest.raises(InterruptedHereError):
+        broken.fit(**data, resume=resume, callbacks=[Interrupt(hook="epoch_end", epoch=0)])
+    new_process()
+    again.fit(**data, resume=resume)
+    np.testing.assert_array_equal(whole.history.history["f1_score"], again.history.history["f1_score"])
+
+
+def test_every_epoch_and_every_validation_begins_with_a_vote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls may take much longer than those from which the next vote was computed."""
+    hooks: list[str] = []
+    restart = Consensus.restart
+    monkeypatch.setattr(Consensus, "restart", lambda self: (hooks.append("vote"), restart(self))[1])
+    record = keras.callbacks.LambdaCallback(on_epoch_begin=lambda *_: hooks.append("epoch"))
+    record.on_test_begin = lambda logs=None: hooks.append("validation")
+    new_model().fit(X, Y, epochs=2, validation_data=(X, Y), verbose=0, resume=tmp_path / "run", callbacks=[record])
+    assert hooks == ["vote", *["epoch", "vote", "vote", "validation"] * 2]
+
+
 def test_training_that_has_finished_is_not_run_again(tmp_path: Path, new_process: Callable[[], None]) -> None:
     first, second = new_model(), new_model()
     seed()
@@ -319,6 +347,26 @@ def test_training_that_has_finished_is_not_run_again(tmp_path: Path, new_process
     history = second.fit(**arrays(), epochs=2, verbose=0, resume=tmp_path / "run")
     assert_same(first, second)
     assert history.epoch == [0, 1]
+
+
+@pytest.mark.parametrize("data", [within_batches, rows], ids=["shuffle within batches", "dataset, stopped early"])
+def test_a_second_fit_after_one_that_had_finished_gets_the_same_batches(
+    data: Callable[[], dict[str, Any]], tmp_path: Path, new_process: Callable[[], None]
+) -> None:
+    class StopEarly(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            self.model.stop_training = epoch == 1 and data is rows
+
+    def run_script() -> Any:
+        new_process()
+        model = new_model()
+        seed()
+        given = data()
+        model.fit(**given, epochs=3, verbose=0, resume=tmp_path / "run", callbacks=[StopEarly()])
+        model.fit(**given, epochs=1, verbose=0)
+        return model
+
+    assert_same(run_script(), run_script())
 
 
 def test_more_epochs_than_before_continue_from_the_end(tmp_path: Path, new_process: Callable[[], None]) -> None:

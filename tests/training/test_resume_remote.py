@@ -18,8 +18,10 @@ import unisono.tf as tf
 from tests.object_store import FOLDER_VARIABLE
 from tests.training.test_resume import Interrupt, InterruptedHereError, X, Y, assert_same, new_model, seed
 from tests.workers._job import finish, job
+from unisono._src.devices import user_cache_folder
 from unisono._src.state.store import CheckpointSeries, load
 from unisono._src.training import _resume as resume_module
+from unisono._src.training._fit_on_workers import _Backup
 from unisono.callbacks import ModelCheckpoint
 from unisono.checkpoint import Checkpoint, CheckpointManager, EverySteps, latest_checkpoint
 
@@ -83,6 +85,21 @@ def test_backup_and_restore_takes_a_url_and_deletes_its_checkpoints(
     new_process()
     model.fit(X, Y, batch_size=8, epochs=2, verbose=0, callbacks=[backup])
     assert os.listdir(store) == []
+
+
+@pytest.mark.parametrize("root", [ROOT, "memory://bucket/runs"])
+def test_checkpoints_of_a_training_with_parameter_servers_are_deleted_at_its_end(root: str) -> None:
+    backup = _Backup(new_model(), unisono.Resume(f"{root}/servers", delete_at_end=True))
+    backup.save(1)
+    series = CheckpointSeries(f"{root}/servers/checkpoints/fit-1")
+    assert series.steps() == [1]
+    backup.finish()
+    assert series.steps() == []
+
+
+def test_compiled_programs_of_a_run_are_not_in_the_cache_whose_oldest_are_removed() -> None:
+    folder = resume_module.programs_folder(unisono.Resume(f"{ROOT}/mnist"))
+    assert not folder.is_relative_to(user_cache_folder())
 
 
 @pytest.mark.parametrize("root", [ROOT, "memory://bucket/runs"])

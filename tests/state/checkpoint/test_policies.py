@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unisono._src.state.checkpoint._retention import newest_of_each_mark
+from unisono._src.state.checkpoint._retention import RetentionRecord, newest_of_each_mark
 from unisono.checkpoint import AnyOf, Best, EveryEpoch, EverySeconds, EverySteps, Progress, SavePolicy
 
 
@@ -47,11 +47,47 @@ def test_is_due(policy: SavePolicy, progress: Progress, due: bool) -> None:
     assert policy.due(progress) is due
 
 
-@pytest.mark.parametrize("monitor", ["val_accuracy", "auc_1", "val_precision", "binary_io_u", "recall"])
+@pytest.mark.parametrize(
+    "monitor",
+    [
+        "val_accuracy",
+        "auc_1",
+        "val_precision",
+        "binary_io_u",
+        "recall",
+        "val_acc",
+        "f1_score",
+        "val_f1score",
+        "mean_iou",
+        "r2_score",
+        "acc@5",
+        "aucpr",
+        "Accuracy",
+    ],
+)
 def test_auto_knows_what_is_better_when_larger(monitor: str) -> None:
     logs: Any = [{monitor: 0.5}, {monitor: 0.6}]
     progress = Progress(step=2, saved_step=0, seconds=0, epochs=2, logs=logs[1], earlier=logs[:1])
     assert Best(monitor).due(progress)
+
+
+@pytest.mark.parametrize(
+    "monitor", ["val_acceleration_loss", "val_accuracy_loss", "previous_count", "recall_error", "sauce"]
+)
+def test_auto_reads_whole_words(monitor: str) -> None:
+    logs: Any = [{monitor: 0.5}, {monitor: 0.6}]
+    progress = Progress(step=2, saved_step=0, seconds=0, epochs=2, logs=logs[1], earlier=logs[:1])
+    assert not Best(monitor).due(progress)
+
+
+def test_a_record_that_was_given_to_a_writer_does_not_change() -> None:
+    """In the background it is written while the next epochs add their logs."""
+    record = RetentionRecord(logs=[{"loss": 1.0}])
+    given = record.to_json()
+    record.logs.append({"loss": 0.5})
+    record.note(2, "best loss")
+    assert given["logs"] == [{"loss": 1.0}]
+    assert given["marks"] == {}
 
 
 def test_the_best_is_worth_keeping_and_nothing_else_is() -> None:

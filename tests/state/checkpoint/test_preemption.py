@@ -52,6 +52,30 @@ def test_a_loop_that_receives_sigterm_saves_and_exits_with_75(variable: Any, tmp
     assert float(again) == 10, "no step was lost, and none was run twice"
 
 
+@pytest.mark.parametrize("first", ["signal", "request"])
+def test_a_signal_while_it_saves_does_not_cost_the_checkpoint(first: str, variable: Any, tmp_path: Path) -> None:
+    received: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
+    try:
+        manager = CheckpointManager(Checkpoint(variable=variable), tmp_path / "ckpt", max_to_keep=1)
+
+        def save() -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            manager.save(check_interval=False)
+
+        handler = PreemptionCheckpointHandler(None, manager, termination_config=TerminationConfig(save_fn=save))
+        if first == "request":
+            request_preemption()
+        with pytest.raises(Preempted):
+            loop(handler, variable, 10, told_in=0 if first == "signal" else None)
+        assert received == []
+        assert len(manager.checkpoints) == 1
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert received == [signal.SIGTERM], "it listens no more"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_a_manager_serves_too(variable: Any, tmp_path: Path) -> None:
     manager = CheckpointManager(Checkpoint(variable=variable), tmp_path / "ckpt", max_to_keep=3)
     handler = PreemptionCheckpointHandler(None, manager)

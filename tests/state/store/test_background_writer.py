@@ -137,7 +137,23 @@ raise ValueError("the training failed")
 def test_an_error_that_was_not_raised_is_printed_at_exit(child):
     process = child("def job(): raise ValueError('no room')\nwriter = BackgroundWriter()\nwriter.start(job)")
     _, errors = process.communicate(timeout=60)
+    assert "The last checkpoint was not written" in errors
     assert "ValueError: no room" in errors
+
+
+def test_a_thread_that_cannot_be_started_is_not_waited_for_at_exit(child):
+    process = child(
+        """
+import threading
+def refuse(thread): raise RuntimeError("can't start new thread")
+threading.Thread.start = refuse
+try:
+    BackgroundWriter().start(print)
+except RuntimeError as error:
+    print(error)
+"""
+    )
+    assert process.communicate(timeout=60) == ("can't start new thread\n", "")
 
 
 def test_an_error_that_was_raised_is_not_printed_again_at_exit(child):

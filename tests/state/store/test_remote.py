@@ -372,18 +372,18 @@ def tensors(entries: Any, num_bytes: int = 2000) -> bytes:
     return len(text).to_bytes(8, "little") + text + bytes(num_bytes)
 
 
-def forge(content: bytes) -> str:
-    """A checkpoint with this file of arrays, whose checksums are right."""
+def forge(content: bytes, state: bytes = b"null") -> str:
+    """A checkpoint with these files of arrays and state, whose checksums are right."""
     folder, name = to_location(f"{ROOT}/forged"), "arrays-00000-of-00001.safetensors"
     manifest = Manifest(
         step=0,
         written=0,
         info={},
-        files={"state.json": describe_bytes(b"null"), name: describe_bytes(content)},
+        files={"state.json": describe_bytes(state), name: describe_bytes(content)},
         arrays={"weights": ArrayEntry([500], "float32", [[0, 0, 500]])},
         data="0123456789abcdef",
     )
-    (folder / manifest.path_of("state.json")).write(b"null")
+    (folder / manifest.path_of("state.json")).write(state)
     (folder / manifest.path_of(name)).write(content)
     (folder / "manifest.json").write(manifest.to_bytes())
     return str(folder)
@@ -423,6 +423,12 @@ def test_a_file_of_arrays_that_lies_is_refused_also_where_only_ranges_are_read(c
     assert right.arrays["weights"].read([slice(10, 12)]).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("verified", [False, True])
+def test_a_state_that_is_not_json_is_refused(verified: bool) -> None:
+    with pytest.raises(BadCheckpoint, match=r"state\.json is not as Unisono writes it"):
+        open_checkpoint(forge(tensors({NAME: TENSOR}), b"{"), verified=verified)
+
+
 def test_the_same_files_are_recognized_and_others_are_not(store: Path) -> None:
     for step in (1, 2):
         save_in_parts(f"{ROOT}/save-{step}", 1)
@@ -432,6 +438,27 @@ def test_the_same_files_are_recognized_and_others_are_not(store: Path) -> None:
     object_file(store, first / manifest.path_of(manifest.array_files[0])).unlink()
     with pytest.raises(BadCheckpoint, match="do not have the sizes"):
         identify_files(first)
+
+
+def test_a_checkpoint_that_is_written_after_the_end_of_the_script_is_complete(child: Any) -> None:
+    """Python then starts no more threads, so the requests are made one after the other."""
+    process = child(
+        """
+import tests.object_store, threading
+series, writer = CheckpointSeries(sys.argv[1], "save"), BackgroundWriter()
+def job():
+    threading.main_thread().join()
+    time.sleep(0.3)  # thread pools are closed a moment later
+    for step in (1, 2, 3):
+        commit(series.path(step), arrays={"x": np.zeros(10)}, step=step)
+        print(series.steps())
+    remove(series.path(1))
+    print(series.steps())
+writer.start(job)
+""",
+        ROOT,
+    )
+    assert process.communicate(timeout=60) == ("[1]\n[1, 2]\n[1, 2, 3]\n[2, 3]\n", "")
 
 
 # URLs

@@ -189,6 +189,26 @@ def test_foreign_files_in_the_staging_root_are_never_cleared(folder, tmp_path):
     assert os.listdir(tmp_path / "precious") == ["file"]
 
 
+@pytest.mark.parametrize("whose", ["writable for all", "of another user"])
+def test_another_user_cannot_plant_a_checkpoint_in_a_staging_root_of_theirs(folder, whose):
+    planted = folder.parent / OUTSIDE / ("0" * 16)
+    commit(planted / "step-9.unisono-old", arrays={})
+    planted.with_suffix(".lock").touch()
+    if whose == "of another user":
+        if os.getuid():
+            pytest.skip("Only root can give files to another user.")
+        for path in (planted.parent, planted, planted / "step-9.unisono-old", planted.with_suffix(".lock")):
+            os.chown(path, 65534, 65534)
+    else:
+        planted.parent.chmod(0o1777)
+    assert CheckpointSeries(folder).load_newest_good() == (None, [])
+    commit(folder / "step-5", arrays={})
+    with staging_folder(folder) as staged:
+        assert staged.parent == folder / INSIDE
+    assert os.listdir(folder) == ["step-5"]
+    assert planted.exists()
+
+
 def test_what_could_not_be_deleted_is_tried_again(folder, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", lambda path, ignore_errors: None)  # as where the server does not answer

@@ -55,6 +55,7 @@ class EpochCursor:
         self._batches_given = 0
         self._thread: ThreadPoolExecutor | None = None
         self._next_pass: Future[DataPass] | None = None
+        self._was_pass_opened_ahead = position is not None and bool(position.get("pass_opened_ahead"))
         if position is not None:
             self._open_pass()
             self._seen_in_pass = position["seen_in_pass"]
@@ -89,7 +90,14 @@ class EpochCursor:
             "seen_in_pass": self._seen_in_pass,
             "seen_in_epoch": self._seen_in_epoch,
             "epoch_is_over": self._epoch_is_over,
+            "pass_opened_ahead": self._next_pass is not None,
         }
+
+    def skip_pass_opened_ahead(self) -> None:
+        """The earlier run has ended before the pass that it had opened ahead, which counts for the next `fit` with the
+        same dataset."""
+        if self._was_pass_opened_ahead:
+            self.feed.open().close()
 
     def begin_epoch(self, *, another_follows: bool = False, mid_epoch: bool = False) -> None:
         """The next chunk is the first of a new epoch. The pass of the epoch after it is prepared meanwhile.

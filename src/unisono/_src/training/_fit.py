@@ -146,6 +146,7 @@ def fit(
             stack.enter_context(report_loaded_programs(print))
         if checkpointer and saved and _is_finished(saved, epochs):
             training.restore(saved)
+            cursor.skip_pass_opened_ahead()
             checkpointer.delete_if_asked()
         else:
             describe = functools.partial(
@@ -207,7 +208,8 @@ def _train(
         checkpointer.begin(training)
     if recorder:
         run = describe_run(call.strategy, call.placement)
-        batch = keras.tree.flatten(training.cursor.batch_spec)[0].shape[0]
+        leaves = keras.tree.flatten(training.cursor.batch_spec)
+        batch = next((leaf.shape[0] for leaf in leaves if leaf.shape), None)
         recorder.begin(model, run, describe(batch=batch), training.epoch, training.step, resumed=saved is not None)
 
     def after_call(logs: Any, nan_guard: Any) -> None:
@@ -235,6 +237,8 @@ def _train(
             if saved:
                 saved.arrays.clear()  # a copy of everything, on the host
             training.mid_epoch = True
+            if checkpointer:
+                checkpointer.begin_pass()
             if recorder:
                 recorder.begin_epoch(epoch, training.step)
             logs, nan_guard = loop.run_epoch(
@@ -301,6 +305,7 @@ def _validate(training: TrainingState, validation: Evaluation, checkpointer: Run
 
     if checkpointer:
         training.remember_seeds()
+        checkpointer.begin_pass()
     logs = validation.run(training.callbacks, after_call)
     return {f"val_{name}": value for name, value in logs.items()}
 

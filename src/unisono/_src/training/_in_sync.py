@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from unisono._src.processes import all_gather_host, processes
+from unisono._src.processes import all_gather_json, processes
 
 OUT_OF_SYNC = """The weights are not the same everywhere. {found}
 Something was assigned on some processes or devices only: by code that runs on the chief alone, for example, or by a
@@ -24,22 +24,22 @@ def check_in_sync(model: Any) -> None:
     ```
     """
     variables = [*model.variables, *(model.optimizer.variables if model.optimizer else [])]
-    digests = [_digest(variable) for variable in variables]
-    gathered = all_gather_host(np.array(digests, np.uint64))
-    for number, variable in enumerate(variables):
-        if len(set(gathered[:, number].tolist())) > 1:
-            names = processes().names
-            other = next(index for index in range(len(names)) if gathered[index, number] != gathered[0, number])
-            raise RuntimeError(OUT_OF_SYNC.format(found=f"{variable.path} differs in {names[other]}."))
+    first: list[dict[str, str]] = [{} for _ in variables]
+    for name, digests in zip(processes().names, all_gather_json([_digests(each) for each in variables]), strict=True):
+        for variable, known, found in zip(variables, first, digests, strict=True):
+            if any(len(copies) > 1 for copies in found.values()):
+                raise RuntimeError(OUT_OF_SYNC.format(found=f"{variable.path} differs between the devices of {name}."))
+            if any(known.setdefault(index, copies[0]) != copies[0] for index, copies in found.items()):
+                raise RuntimeError(OUT_OF_SYNC.format(found=f"{variable.path} differs in {name}."))
 
 
-def _digest(variable: Any) -> int:
-    """A number for the value that this process stores; an error if its devices store different copies of one shard."""
-    digests: dict[str, bytes] = {}
+def _digests(variable: Any) -> dict[str, list[str]]:
+    """By index, of the parts that this process stores; several for a part of which its devices store different copies.
+
+    Raises nothing: the other processes would wait.
+    """
+    digests: dict[str, set[str]] = {}
     for shard in variable._value.addressable_shards:
-        digest = hashlib.sha256(np.asarray(shard.data).tobytes()).digest()
-        if digests.setdefault(str(shard.index), digest) != digest:
-            raise RuntimeError(
-                OUT_OF_SYNC.format(found=f"{variable.path} differs between the devices of this process.")
-            )
-    return int.from_bytes(hashlib.sha256(b"".join(digests.values())).digest()[:8], "little")
+        digest = hashlib.sha256(np.asarray(shard.data).tobytes()).hexdigest()[:16]
+        digests.setdefault(str(shard.index), set()).add(digest)
+    return {index: sorted(copies) for index, copies in digests.items()}

@@ -51,7 +51,7 @@ def _run(call: MethodCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
     fetched: list[Any] = []
     unfetched: deque[tuple[Any, int]] = deque()
     cursor.begin_epoch()
-    while not model.stop_predicting:
+    while True:
         first = cursor.steps_in_epoch
         chunk = loop.next_chunk(cursor)
         if chunk is None:
@@ -62,6 +62,8 @@ def _run(call: MethodCall, cursor: EpochCursor, callbacks: Any) -> list[Any]:
             while len(unfetched) > (0 if fetches_each else _UNFETCHED):
                 fetched.append(_fetch_rows(*unfetched.popleft()))
         callbacks.on_predict_batch_end(cursor.steps_in_epoch - 1, {"outputs": fetched[-1]} if fetches_each else {})
+        if model.stop_predicting:  # not before the first batch, as in Keras: there would be no outputs
+            break
     fetched += [_fetch_rows(*each) for each in unfetched]
     callbacks.on_predict_end()
     return fetched

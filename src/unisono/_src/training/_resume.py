@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from unisono._src.core import read_environment
+from unisono._src.devices import user_cache_folder
 from unisono._src.state.checkpoint import EverySeconds, SavePolicy
 from unisono._src.state.store import Location, to_location
 from unisono._src.training.callbacks import BackupAndRestore
@@ -113,7 +114,8 @@ def programs_folder(resume: Resume) -> Path:
     if isinstance(location, Path):
         return location / "programs"
     name = hashlib.sha256(str(location).encode()).hexdigest()[:16]
-    return Path.home() / ".cache" / "unisono" / "programs" / name
+    # Not below the user's cache, from which the oldest programs are removed: this run needs its own to the end.
+    return user_cache_folder().parent / "programs-of-runs" / name
 
 
 def _root(resume: Resume) -> Location:

@@ -101,6 +101,10 @@ class RunCheckpointer:
         if self.saved is None:
             self._save(training)
 
+    def begin_pass(self) -> None:
+        """An epoch or a validation begins."""
+        self._consensus.restart()
+
     def after_call(self, training: TrainingState) -> None:
         """Some steps were run: saves if it is time to, exits if a process is to be preempted."""
         policy = self._resume.policy

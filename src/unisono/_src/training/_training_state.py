@@ -29,6 +29,10 @@ OTHER_WORKERS = """{folder} was saved by {before} workers, each of which reads d
 The positions of {before} workers in their data cannot be used by {now}. Resume with {before}, or give all of them the
 same data (AutoShardPolicy.DATA, which is the default): that resumes with any number."""
 
+# What the names of arrays that are not variables begin with.
+_CALLBACKS: Final = "callbacks/"
+_LOGS: Final = "logs/"
+
 NO_CALLBACK = """{folder} holds the state of {name}, and there is no such callback now. It is left out."""
 
 NOT_A_RUN = """{folder} is not a checkpoint of a fit: its {name!r} is {found!r:.80}.
@@ -118,18 +122,22 @@ class TrainingState:
         return copy_values(values) | self._seeds
 
     def state(self, *, finished: int | None) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
-        """The rest as JSON, and arrays that callbacks keep. All processes have to call it.
+        """The rest as JSON, and the arrays of callbacks and logs. All processes have to call it.
 
         ``finished``: the number of epochs that were asked for, if the training has finished.
         """
         found = {name: keras_hooks.get_callback_state(callback) for name, callback in self._named_callbacks().items()}
         states = {name: state for name, state in found.items() if state is not None}
-        arrays = {f"callbacks/{name}/{key}": array for name, state in states.items() for key, array in state[1].items()}
+        arrays = {
+            f"{_CALLBACKS}{name}/{key}": array for name, state in states.items() for key, array in state[1].items()
+        }
+        logs = keras_hooks.pythonify(jax.device_get(self.logs or {}))
+        arrays |= {f"{_LOGS}{name}": np.asarray(value) for name, value in logs.items() if not isinstance(value, float)}
         return {
             "epoch": self.epoch,
             "mid_epoch": self.mid_epoch,
             "step": self.step,
-            "logs": keras_hooks.pythonify(jax.device_get(self.logs or {})),
+            "logs": {name: value for name, value in logs.items() if isinstance(value, float)},
             "nan_guard": None if self.nan_guard is None else int(jax.device_get(self.nan_guard)),
             "logs_of_epochs": list(self.logs_of_epochs),
             "stopped": bool(self.model.stop_training),
@@ -146,7 +154,8 @@ class TrainingState:
         run_on_all(lambda: self._restore_variables(saved))
         state = saved.state
         self.epoch, self.mid_epoch, self.step = state["epoch"], state["mid_epoch"], state["step"]
-        self.logs, self.logs_of_epochs = state["logs"], list(state["logs_of_epochs"])
+        self.logs = state["logs"] | _arrays_below(_LOGS, saved)
+        self.logs_of_epochs = list(state["logs_of_epochs"])
         # A run that had finished continues if more epochs are asked for.
         self.model.stop_training = state["stopped"] and state["finished"] is None
         self.nan_guard = (
@@ -159,9 +168,7 @@ class TrainingState:
         callbacks = self._named_callbacks()
         found = []
         for name, state in saved.state["callbacks"].items():
-            prefix = f"callbacks/{name}/"
-            keys = [key for key in saved.arrays if key.startswith(prefix)]
-            arrays = {key.removeprefix(prefix): np.asarray(saved.arrays[key]) for key in keys}
+            arrays = _arrays_below(f"{_CALLBACKS}{name}/", saved)
             if name in callbacks:
                 keras_hooks.check_callback_state(callbacks[name], state, arrays)
                 found.append((callbacks[name], state, arrays))
@@ -171,7 +178,7 @@ class TrainingState:
 
     def _restore_variables(self, saved: LoadedCheckpoint) -> None:
         named = self._named_variables()
-        values = {name: array for name, array in saved.arrays.items() if not name.startswith("callbacks/")}
+        values = {name: array for name, array in saved.arrays.items() if not name.startswith((_CALLBACKS, _LOGS))}
         problems = _find_problems(named, values)
         if problems:
             raise ValueError(OTHER_VARIABLES.format(folder=saved.folder, problems="\n".join(problems)))
@@ -201,6 +208,11 @@ class TrainingState:
             number = sum(name.rpartition("-")[0] == kind for name in numbered)
             numbered[f"{kind}-{number}"] = callback
         return numbered
+
+
+def _arrays_below(prefix: str, saved: LoadedCheckpoint) -> dict[str, np.ndarray[Any, Any]]:
+    found = {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
+    return {name: np.asarray(array) for name, array in found.items()}
 
 
 def _restore_callback_states(states: list[tuple[Any, Any, dict[str, Any]]]) -> None:

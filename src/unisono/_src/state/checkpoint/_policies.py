@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -11,8 +12,12 @@ from typing import Final, Literal, final
 
 from unisono._src.core import warn_user
 
-# Of Keras's metrics these are better when larger. All others are losses or errors.
-_LARGER_IS_BETTER: Final = ("acc", "auc", "precision", "recall", "f1", "fbeta", "fmeasure", "iou", "io_u", "r2")
+# Metrics with one of these words in their names are better when larger. All others count as losses or errors. A letter
+# beside one makes another word of it: val_acceleration, previous_count.
+_LARGER_IS_BETTER: Final = re.compile(
+    r"(accuracy|acc|auc(pr|roc)?|auroc|precision|recall|fbeta|fmeasure|iou|(?<![a-z])(f1|r2)(score)?|(?<![a-z])io_u)"
+    r"(?![a-z])"
+)
 
 NOT_LOGGED = """Best: the logs have no {monitor!r}, so nothing is saved for it. They have {names}."""
 
@@ -171,7 +176,10 @@ class Best(SavePolicy):
 
     @property
     def _prefers_larger(self) -> bool:
-        return self.mode == "max" or (self.mode == "auto" and any(word in self.monitor for word in _LARGER_IS_BETTER))
+        if self.mode != "auto":
+            return self.mode == "max"
+        name = self.monitor.lower()
+        return not name.endswith(("loss", "error")) and _LARGER_IS_BETTER.search(name) is not None
 
 
 @final

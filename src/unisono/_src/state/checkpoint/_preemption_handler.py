@@ -139,12 +139,16 @@ class PreemptionCheckpointHandler:
     def _save_and_exit(self, *args: Any, **kwargs: Any) -> None:
         self._has_exited = True
         reason = self._notice.mark_handled()
-        self.close()
-        if self._config.save_fn is not None:
-            self._config.save_fn(*args, **kwargs)
-        else:
-            self._manager.save(check_interval=False)
-        self._manager.wait()
+        self._ended.set()
+        try:  # a second signal at once must not end the process before it has saved
+            if self._config.save_fn is not None:
+                self._config.save_fn(*args, **kwargs)
+            else:
+                self._manager.save(check_interval=False)
+            self._manager.wait()
+        finally:
+            self._notice.mark_handled()  # a signal meanwhile: the process is leaving already
+            self.close()
         if self._config.exit_fn is not None:
             self._config.exit_fn()
         else:

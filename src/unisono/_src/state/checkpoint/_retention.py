@@ -34,7 +34,7 @@ class RetentionRecord:
             "written": {str(number): seconds for number, seconds in self.written.items()},
             "preserved": sorted(self.preserved),
             "preserved_at": self.preserved_at,
-            "logs": self.logs,
+            "logs": list(self.logs),  # which grows while a thread writes this
         }
 
     @classmethod

@@ -8,6 +8,8 @@ import sys
 import threading
 from collections.abc import Callable
 
+NOT_WRITTEN = """The last checkpoint was not written; those before it are as they were. The error:"""
+
 _GRACE_SECONDS = 30.0  # how long a process that failed waits for its last write
 
 
@@ -68,8 +70,8 @@ class _Job:
         self._error: BaseException | None = None
         self._process = os.getpid()
         # A daemon, and a handler at exit: for a thread that is not a daemon the interpreter would wait without limit.
-        atexit.register(self._at_exit)
         threading.Thread(target=self._work, args=(run,), name="unisono-writer", daemon=True).start()
+        atexit.register(self._at_exit)
 
     def _work(self, run: Callable[[], None]) -> None:
         try:
@@ -90,4 +92,6 @@ class _Job:
             return
         failed = getattr(sys, "last_value", None) is not None
         if self.done.wait(_GRACE_SECONDS if failed else None):
+            if self._error is not None:
+                print(NOT_WRITTEN, file=sys.stderr)
             self.settle()  # what it raises here is printed

@@ -46,7 +46,10 @@ def read_remote_state(folder: RemotePath, manifest: Manifest) -> JSON:
     data, entry = read_all(folder, manifest.path_of(STATE)), manifest.files[STATE]
     if hashlib.sha256(data).hexdigest() != entry.sha256:
         raise BadCheckpoint(folder, f"{STATE} is damaged: it does not have its checksum.")
-    return loads(data)
+    try:
+        return loads(data)
+    except ValueError as error:
+        raise BadCheckpoint(folder, f"{STATE} is not as Unisono writes it: {error}.") from error
 
 
 def open_remote_arrays(folder: RemotePath, manifest: Manifest) -> dict[str, StoredArray]:

@@ -154,7 +154,11 @@ def map_concurrently(function: Any, values: Any) -> list[Any]:
     if len(values) < 2:
         return [function(value) for value in values]
     with ThreadPoolExecutor(min(len(values), _MAX_REQUESTS)) as pool:
-        return list(pool.map(function, values))
+        try:
+            results = pool.map(function, values)
+        except RuntimeError:  # the script has ended: Python waits for the last write, but starts no more threads
+            results = map(function, values)
+        return list(results)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,9 @@ They are never among the folders that users list: for `runs/ckpt` the staging ro
 where that is on another disk or not writable, the hidden `runs/ckpt/.unisono-staging`. Each job has its own folder in
 it and a lock file beside that. The system releases the lock of a process that dies, so a lock that is free marks an
 abandoned folder. On file systems without locks nothing looks abandoned, and leftovers stay.
+
+The parent may be a folder like /tmp, where any user can make the staging root. One that users can write to who cannot
+write to the folder is not used: what is in it may get a name in the folder.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ def staging_folder(folder: Path, *, inside: bool = False) -> Iterator[Path]:
     A rename may still be refused (EXDEV), where one disk is mounted twice or has a quota for each folder. With `inside`
     it is within `folder`, and only what an overlay file system stores elsewhere cannot be moved.
     """
-    entry = _make_entry(_inside_root(folder)) if inside else _make_entry_for(folder)
+    entry = _make_entry(_inside_root(folder), folder) if inside else _make_entry_for(folder)
     try:
         yield entry.path
     finally:
@@ -57,7 +60,7 @@ def replace_in_two_moves(new: Path, folder: Path) -> None:
 def clear_stale(folder: Path) -> None:
     """Deletes what killed writers into `folder` left behind, and does the second of two moves if one was missing."""
     for root in (_outside_root(folder), _inside_root(folder)):
-        for name in _names(root):
+        for name in _protected_names(root, folder):
             abandoned = _take_abandoned(root / name) if _LOCK_NAME.fullmatch(name) else None
             if abandoned is not None:
                 _do_second_move(abandoned.path, folder)
@@ -87,21 +90,24 @@ class _Entry:
 def _make_entry_for(folder: Path) -> _Entry:
     if folder.name and os.stat(folder).st_dev == os.stat(folder.parent).st_dev:
         try:
-            return _make_entry(_outside_root(folder))
+            return _make_entry(_outside_root(folder), folder)
         except OSError as error:
             if error.errno not in _NOT_WRITABLE:
                 raise
-    return _make_entry(_inside_root(folder))
+    return _make_entry(_inside_root(folder), folder)
 
 
-def _make_entry(root: Path) -> _Entry:
+def _make_entry(root: Path, folder: Path) -> _Entry:
     for _ in range(_MAX_TRIES):
         with contextlib.suppress(FileExistsError):
-            os.mkdir(root)
+            os.mkdir(root, 0o700 | stat.S_IMODE(os.stat(folder).st_mode))
         path = root / secrets.token_hex(8)
         try:
             if not stat.S_ISDIR(os.lstat(root).st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(root))
+            if not _is_protected(root, folder):
+                _remove_if_empty(root)
+                raise PermissionError(errno.EPERM, "other users can write to it", os.fspath(root))
             lock = os.open(_lock_path(path), os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o666)
         except FileNotFoundError:  # another process found the root empty and removed it
             continue
@@ -114,6 +120,17 @@ def _make_entry(root: Path) -> _Entry:
             raise
         os.close(lock)  # another process took it for abandoned before it was locked
     raise OSError(errno.EAGAIN, f"other processes removed the folder {os.fspath(root)!r} {_MAX_TRIES} times")
+
+
+def _is_protected(root: Path, folder: Path) -> bool:
+    """Whether nobody can write to the staging root who cannot write to the folder. What is inside of it is."""
+    if root.parent == folder:
+        return True
+    ours, theirs = os.lstat(root), os.stat(folder)
+    shared = ours.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    is_other_group = bool(shared & stat.S_IWGRP) and ours.st_gid != theirs.st_gid
+    # Its owner: on a file server root may be nobody, also where it makes a folder itself.
+    return ours.st_uid in (os.geteuid(), theirs.st_uid) and not shared & ~theirs.st_mode and not is_other_group
 
 
 def _do_second_move(entry: Path, folder: Path) -> None:
@@ -151,6 +168,13 @@ def _is_file(path: Path, fd: int) -> bool:
         return os.path.samestat(os.lstat(path), os.fstat(fd))
     except FileNotFoundError:
         return False
+
+
+def _protected_names(root: Path, folder: Path) -> list[str]:
+    try:
+        return _names(root) if _is_protected(root, folder) else []
+    except OSError:  # usually there is none
+        return []
 
 
 def _names(root: Path) -> list[str]:
