@@ -103,7 +103,7 @@ test: $(READY)
 test-all: lint types layers
 	@$(PYTEST) -m "not table and not engines and not trackers" $(ARGS)
 
-# The whole table. Its processes use two cores by themselves.
+# The whole table. Its processes use all cores by themselves.
 parity: $(READY)
 	@$(RUN) pytest -q -m "" tests/parity $(ARGS)
 

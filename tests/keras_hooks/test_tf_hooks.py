@@ -221,6 +221,17 @@ def test_variables_are_scattered_into(name: str) -> None:
         assert variable.numpy().tolist() == [1.0, _ROWS[name]]
 
 
+@covers("Variable.assign", "Variable.assign_add", "Variable.assign_sub", "Variable.__iter__", "Variable.__bool__")
+def test_assignments_return_the_variable_which_can_be_unpacked_and_tested() -> None:
+    variable = tf.Variable([0.0, 2.0])
+    assert variable.assign([1.0, 3.0]).assign_add([1.0, 1.0]).assign_sub([2.0, 0.0]) is variable
+    assert variable.assign_add([0.0, 0.0], read_value=False) is None
+    first, second = variable
+    assert (float(first), float(second)) == (0.0, 4.0)
+    assert tf.Variable(True)
+    assert not tf.Variable(False)
+
+
 @covers("Variable.batch_scatter_update", "Variable.sparse_read", "Variable.gather_nd")
 def test_variables_are_gathered_from() -> None:
     variable = tf.Variable([[1.0, 2.0], [3.0, 4.0]])

@@ -22,7 +22,7 @@ from ._compare import Solution
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
-AT_ONCE = 2
+AT_ONCE = max(2, (os.cpu_count() or 1) // 2)
 SECONDS_TO_START, SECONDS_A_PROBLEM = 60, 20
 OUTPUT_SHOWN = 6000
 MOST_SOLUTIONS = 100  # of one process, whose memory grows with what it has compiled

@@ -58,5 +58,6 @@ def test_quotients_of_small_integers_are_float32(dtype: str) -> None:
     for divide in (lambda x: x / 255, lambda x: 255 / x, lambda x: x / x, lambda x: x / [51, 255]):
         quotient = divide(element)
         assert quotient.dtype == tf.float32
-        assert quotient.numpy().tolist() == divide(tf.constant(pixels[0])).numpy().tolist()
+        # XLA multiplies by the reciprocal of a constant, which rounds differently.
+        assert quotient.numpy() == pytest.approx(divide(tf.constant(pixels[0])).numpy(), rel=2e-7)
     assert next(iter(dataset.map(lambda x: x / 255))).dtype == tf.float32

@@ -89,9 +89,11 @@ def test_backup_and_restore_takes_a_url_and_deletes_its_checkpoints(
 
 @pytest.mark.parametrize("root", [ROOT, "memory://bucket/runs"])
 def test_checkpoints_of_a_training_with_parameter_servers_are_deleted_at_its_end(root: str) -> None:
-    backup = _Backup(new_model(), unisono.Resume(f"{root}/servers", delete_at_end=True))
+    model = new_model()
+    model.build(X.shape)
+    backup = _Backup(model, unisono.Resume(f"{root}/servers", delete_at_end=True))
     backup.save(1)
-    series = CheckpointSeries(f"{root}/servers/checkpoints/fit-1")
+    series = CheckpointSeries(f"{root}/servers/checkpoints/fit-1", "ckpt")
     assert series.steps() == [1]
     backup.finish()
     assert series.steps() == []

@@ -70,6 +70,20 @@ def test_variables_that_are_read_in_the_body_of_a_loop(pair: list[keras.Variable
     assert unisono.function(lambda: _gradients(pair, run))() == [18, 36]
 
 
+def test_variables_that_are_read_in_a_loop_of_a_compiled_function(pair: list[keras.Variable]) -> None:
+    a, b = pair
+
+    @unisono.function
+    def step(xs: Any) -> Any:
+        with GradientTape() as tape:
+            total = 0.0
+            for x in xs:
+                total = total + x * a * b * b
+        return tape.gradient(total, pair)
+
+    assert step(jnp.ones(2)) == [18, 36]
+
+
 @pytest.mark.parametrize("trainable", [True, False])
 def test_a_value_keeps_its_gradient_when_it_is_assigned_and_the_variable_is_read(trainable: bool) -> None:
     w, state = keras.Variable(2.0), keras.Variable(0.0, trainable=trainable)

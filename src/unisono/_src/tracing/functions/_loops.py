@@ -57,7 +57,7 @@ class LoopBody:
     Attributes:
         result_avals: the shapes and dtypes of what it returns.
         written: the variables that it writes, by identity.
-        used: those that it reads or writes.
+        read_first: those whose value at the beginning of the iteration it reads.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class LoopBody:
         same_for_all: bool,
     ) -> None:
         self.written: dict[int, Any] = {}
-        self.used: dict[int, Any] = {}
+        self.read_first: dict[int, Any] = {}
 
         def trace(operands: list[Any]) -> Any:
             iteration = contextlib.nullcontext() if same_for_all else divergent_branch()
             with iteration, _BodyScope(outer, jax_hooks.current_trace(), same_for_all) as scope:
                 results = function(operands)
-            self.written, self.used = scope.written, scope.read_first | scope.written
+            self.written, self.read_first = scope.written, scope.read_first
             return results, [scope.read(variable) for variable in scope.written.values()]
 
         self._jaxpr = jax.make_jaxpr(trace)(list(operands))
@@ -100,8 +100,10 @@ class _LoopState:
 
     def __init__(self, outer: OuterScope, body: LoopBody, carry: list[Any], *tests: LoopBody) -> None:
         self._outer, self._body, self._written, self._num_operands = outer, body, body.written, len(carry)
-        used = {key: variable for part in (body, *tests) for key, variable in part.used.items()}
-        values = {key: outer.read(variable) for key, variable in used.items()}
+        # A tape around the loop sees these values enter it, not the placeholders that its iterations read.
+        read_first = {key: variable for part in (body, *tests) for key, variable in part.read_first.items()}
+        values = {key: outer.get_current_value(variable) for key, variable in read_first.items()}
+        values |= {key: outer.read(variable) for key, variable in body.written.items() if key not in values}
         self._constant = {key: value for key, value in values.items() if key not in self._written}
         additional = [jnp.zeros(aval.shape, aval.dtype) for aval in body.result_avals[len(carry) :]]
         self.start: _State = ([*carry, *additional], [values[key] for key in self._written])

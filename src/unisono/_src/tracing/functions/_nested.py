@@ -77,6 +77,10 @@ class PlainScope:
         self.losses: list[Any] = []
         self._read = keras_hooks.capture_reader()
 
+    def get_current_value(self, variable: Any) -> Any:
+        """The value. Reading it is reported to observers."""
+        return keras_hooks.report_read(variable, self.read(variable))
+
     def read(self, variable: Any) -> Any:
         """The value."""
         return self._read(variable)
