@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from unisono_launch.launch._allocation import TooFewError, WorkerAllocator
-from unisono_launch.launch._options import RunOptions, SizeRange
+from unisono_launch.launch._options import LaunchOptions, SizeRange
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -195,7 +195,7 @@ def allocator_with(root, wanted: SizeRange, gpus: int, devices: str = "auto") ->
     (root / "dev").mkdir()
     for number in range(gpus):
         (root / f"dev/nvidia{number}").touch()
-    return WorkerAllocator(RunOptions(program=("-m", "module"), num_workers=wanted, devices=devices), {}, root)
+    return WorkerAllocator(LaunchOptions(program=("-m", "module"), num_workers=wanted, devices=devices), {}, root)
 
 
 def shared(allocator: WorkerAllocator) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from unisono_launch.cluster import detect, membership, split_address
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 from unisono_launch.launch._run_folder import make_run_folder
 
 from .environments import SLURM
@@ -35,7 +35,7 @@ def port_of(environ: dict[str, str]) -> int:
 
 
 def found(environ: dict[str, str] | None = None, **options) -> Machines:
-    return find_machines(RunOptions(program=PROGRAM, **options), environ or {})
+    return find_machines(LaunchOptions(program=PROGRAM, **options), environ or {})
 
 
 def test_without_anything_this_machine_is_alone_on_the_loopback_interface():
@@ -95,7 +95,7 @@ ONE_TASK = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": "0", "SLU
 
 def test_one_task_of_slurm_has_a_folder_that_it_finds_again_after_a_requeue(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    options = RunOptions(program=PROGRAM)
+    options = LaunchOptions(program=PROGRAM)
     folders = [
         make_run_folder(options, found(ONE_TASK | more), is_requeued=is_requeued).name
         for more, is_requeued in [

@@ -136,6 +136,7 @@ def test_an_attempt_runs_with_any_starter(tmp_path, monkeypatch, capfdbinary) ->
     plan = context.plan(0, context.machines, devices, num_workers, (1, 2, 3))
     notified: list[str] = []
     result = run_attempt(context, plan, notified.append)
+    context.screen.close(context.events)  # when all is shown
     assert sorted(capfdbinary.readouterr().out.splitlines()) == [b"[worker %d] %d of 3" % (i, i) for i in range(3)]
     assert [outcome.code for outcome in result.outcomes] == [0, 0, 5]
     cause = find_cause(result.outcomes)

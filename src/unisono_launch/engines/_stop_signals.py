@@ -7,14 +7,7 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-from unisono_launch.launch import STOP_SIGNALS
-
-
-class StopRequestedError(Exception):
-    """This command was asked to end."""
-
-    def __init__(self, number: signal.Signals) -> None:
-        self.number = number
+from unisono_launch.launch import STOP_SIGNALS, StopRequestedError
 
 
 @contextlib.contextmanager

@@ -13,12 +13,12 @@ from unisono_launch.launch._devices import MachineDevices, find_devices
 from unisono_launch.launch._diagnosis import FailureCause, WorkerOutcome, find_cause
 from unisono_launch.launch._environment import worker_environment
 from unisono_launch.launch._events import (
-    STOP_SIGNALS, EndingElsewhere, EndingReason, Event, Events, SignalReceived, ThreadCrashed, exit_code_after,
-    signals_as_events,
+    STOP_SIGNALS, EndingElsewhere, EndingReason, Event, Events, SignalReceived, StopRequestedError,
+    ThreadCrashed, exit_code_after, signals_as_events,
 )
 from unisono_launch.launch._failure_report import describe_failure, headline, shorten_path
 from unisono_launch.launch._machines import Machines
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import hold_free_ports
 from unisono_launch.launch._protocol import MachineReport, report_from_json, report_to_json

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from unisono_launch.launch._devices import MachineDevices, count_workers, find_devices
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 
 
 class TooFewError(UsageError):
@@ -22,7 +22,7 @@ class WorkerAllocator:
     its GPUs.
     """
 
-    def __init__(self, options: RunOptions, environ: Mapping[str, str], root: Path = Path("/")) -> None:
+    def __init__(self, options: LaunchOptions, environ: Mapping[str, str], root: Path = Path("/")) -> None:
         self._options = options
         self._environ = environ
         self._root = root

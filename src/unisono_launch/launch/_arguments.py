@@ -1,4 +1,4 @@
-"""Parses the command line of `unisono run` into :class:`RunOptions`."""
+"""Parses the command line of `unisono run` into :class:`LaunchOptions`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from unisono_launch.launch._command_line import CommandParser, parse_size, split_program
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run [options] (script.py | -m module) [arguments of the script]"
@@ -36,7 +36,7 @@ exit codes:
 )
 
 
-def parse(arguments: Sequence[str]) -> RunOptions:
+def parse(arguments: Sequence[str]) -> LaunchOptions:
     """Parses the arguments of `unisono run`; raises :class:`UsageError`, or `SystemExit` for `--help`.
 
     >>> parse(["-n", "2", "-m", "timeit", "--", "--number", "1"]).program
@@ -47,7 +47,7 @@ def parse(arguments: Sequence[str]) -> RunOptions:
     values = vars(parser.parse_args(flags))
     if not program:
         raise UsageError(f"No script was given. Type: {_USAGE}")
-    return RunOptions(program=tuple(program), **values)
+    return LaunchOptions(program=tuple(program), **values)
 
 
 def _parser() -> argparse.ArgumentParser:

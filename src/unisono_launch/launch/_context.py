@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +14,18 @@ from unisono_launch.connection import SECRET_VARIABLE, new_nonce
 from unisono_launch.launch._allocation import WorkerAllocator
 from unisono_launch.launch._background_screen import BackgroundScreen
 from unisono_launch.launch._devices import MachineDevices
-from unisono_launch.launch._events import STOP_SIGNALS, Event, Events, SignalReceived, ThreadCrashed, UserMessage
+from unisono_launch.launch._events import (
+    STOP_SIGNALS,
+    Event,
+    Events,
+    SignalReceived,
+    StopRequestedError,
+    ThreadCrashed,
+    UserMessage,
+)
 from unisono_launch.launch._failure_report import shorten_path
 from unisono_launch.launch._machines import Machines, find_machines
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._run_folder import make_run_folder
 from unisono_launch.launch._screen import Screen, TerminalScreen
@@ -27,18 +34,11 @@ from unisono_launch.launch.workers import LocalProcesses, WorkerStarter
 _LONGEST_GET: Final = 3600.0  # a queue does not wait for infinite seconds
 
 
-class StopRequestedError(Exception):
-    """The launcher was asked to stop while no worker ran."""
-
-    def __init__(self, number: signal.Signals) -> None:
-        self.number = number
-
-
 @dataclass(frozen=True, kw_only=True)
 class LauncherContext:
     """The same for all attempts."""
 
-    options: RunOptions
+    options: LaunchOptions
     environ: Mapping[str, str]
     machines: Machines
     """All that may take part, and which one this is."""
@@ -114,7 +114,7 @@ class LauncherContext:
         )
 
 
-def discover(options: RunOptions, environ: Mapping[str, str]) -> LauncherContext:
+def discover(options: LaunchOptions, environ: Mapping[str, str]) -> LauncherContext:
     """Finds the machines and devices, and makes the folder of the run; raises :class:`UsageError`."""
     machines = find_machines(options, environ)
     if isinstance(options.num_workers, SizeRange) and not machines.is_single:

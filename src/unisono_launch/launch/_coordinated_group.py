@@ -15,10 +15,10 @@ from unisono_launch.cluster import join_address
 from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._allocation import TooFewError
 from unisono_launch.launch._attempt import AttemptResult
-from unisono_launch.launch._context import LauncherContext, StopRequestedError
+from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._coordinator_server import CoordinatorServer, coordinator_server
 from unisono_launch.launch._diagnosis import WorkerOutcome
-from unisono_launch.launch._events import EndingReason
+from unisono_launch.launch._events import EndingReason, StopRequestedError
 from unisono_launch.launch._launcher_group import LauncherGroup
 from unisono_launch.launch._options import SizeRange
 from unisono_launch.launch._plan import AttemptPlan

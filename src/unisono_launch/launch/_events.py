@@ -18,6 +18,13 @@ STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FORWARDED_SIGNALS: Final = (signal.SIGUSR1, signal.SIGUSR2)
 
 
+class StopRequestedError(Exception):
+    """A signal has asked this process to end."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+
 @dataclass(frozen=True)
 class WorkerExited:
     """A worker of this machine has ended."""

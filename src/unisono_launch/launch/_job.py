@@ -9,10 +9,10 @@ from typing import final
 from unisono_launch.cluster import is_srun_task, num_requeues
 from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.launch._attempt import AttemptResult, run_attempt
-from unisono_launch.launch._context import LauncherContext, StopRequestedError
+from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._diagnosis import FailureCause, find_cause
 from unisono_launch.launch._event_log import EventLog, LaunchEvent
-from unisono_launch.launch._events import exit_code_after, signals_as_events
+from unisono_launch.launch._events import StopRequestedError, exit_code_after, signals_as_events
 from unisono_launch.launch._failure_report import count_oom_kills, describe_failure, headline
 from unisono_launch.launch._launcher_group import LauncherGroup
 from unisono_launch.launch._options import SizeRange, UsageError

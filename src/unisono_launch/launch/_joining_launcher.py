@@ -11,9 +11,9 @@ from typing import final
 from unisono_launch.cluster import join_address
 from unisono_launch.connection import SECRET_VARIABLE, Message
 from unisono_launch.launch._attempt import run_attempt
-from unisono_launch.launch._context import LauncherContext, StopRequestedError
+from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._coordinator_client import CoordinatorClient
-from unisono_launch.launch._events import exit_code_after, signals_as_events
+from unisono_launch.launch._events import StopRequestedError, exit_code_after, signals_as_events
 from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import launcher_port

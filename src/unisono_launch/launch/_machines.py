@@ -16,7 +16,7 @@ from unisono_launch.cluster import (
     membership,
     split_address,
 )
-from unisono_launch.launch._options import RunOptions, SizeRange, UsageError
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 from unisono_launch.launch.workers import JOB_VARIABLE
 
 _DEFAULT_PORT: Final = 29500  # torchrun's
@@ -80,7 +80,7 @@ class Machines:
         return f"{reach} {danger} Name an address of a private network with --master-addr."
 
 
-def find_machines(options: RunOptions, environ: Mapping[str, str]) -> Machines:
+def find_machines(options: LaunchOptions, environ: Mapping[str, str]) -> Machines:
     """From the flags, else from the cluster's environment, else this machine alone."""
     if options.node_rank is not None or options.master_addr is not None:
         if options.nnodes != 1:
@@ -106,7 +106,7 @@ def find_machines(options: RunOptions, environ: Mapping[str, str]) -> Machines:
     )
 
 
-def _from_flags(options: RunOptions) -> Machines:
+def _from_flags(options: LaunchOptions) -> Machines:
     nnodes, rank, address = options.nnodes, options.node_rank, options.master_addr
     if nnodes is None or rank is None or address is None:
         flags = {"--nnodes N": nnodes, "--node-rank R": rank, "--master-addr A": address}
@@ -124,7 +124,7 @@ def _from_flags(options: RunOptions) -> Machines:
     )
 
 
-def _from_cluster(options: RunOptions, environ: Mapping[str, str]) -> Machines | None:
+def _from_cluster(options: LaunchOptions, environ: Mapping[str, str]) -> Machines | None:
     if has_parameter_servers(environ):  # its tasks do not train together: each is started by itself
         return None
     try:

@@ -30,10 +30,10 @@ class SizeRange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class LaunchOptions:
     """The flags of `unisono run`, and the program that it starts.
 
-    >>> RunOptions(program=("-m", "package.train", "--lr", "1")).num_workers
+    >>> LaunchOptions(program=("-m", "package.train", "--lr", "1")).num_workers
     1
     """
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unisono_launch.launch._machines import Machines
-from unisono_launch.launch._options import RunOptions, UsageError
+from unisono_launch.launch._options import LaunchOptions, UsageError
 
 
-def make_run_folder(options: RunOptions, machines: Machines, *, is_requeued: bool = False) -> Path:
+def make_run_folder(options: LaunchOptions, machines: Machines, *, is_requeued: bool = False) -> Path:
     """Creates `--run-dir`, `runs/--name`, `runs/SCRIPT-JOB` (a step of SLURM) or `runs/SCRIPT-TIME`; an absolute path.
 
     The first two may exist. The third exists after a requeue, and the job continues from it. Otherwise a single machine

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono_launch.engines.ray._devices import RayDevices
-from unisono_launch.launch import CommandParser, RunOptions, SizeRange, UsageError, parse_size, split_program
+from unisono_launch.launch import CommandParser, LaunchOptions, SizeRange, UsageError, parse_size, split_program
 from unisono_launch.worker import ExitCode
 
 _USAGE: Final = "unisono run --on ray [options] (script.py | -m module) [arguments of the script]"
@@ -33,7 +33,7 @@ exit codes:
 class RayOptions:
     """The options of `unisono run --on ray`."""
 
-    job: RunOptions
+    job: LaunchOptions
     """Those that it has on one machine too."""
     devices: RayDevices
     address: str | None
@@ -63,7 +63,7 @@ def parse(arguments: Sequence[str], environ: Mapping[str, str] = os.environ) -> 
             f"{source}{address}: a Ray client cannot watch a job. Run the command on a machine of the cluster with "
             "--address auto, or from outside by: ray job submit --working-dir . -- unisono run --on ray …"
         )
-    options = RayOptions(job=RunOptions(program=tuple(program), **values), devices=devices, address=address)
+    options = RayOptions(job=LaunchOptions(program=tuple(program), **values), devices=devices, address=address)
     if devices.kind == "tpu" and devices.topology is None and options.workers.most > 1:
         raise UsageError(
             "Several workers with TPUs are the machines of a slice, which Ray finds by its kind. "

@@ -26,8 +26,8 @@ from unisono_launch.launch import (
     Events,
     ExitCode,
     LauncherContext,
+    LaunchOptions,
     LocalProcesses,
-    RunOptions,
     UsageError,
     WorkerAllocator,
     find_cause,
@@ -44,7 +44,7 @@ class SupervisedJob:
 
     channel: Any
     """The handle of the `JobChannel`."""
-    options: RunOptions
+    options: LaunchOptions
     folder: str
     """The driver's current folder, in which the script runs."""
     run_dir: str
