@@ -6,12 +6,15 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import keras
+
 from unisono._src import keras_hooks
 from unisono._src.core import measure, warn_user
 from unisono._src.data.feed import Feed
 from unisono._src.data.plans import State
 from unisono._src.training._epoch_cursor import EXHAUSTED, EpochCursor
 from unisono._src.training._feeds import open_model_feed
+from unisono._src.training._fit_arguments import FitArguments
 from unisono._src.training._loop import Loop, fetch
 from unisono._src.training._method_call import MethodCall
 from unisono._src.training._programs import epoch_reset_for
@@ -86,6 +89,29 @@ class Evaluation:
         with measure("callback_seconds"):
             callbacks.on_test_end(logs)
         return logs
+
+
+def open_validation(call: MethodCall, arguments: FitArguments, position: State = None) -> Evaluation | None:
+    """The validation of a `fit`, from the position of an earlier run; None without data for it."""
+    if arguments.validation_data is None:
+        return None
+    x, y, sample_weight = keras_hooks.unpack(arguments.validation_data)
+    batch_size = arguments.validation_batch_size or (arguments.batch_size if _takes_batch_size(x) else None)
+    feed = open_model_feed(
+        call,
+        x,
+        y,
+        sample_weight=sample_weight,
+        batch_size=batch_size,
+        steps=arguments.validation_steps,
+        position=position and position["feed"],
+    )
+    return Evaluation(call, feed, arguments.validation_steps, "validation_steps", position)
+
+
+def _takes_batch_size(x: Any) -> bool:
+    """Validation data inherits the global batch unless it comes in batches of its own."""
+    return all(hasattr(leaf, "shape") for leaf in keras.tree.flatten(x))
 
 
 def evaluate(

@@ -28,6 +28,8 @@ from unisono._src.state.checkpoint import Checkpoint, CheckpointManager, SaveCou
 from unisono._src.state.store import remove
 from unisono._src.strategy import DistributedDataset
 from unisono._src.training._custom_steps import call_step
+from unisono._src.training._evaluate import open_validation
+from unisono._src.training._fit_arguments import FitArguments
 from unisono._src.training._method_call import MethodCall
 from unisono._src.training._resume import Resume, count_finished_fit, next_fit_folder
 from unisono._src.training.records import RunRecorder, describe_fit, describe_run
@@ -44,66 +46,29 @@ NO_CLASS_WEIGHT = """fit: with parameter servers class_weight works with arrays 
 _DEFAULT_BATCH: Final = 32
 
 
-def open_workers_data(
-    coordinator: ClusterCoordinator,
-    x: Any,
-    y: Any,
-    sample_weight: Any,
-    batch_size: int | None,
-    shuffle: Any,
-    class_weight: dict[int, float] | None,
-    steps_per_epoch: int | None,
-) -> tuple[PerWorkerDataset, int]:
-    """The dataset of each worker, and the number of steps of an epoch."""
-    if isinstance(x, PerWorkerDataset | Dataset | DistributedDataset):
-        if class_weight is not None:
-            raise ValueError(NO_CLASS_WEIGHT)
-        if steps_per_epoch is None:
-            raise ValueError(NEEDS_STEPS)
-        return x if isinstance(x, PerWorkerDataset) else coordinator.create_per_worker_dataset(x), steps_per_epoch
-    leaves = keras.tree.flatten(x)
-    if not leaves or not all(hasattr(leaf, "shape") for leaf in leaves):
-        raise TypeError(NOT_SUPPORTED.format(kind=type(x).__name__))
-    if class_weight is not None:
-        sample_weight = keras_hooks.class_weights(y, class_weight)
-    given = keras.tree.map_structure(np.asarray, keras.utils.pack_x_y_sample_weight(x, y, sample_weight))
-    rows = Dataset.from_tensor_slices(given)
-    number = int(leaves[0].shape[0])
-    size = batch_size or _DEFAULT_BATCH
-    dataset = (rows.shuffle(number) if shuffle else rows).batch(size).repeat()
-    return coordinator.create_per_worker_dataset(dataset), steps_per_epoch or -(-number // size)
-
-
 def fit_on_workers(
-    call: MethodCall,
-    strategy: ParameterServerStrategy,
-    dataset: PerWorkerDataset,
-    *,
-    epochs: int,
-    steps_per_epoch: int,
-    initial_epoch: int,
-    verbose: Any,
-    callbacks: Any,
-    resume: Resume | None,
-    validate: Callable[[Any], dict[str, Any]] | None,
-    validation_freq: Any,
-    recorder: RunRecorder | None,
-) -> Any:
-    """Trains. ``validate`` evaluates the model in this process, given the callbacks, and returns the logs."""
-    model, coordinator = call.model, ClusterCoordinator(strategy)
+    call: MethodCall, strategy: ParameterServerStrategy, arguments: FitArguments, recorder: RunRecorder | None
+) -> None:
+    """Trains."""
+    model, coordinator, epochs = call.model, ClusterCoordinator(strategy), arguments.epochs
+    dataset, steps_per_epoch = _open_data(coordinator, arguments)
+    validation = open_validation(call, arguments)
     iterator = iter(dataset)
     call.build("train", _peek_spec(iterator))
     keras_hooks.adopt_variables(
         [each for each in _state_variables(model) if not keras_hooks.is_global_seed_state(each)], strategy
     )
-    every = keras_hooks.make_callback_list(
-        callbacks, model, history=True, verbose=verbose, epochs=epochs, steps=steps_per_epoch
+    callbacks = keras_hooks.make_callback_list(
+        arguments.callbacks, model, history=True, verbose=arguments.verbose, epochs=epochs, steps=steps_per_epoch
     )
-    backup = None if resume is None else _Backup(model, resume)
-    with keras_hooks.close_on_error(every):
+    backup = None if arguments.resume is None else _Backup(model, arguments.resume)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(keras_hooks.close_on_error(callbacks))
+        if validation is not None:
+            stack.callback(validation.close)
         model.stop_training = False
-        every.on_train_begin()
-        first = keras_hooks.first_epoch(model, initial_epoch)
+        callbacks.on_train_begin()
+        first = keras_hooks.first_epoch(model, arguments.initial_epoch)
         if backup is not None:
             first = max(first, backup.restore())
         logs: dict[str, Any] = {}
@@ -116,14 +81,20 @@ def fit_on_workers(
             if recorder is not None:
                 recorder.begin_epoch(epoch, epoch * steps_per_epoch)
             model.reset_metrics()
-            every.on_epoch_begin(epoch)
+            callbacks.on_epoch_begin(epoch)
             logs = _run_epoch(
-                model, coordinator, train_step, iterator, steps_per_epoch, every, steps_before=epoch * steps_per_epoch
+                model,
+                coordinator,
+                train_step,
+                iterator,
+                steps_per_epoch,
+                callbacks,
+                steps_before=epoch * steps_per_epoch,
             )
-            if validate is not None and keras_hooks.validates_after(model, epoch, validation_freq):
+            if validation is not None and keras_hooks.validates_after(model, epoch, arguments.validation_freq):
                 with recorder.validation() if recorder else contextlib.nullcontext():
-                    logs |= {f"val_{name}": value for name, value in validate(every).items()}
-            every.on_epoch_end(epoch, logs)
+                    logs |= {f"val_{name}": value for name, value in validation.run(callbacks).items()}
+            callbacks.on_epoch_end(epoch, logs)
             if backup is not None:
                 backup.save(epoch + 1)
             if recorder is not None:
@@ -132,10 +103,32 @@ def fit_on_workers(
                 break
         if epochs > 0:
             keras_hooks.finish_optimizer(model)
-        every.on_train_end(logs=logs)
+        callbacks.on_train_end(logs=logs)
         if backup is not None:
             backup.finish()
-    return model.history
+
+
+def _open_data(coordinator: ClusterCoordinator, arguments: FitArguments) -> tuple[PerWorkerDataset, int]:
+    """The dataset of each worker, and the number of steps of an epoch."""
+    x, steps_per_epoch = arguments.x, arguments.steps_per_epoch
+    if isinstance(x, PerWorkerDataset | Dataset | DistributedDataset):
+        if arguments.class_weight is not None:
+            raise ValueError(NO_CLASS_WEIGHT)
+        if steps_per_epoch is None:
+            raise ValueError(NEEDS_STEPS)
+        return x if isinstance(x, PerWorkerDataset) else coordinator.create_per_worker_dataset(x), steps_per_epoch
+    leaves = keras.tree.flatten(x)
+    if not leaves or not all(hasattr(leaf, "shape") for leaf in leaves):
+        raise TypeError(NOT_SUPPORTED.format(kind=type(x).__name__))
+    sample_weight = arguments.sample_weight
+    if arguments.class_weight is not None:
+        sample_weight = keras_hooks.class_weights(arguments.y, arguments.class_weight)
+    given = keras.tree.map_structure(np.asarray, keras.utils.pack_x_y_sample_weight(x, arguments.y, sample_weight))
+    rows = Dataset.from_tensor_slices(given)
+    number = int(leaves[0].shape[0])
+    size = arguments.batch_size or _DEFAULT_BATCH
+    dataset = (rows.shuffle(number) if arguments.shuffle else rows).batch(size).repeat()
+    return coordinator.create_per_worker_dataset(dataset), steps_per_epoch or -(-number // size)
 
 
 def _run_epoch(
