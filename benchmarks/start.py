@@ -73,19 +73,21 @@ def measure(case: str, rounds: int, paths: list[Path]) -> dict[str, Any]:
         for number in range(rounds + 1):
             for each in contenders(case):
                 result = start(each, case, paths, stored)
+                about = result.pop("about")
                 if number:
                     found[each.name].append(result)
                 print(f"{case}, round {number}: {each.name} {result}", file=sys.stderr)
     return {
         "case": case,
-        "measured": datetime.date.today().isoformat(),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "measured": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "about": {"python": platform.python_version()} | about,
         "rounds": found,
     }
 
 
 def markdown(results: list[dict[str, Any]]) -> str:
-    """The table: medians, and the median of the ratios to stock Keras of the same round."""
+    """The table: medians, and the median of the ratios to stock Keras of the same round. Under it how it was measured."""
     lines = [
         "| case | | import, s | model made, s | first step done, s | relative to Keras |",
         "|---|---|---|---|---|---|",
@@ -99,7 +101,16 @@ def markdown(results: list[dict[str, Any]]) -> str:
             ]
             ratio = statistics.median(_last(one) / _last(two) for one, two in zip(own, rounds["keras"], strict=True))
             lines.append(f"| {result['case']} | {name} | {' | '.join(stages)} | {ratio:.2f} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *map(_caption, results)])
+
+
+def _caption(result: dict[str, Any]) -> str:
+    rounds = len(result["rounds"]["keras"])
+    about = ", ".join(f"{what} {value}" for what, value in result["about"].items())
+    return (
+        f"- {result['case']}: {rounds} round{'' if rounds == 1 else 's'} of one process each; {result['machine']}; "
+        f"{about}; {result['measured']}"
+    )
 
 
 def _last(measured: dict[str, Any]) -> float:

@@ -1,10 +1,11 @@
 """A process that starts, makes a model and trains it for one step: how long each of these takes.
 
 `start.py LIBRARY NETWORK`, with "keras", "unisono" or "unisono.tf", and "none", "mlp", "resnet50" or "gpt2". Prints the
-seconds since the start of the process, and of its cores together, as one line of JSON.
+seconds since the start of the process, those of its cores together, and versions, as one line of JSON.
 """
 
 import importlib
+import importlib.metadata
 import json
 import sys
 import time
@@ -36,7 +37,15 @@ def main() -> None:
         end_of("model")
         model.fit(x, y, batch_size=len(x), verbose=0)
         end_of("first step")
-    print(json.dumps({"seconds": seconds, "import_cpu_seconds": cpu_seconds}))
+    print(json.dumps({"seconds": seconds, "import_cpu_seconds": cpu_seconds, "about": _about()}))
+
+
+def _about() -> dict[str, str]:
+    import jax
+
+    device = jax.devices()[0]
+    versions = {name: importlib.metadata.version(name) for name in ("jax", "keras")}
+    return {**versions, "on": "cpu" if device.platform == "cpu" else device.device_kind}
 
 
 def _data(network: str):

@@ -63,7 +63,8 @@ def began(attempt: int = 0) -> list[Message]:
 
 
 def ended(rank: int, code: int, *, attempt: int = 0, planned: PlannedRestart | None = None, **details: Any) -> Message:
-    outcome = WorkerOutcome(rank=rank, code=code, ended_at=time.monotonic(), **details)
+    # Reports have the age of an end, so ends less than a millisecond apart could change their order on the way.
+    outcome = WorkerOutcome(rank=rank, code=code, ended_at=time.monotonic() - 10 + rank, **details)
     result = AttemptResult(outcomes=(outcome,), signal=None, began=0.0, ended=1.0, reached={})
     return Message(attempt, rank, AttemptEnded(report_to_json(result), planned))
 
