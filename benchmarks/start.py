@@ -87,7 +87,7 @@ def measure(case: str, rounds: int, paths: list[Path]) -> dict[str, Any]:
 
 
 def markdown(results: list[dict[str, Any]]) -> str:
-    """The table: medians, and the median of the ratios to stock Keras of the same round. Under it how it was measured."""
+    """The table, of medians and the median of the ratios to stock Keras in a round; and how it was measured."""
     lines = [
         "| case | | import, s | model made, s | first step done, s | relative to Keras |",
         "|---|---|---|---|---|---|",
