@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from unisono._src.devices import _compilation_cache
 from unisono._src.devices._compilation_cache import (
     remove_oldest,
+    remove_unused_folders,
     report_loaded_programs,
     use_user_cache,
     user_cache_folder,
@@ -88,6 +90,19 @@ def test_what_was_used_longest_ago_is_removed(tmp_path: Path) -> None:
         os.utime(folder / name, (1e9 - age, 1e9 - age))
     remove_oldest(folder, 250)
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["middle", "newest"]
+
+
+def test_folders_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
+    for name, days in (("old", 100), ("used", 100), ("new", 1)):
+        file = tmp_path / name / "program"
+        file.parent.mkdir()
+        file.write_text("")
+        at = time.time() - days * 86_400
+        os.utime(file, (time.time() if name == "used" else at, at))
+        os.utime(file.parent, (at, at))
+    remove_unused_folders(tmp_path, 90)
+    assert {path.name for path in tmp_path.iterdir()} == {"used", "new"}
+    remove_unused_folders(tmp_path / "missing", 90)
 
 
 def test_programs_that_were_loaded_are_reported() -> None:

@@ -438,7 +438,7 @@ def test_a_model_is_called_with_what_one_replica_has(strategy: Strategy) -> None
 
 
 def test_a_step_that_is_defined_for_every_batch_of_a_host_loop_is_not_kept_for_every_batch(pair: Strategy) -> None:
-    dataset = unisono.data.Dataset.range(8).map(lambda x: jnp.ones((2,)) * x)
+    dataset = unisono.data.Dataset.range(12).map(lambda x: jnp.ones((2,)) * x)
     batches: list[weakref.ref[Any]] = []
 
     @unisono.function
@@ -450,7 +450,39 @@ def test_a_step_that_is_defined_for_every_batch_of_a_host_loop_is_not_kept_for_e
             totals.append(float(pair.reduce("SUM", result, axis=None)))
         return totals
 
-    with pytest.warns(UserWarning, match="was defined 5 times"):
-        assert loop() == [4.0 * number for number in range(8)]
+    with pytest.warns(UserWarning, match="was defined 9 times"):
+        assert loop() == [4.0 * number for number in range(12)]
     gc.collect()
-    assert [batch() for batch in batches] == [None] * 8
+    assert [batch() for batch in batches] == [None] * 12
+
+
+def test_steps_of_many_members_are_traced_once_each_in_a_host_loop(pair: Strategy) -> None:
+    traced: list[int] = []
+
+    class Member:
+        def __init__(self, factor: int) -> None:
+            self.factor = factor
+
+        def step(self, x: Any) -> Any:
+            traced.append(self.factor)
+            return jnp.sum(x) * self.factor
+
+    def step_of(factor: int) -> Any:
+        def step(x: Any) -> Any:
+            traced.append(factor)
+            return jnp.sum(x) * factor
+
+        return step
+
+    steps = [*(Member(number).step for number in range(10)), *(step_of(number) for number in range(10, 16))]
+
+    @unisono.function
+    def loop() -> float:
+        total = 0.0
+        for batch in unisono.data.Dataset.range(3).map(lambda x: jnp.ones(2) * x):
+            for step in steps:
+                total += float(pair.reduce("SUM", pair.run(step, args=(batch,)), axis=None))
+        return total
+
+    assert loop() == 2 * 2 * 3 * sum(range(16))
+    assert sorted(traced) == list(range(16))

@@ -20,7 +20,7 @@ from unisono._src.parameter_servers import FixedShardsPartitioner
 from unisono._src.parameter_servers._closure_program import _draw_seed_state
 from unisono._src.parameter_servers._stored_variable import StoredVariable
 from unisono._src.training import _fit_on_workers
-from unisono.data import Dataset
+from unisono.data import Dataset, TensorSpec
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(96, 4)).astype("float32")
@@ -339,3 +339,22 @@ def test_the_launcher_sees_the_steps_of_all_epochs(one_worker: Cluster, monkeypa
         model.compile("sgd", "mse")
     model.fit(X, Y, epochs=3, steps_per_epoch=2, verbose=0, initial_epoch=1)
     assert reported == [("fit", step) for step in (3, 4, 5, 6)]
+
+
+def test_the_validation_data_is_closed_if_the_data_cannot_be_read(one_worker: Cluster) -> None:
+    def broken() -> Any:
+        raise RuntimeError("no rows")
+        yield
+
+    with one_worker.strategy.scope():
+        model = make_model()
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+    signature = (TensorSpec((None, 4), "float32"), TensorSpec((None, 1), "float32"))
+    validation = Dataset.from_tensor_slices((X, Y)).filter(lambda x, y: True).batch(8)  # read ahead by a thread
+    with pytest.raises(RuntimeError, match="no rows"):
+        model.fit(
+            Dataset.from_generator(broken, output_signature=signature),
+            validation_data=validation,
+            steps_per_epoch=2,
+            verbose=0,
+        )

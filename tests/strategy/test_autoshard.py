@@ -43,6 +43,25 @@ def test_with_file_each_worker_reads_its_share_of_the_files(files: list[str], by
     assert {len(batch) for share in shares for batch in share} == {2}, "batches of one replica"
 
 
+@pytest.mark.parametrize("read_names", [TextLineDataset, lambda names: names.flat_map(TextLineDataset)])
+def test_with_file_the_names_are_chosen_before_they_are_shared(files: list[str], read_names: Any) -> None:
+    names = Dataset.from_tensor_slices(files)
+    chosen = names.skip(1).take(2).concatenate(Dataset.from_tensor_slices(files[4:]))
+    dataset = with_policy(read_names(chosen.shuffle(3, seed=1)).batch(4), AutoShardPolicy.FILE)
+    shares = [read(worker_dataset(dataset, worker, 2, num_replicas=2)) for worker in (0, 1)]
+    firsts = [{line.decode()[0] for batch in share for line in batch} for share in shares]
+    assert sorted(map(len, firsts)) == [1, 2]
+    assert firsts[0] | firsts[1] == {"1", "2", "4"}
+
+
+def test_with_file_names_may_come_from_a_generator_or_in_batches(files: list[str]) -> None:
+    names = Dataset.from_generator(lambda: iter(files), output_types=object, output_shapes=())
+    dataset = with_policy(TextLineDataset(names.batch(2)).batch(4), AutoShardPolicy.FILE)
+    shares = [read(worker_dataset(dataset, worker, 2, num_replicas=2)) for worker in (0, 1)]
+    firsts = [{line.decode()[0] for batch in share for line in batch} for share in shares]
+    assert firsts == [{"0", "2", "4"}, {"1", "3"}]
+
+
 def test_with_off_each_worker_reads_everything_in_batches_of_a_replica() -> None:
     dataset = with_policy(Dataset.range(8).batch(8), AutoShardPolicy.OFF)
     assert read(worker_dataset(dataset, 1, 2, num_replicas=4)) == [[0, 1], [2, 3], [4, 5], [6, 7]]

@@ -484,6 +484,13 @@ def test_a_list_that_a_function_returns_is_a_tuple_and_one_inside_is_a_tensor() 
     assert [row.numpy().tolist() for row in next(iter(lengths))["rows"]] == [[0, 1], [0, 1, 2]]
 
 
+def test_elements_are_read_once_to_find_the_dtypes_of_a_state() -> None:
+    numbers = iter(range(1, 5))
+    once = tf.data.Dataset.from_generator(lambda: numbers, output_signature=tf.TensorSpec((), tf.int64))
+    total = once.reduce(tf.constant(0, tf.int64), lambda total, x: total + x)
+    assert (int(total), total.dtype) == (10, tf.int64)
+
+
 def test_a_state_of_64_bits_can_be_a_constant() -> None:
     total = tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x)
     assert (int(total), total.dtype) == (10, tf.int64)

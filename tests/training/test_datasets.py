@@ -179,8 +179,34 @@ def test_single_elements_of_a_function_are_refused_once_the_first_was_read(pair:
 def test_rows_that_are_batches_need_no_batch(pair: Any) -> None:
     batches = Dataset.from_tensor_slices((X.reshape(2, 11, 4), Y.reshape(2, 11, 1)))
     expected = trained(pair, Dataset.from_tensor_slices((X, Y)).batch(11))
-    for found, wanted in zip(trained(pair, batches).get_weights(), expected.get_weights(), strict=True):
+    with pytest.warns(UserWarning, match=r"each of its elements is a batch of 11 rows.\n.*single example, add .batch"):
+        found_weights = trained(pair, batches).get_weights()
+    for found, wanted in zip(found_weights, expected.get_weights(), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_targets_of_a_batch_may_be_one_number(pair: Any) -> None:
+    """As a step of the user's own may want it; the loss of Keras does not."""
+
+    class MeanModel(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mean = self.add_weight(shape=(), initializer="zeros")
+
+        def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, *_: Any, **__: Any) -> Any:
+            return (keras.ops.mean(x) * self.mean - y) ** 2
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    batches = Dataset.from_tensor_slices((X, Y)).batch(11).map(lambda x, y: (x, y.mean()))
+    with pair.scope():
+        model = MeanModel()
+        model.compile(keras.optimizers.SGD(0.1))
+    model.fit(batches, verbose=0)
+    assert model.optimizer.iterations == 2
+    with pytest.raises(ValueError, match="yields single elements"):
+        trained(pair, Dataset.from_tensor_slices((X, Y[:, 0])).batch(11).unbatch())
 
 
 def test_one_weight_for_all_rows_is_no_single_element(pair: Any) -> None:

@@ -100,7 +100,7 @@ def test_checkpoints_of_a_training_with_parameter_servers_are_deleted_at_its_end
 
 
 def test_compiled_programs_of_a_run_are_not_in_the_cache_whose_oldest_are_removed() -> None:
-    folder = resume_module.programs_folder(unisono.Resume(f"{ROOT}/mnist"))
+    folder = resume_module.prepare_programs_folder(unisono.Resume(f"{ROOT}/mnist"))
     assert not folder.is_relative_to(user_cache_folder())
 
 

@@ -1,6 +1,12 @@
 """The machine as JAX sees it: devices by name, several CPU devices, and the placement of arrays on devices."""
 
-from unisono._src.devices._compilation_cache import report_loaded_programs, use_cache, use_user_cache, user_cache_folder
+from unisono._src.devices._compilation_cache import (
+    remove_unused_folders,
+    report_loaded_programs,
+    use_cache,
+    use_user_cache,
+    user_cache_folder,
+)
 from unisono._src.devices._devices import (
     all_devices, default_devices, device_kind, device_name, resolve_devices, select_devices,
 )

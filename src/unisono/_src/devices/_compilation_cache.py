@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -103,6 +105,18 @@ def remove_oldest(folder: Path, max_bytes: int) -> None:
             break
         path.unlink(missing_ok=True)
         total -= size
+
+
+def remove_unused_folders(parent: Path, days: float) -> None:
+    """Removes the folders in ``parent`` of which no file was read or written for so many days."""
+    oldest = time.time() - days * 86_400
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        statuses = [folder.lstat()]
+        for path in folder.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):  # another process may be removing them too
+                statuses.append(path.lstat())
+        if max(max(status.st_atime, status.st_mtime) for status in statuses) < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _configured(name: str) -> Any:

@@ -15,15 +15,18 @@ from unisono._src.data.dataset import Dataset
 from unisono._src.data.plans import (
     ArraySlices,
     AutoShardPolicy,
+    Concatenate,
     FileCache,
     FileSource,
+    Filter,
     GroupByWindow,
     Interleave,
     Operation,
     Plan,
+    ReadFiles,
+    Shard,
     Unbatch,
     flatten,
-    map_leaves,
 )
 
 NO_FILES = """auto_shard_policy is FILE, and the data does not come from files: {dataset}.
@@ -87,19 +90,40 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
 
 
 def _with_files_of_worker(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
-    source = plan.source
+    source, operations = plan.source, plan.operations
     if isinstance(source, FileSource):
         num_files = len(source.paths)
-        part: Any = dataclasses.replace(source, paths=source.paths[worker::num_workers])
-    elif isinstance(source, ArraySlices) and all(array.dtype.kind in "OUS" for array in flatten(source.arrays)):
-        num_files = source.num_rows  # the rows are names of files
-        part = ArraySlices(map_leaves(lambda names: names[worker::num_workers], source.arrays))
+        source = dataclasses.replace(source, paths=source.paths[worker::num_workers])
     else:
-        raise ValueError(NO_FILES.format(dataset=dataset))
-    if num_files < num_workers:
+        num_names = _num_operations_on_names(plan)
+        if num_names is None:
+            raise ValueError(NO_FILES.format(dataset=dataset))
+        num_files = Plan(source, operations[:num_names]).cardinality
+        operations = (*operations[:num_names], Shard(num_workers, worker), *operations[num_names:])
+    if 0 <= num_files < num_workers:
         raise ValueError(TOO_FEW.format(files=num_files, workers=num_workers))
     own = f"{worker}-of-{num_workers}"
-    return Plan(part, tuple(_with_own_cache(operation, own) for operation in plan.operations))
+    return Plan(source, tuple(_with_own_cache(operation, own) for operation in operations))
+
+
+def _num_operations_on_names(plan: Plan) -> int | None:
+    """How many operations come before the files are read: all workers read the same names there, so that a `take`, for
+    example, takes names of all files. None if the elements are not known to be names.
+    """
+    operations = plan.operations
+    readers = [number for number, each in enumerate(operations) if isinstance(each, ReadFiles)]
+    if not readers:
+        source = plan.source
+        if not isinstance(source, ArraySlices) or any(each.dtype.kind not in "OUS" for each in flatten(source.arrays)):
+            return None
+        readers = [number for number, each in enumerate(operations) if isinstance(each, Interleave)]
+    if readers:
+        before = operations[: readers[0]]
+        return next((number for number, each in enumerate(before) if each.makes_batches), len(before))
+    keep_names = (
+        each.commutes_with_maps or each.only_reorders or isinstance(each, Concatenate | Filter) for each in operations
+    )
+    return next((number for number, keeps in enumerate(keep_names) if not keeps), len(operations))
 
 
 def _with_own_cache(operation: Operation, own: str) -> Operation:

@@ -52,20 +52,20 @@ def fit_on_workers(
     """Trains."""
     model, coordinator, epochs = call.model, ClusterCoordinator(strategy), arguments.epochs
     dataset, steps_per_epoch = _open_data(coordinator, arguments)
-    validation = open_validation(call, arguments)
-    iterator = iter(dataset)
-    call.build("train", _peek_spec(iterator))
-    keras_hooks.adopt_variables(
-        [each for each in _state_variables(model) if not keras_hooks.is_global_seed_state(each)], strategy
-    )
-    callbacks = keras_hooks.make_callback_list(
-        arguments.callbacks, model, history=True, verbose=arguments.verbose, epochs=epochs, steps=steps_per_epoch
-    )
-    backup = None if arguments.resume is None else _Backup(model, arguments.resume)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(keras_hooks.close_on_error(callbacks))
+        validation = open_validation(call, arguments)
         if validation is not None:
             stack.callback(validation.close)
+        iterator = iter(dataset)
+        call.build("train", _peek_spec(iterator))
+        keras_hooks.adopt_variables(
+            [each for each in _state_variables(model) if not keras_hooks.is_global_seed_state(each)], strategy
+        )
+        callbacks = keras_hooks.make_callback_list(
+            arguments.callbacks, model, history=True, verbose=arguments.verbose, epochs=epochs, steps=steps_per_epoch
+        )
+        backup = None if arguments.resume is None else _Backup(model, arguments.resume)
+        stack.enter_context(keras_hooks.close_on_error(callbacks))
         model.stop_training = False
         callbacks.on_train_begin()
         first = keras_hooks.first_epoch(model, arguments.initial_epoch)

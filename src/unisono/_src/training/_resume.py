@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from unisono._src.core import read_environment
-from unisono._src.devices import user_cache_folder
+from unisono._src.devices import remove_unused_folders, user_cache_folder
 from unisono._src.state.checkpoint import EverySeconds, SavePolicy
 from unisono._src.state.store import Location, to_location
 from unisono._src.training.callbacks import BackupAndRestore
 
 _SECONDS: Final = 30.0
+
+_DAYS_KEPT: Final = 90
 
 NO_RUN = """resume=True, or a unisono.Resume without a folder, means the folder of the run that `unisono run` made, and
 this process was not started by it. Start it with `unisono run --run-dir runs/NAME script.py`, or name the folder:
@@ -108,14 +110,19 @@ def count_finished_fit(resume: Resume) -> None:
     _finished[_root(resume)] += 1
 
 
-def programs_folder(resume: Resume) -> Path:
-    """Where compiled programs are kept for the next run: on this machine, also if the checkpoints are in a store."""
+def prepare_programs_folder(resume: Resume) -> Path:
+    """Where compiled programs are kept for the next run: on this machine, also if the checkpoints are in a store.
+
+    Then those of runs that have not used theirs for 90 days are removed.
+    """
     location = to_location(run_folder(resume))
     if isinstance(location, Path):
         return location / "programs"
     name = hashlib.sha256(str(location).encode()).hexdigest()[:16]
     # Not below the user's cache, from which the oldest programs are removed: this run needs its own to the end.
-    return user_cache_folder().parent / "programs-of-runs" / name
+    folder = user_cache_folder().parent / "programs-of-runs"
+    remove_unused_folders(folder, _DAYS_KEPT)
+    return folder / name
 
 
 def _root(resume: Resume) -> Location:

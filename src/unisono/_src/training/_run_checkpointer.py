@@ -31,7 +31,7 @@ from unisono._src.training._resume import (
     Resume,
     count_finished_fit,
     next_fit_folder,
-    programs_folder,
+    prepare_programs_folder,
     run_folder,
 )
 from unisono._src.training._training_state import TrainingState, check_saved_fields
@@ -76,7 +76,7 @@ class RunCheckpointer:
     def __init__(self, resume: Resume, notice: PreemptionNotice):
         self._resume, self._notice = resume, notice
         if is_deterministic():
-            use_cache(programs_folder(resume))
+            use_cache(prepare_programs_folder(resume))
         self._series = CheckpointSeries(next_fit_folder(resume), "save")
         self.saved: LoadedCheckpoint | None = load_newest_via_chief(self._series)
         if self.saved is not None:

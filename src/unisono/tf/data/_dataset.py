@@ -174,8 +174,7 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).numpy()
         np.int64(10)
         """
-        state = self._widen(to_state(initial_state), reduce_func)
-        return to_host_tensors(super().reduce(state, reduce_func))
+        return to_host_tensors(super().reduce(to_state(initial_state), reduce_func))
 
     def as_numpy_iterator(self) -> NumpyIterator:
         """Iterates over the elements of a new pass as NumPy arrays.
@@ -226,19 +225,18 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         """
         return Dataset.of(resample(self, class_func, target_dist, initial_dist, seed))
 
-    def _widen(self, state: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
-        """The state in the dtypes of the first result: a `tf.constant(0, tf.int64)` has 32 bits on devices."""
+    def _adapt_state(self, state: Nest, element: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
+        """A `tf.constant(0, tf.int64)` has 32 bits on devices. Calls the function once, as TensorFlow traces it."""
         leaves = flatten(state)
         if not any(isinstance(leaf, jax.Array) and leaf.dtype == np.int32 for leaf in leaves):
             return state
         if not any(getattr(spec, "dtype", None) == int64 for spec in flatten(self.element_spec)):
             return state
-        for element in self.take(1):
-            with jax.enable_x64(True):
-                following = self.prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
-            if same_structure(state, following):
-                state = unflatten(state, map(_widen_leaf, leaves, flatten(following)))
-        return state
+        with jax.enable_x64(True):
+            following = self.prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
+        if not same_structure(state, following):
+            return state
+        return unflatten(state, map(_widen_leaf, leaves, flatten(following)))
 
     @classmethod
     def from_plan(cls, plan: Plan) -> Dataset:

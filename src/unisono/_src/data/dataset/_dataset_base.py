@@ -154,10 +154,16 @@ class DatasetBase:
             raise ValueError(f"reduce: {self._plan} never ends. Put take(count) before it.")
         operation = Scan(initial_state, HostCall(self.prepare_function(reduce_func), "reduce"))
         state = as_arrays(initial_state, operation)
-        for element in self:
+        for number, element in enumerate(self):
+            if number == 0:
+                state = as_arrays(self._adapt_state(initial_state, element, reduce_func), operation)
             following = as_arrays(operation.function(state, element), operation)
             check_state_type(state, following, operation)
             state = following
+        return state
+
+    def _adapt_state(self, state: Nest, element: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
+        """The initial state of `reduce`, in the dtypes that it has after the first element. Unchanged by default."""
         return state
 
     def save(self, path: str | os.PathLike[str], **_: Any) -> None:

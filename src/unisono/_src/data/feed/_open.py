@@ -9,6 +9,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from unisono._src.core import warn_user
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, trace_indexed_maps
 from unisono._src.data.feed._batches import IteratorBatches, PlanBatches
@@ -27,6 +28,7 @@ from unisono._src.data.plans import (
     Shuffle,
     State,
     TensorSpec,
+    Unbatch,
     flatten,
     index_plan,
     unflatten,
@@ -38,6 +40,8 @@ from unisono._src.processes import broadcast_from_chief, broadcast_seeds_from_ch
 NOT_BATCHED = """{dataset!r} yields single elements, and training takes batches.
 Add .batch(global_batch_size) to it; the batch is shared by all replicas."""
 
+ROWS_AS_BATCHES = """{dataset!r} has no .batch, so each of its elements is a batch of {size} rows.
+If an element is a single example, add .batch(global_batch_size)."""
 
 OTHER_DATA = """The data differs from the data of the run that is being resumed.
   that run: {theirs}
@@ -195,6 +199,9 @@ def _dataset_feed(
     if _yields_single_elements(dataset.plan, feed.batch_spec):
         feed.close()
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
+    if _gives_single_rows(dataset.plan):
+        size = _shapes(feed.batch_spec)[0][0]
+        warn_user(ROWS_AS_BATCHES.format(dataset=dataset, size=size))
     return feed
 
 
@@ -241,10 +248,19 @@ def _fits_into_step(plan: IndexedPlan) -> bool:
 
 
 def _yields_single_elements(plan: Plan, spec: Any) -> bool:
-    """Whether elements of this spec are no batches: x or y has no dims, or the arrays of a row share no first dim."""
-    if any(shapes and not any(shapes) for shapes in map(_shapes, spec[:2] if isinstance(spec, tuple) else [spec])):
+    """Whether elements of this spec are no batches: x or y has no dims, or the arrays of a row share no first dim.
+
+    Without dims, y may be what a user's function makes of a batch.
+    """
+    x, y = map(_shapes, (*spec, None)[:2]) if isinstance(spec, tuple) else (_shapes(spec), [])
+    if (x and not any(x)) or (y and not any(y) and not _is_batched(plan)):
         return True
     return _gives_single_rows(plan) and len({shape[:1] for shape in _shapes(spec)} - {(None,)}) > 1
+
+
+def _is_batched(plan: Plan) -> bool:
+    last = next((each for each in reversed(plan.operations) if each.makes_batches or isinstance(each, Unbatch)), None)
+    return last is not None and not isinstance(last, Unbatch)
 
 
 def _shapes(spec: Any) -> list[tuple[int | None, ...]]:

@@ -127,7 +127,7 @@ decode_png = decode_image
 def decode_16_bits(contents: Any, channels: int = 0) -> NDArray[np.uint16] | None:
     """The pixels of an image of 16 bits per channel as :func:`decode_image` has them; None for one of 8 bits.
 
-    Raises :class:`ImageError` for one in color: Pillow only reads its upper 8 bits.
+    Raises :class:`ImageError` for one in color or with alpha: Pillow only reads its upper 8 bits.
 
     >>> image = np.full((2, 2, 1), 1000, np.uint16)
     >>> np.array_equal(decode_16_bits(encode_png(image)), image)
@@ -139,8 +139,8 @@ def decode_16_bits(contents: Any, channels: int = 0) -> NDArray[np.uint16] | Non
         return None
     if color_type != 0:
         raise ImageError(
-            "decode_image: this is a PNG of 16 bits per channel in color, of which only the upper 8 bits can be read. "
-            "Decode it as uint8, or save it in grey."
+            "decode_image: this is a PNG of 16 bits per channel in color or with alpha, of which only the upper 8 bits "
+            "can be read. Decode it as uint8, or save it in grey without alpha."
         )
     try:
         with pillow().open(io.BytesIO(data), formats=("PNG",)) as opened:

@@ -123,7 +123,7 @@ class ElementFile:
     def _index(self) -> tuple[str, np.ndarray[Any, Any]]:
         size = os.fstat(self._fd).st_size
         if size < len(_MAGIC) + _FOOTER.size or self._bytes(0, len(_MAGIC)) != _MAGIC:
-            raise self._damage_error("it is not a file that Unisono wrote")
+            raise self._damage_error("it is not a file that this version of Unisono wrote")
         start, number, crc, magic = _FOOTER.unpack(self._bytes(size - _FOOTER.size, _FOOTER.size))
         if magic != _MAGIC or start > size:
             raise self._damage_error("its end is missing")
@@ -141,7 +141,10 @@ class ElementFile:
         return data
 
     def _damage_error(self, how: str) -> ElementFileError:
-        return ElementFileError(f"{self._path} cannot be read: {how}. Delete it, and it will be written again.")
+        return ElementFileError(
+            f"{self._path} cannot be read: {how}. A cache or a snapshot is written "
+            "again if you delete it. What Dataset.save wrote has to be saved again from the original data."
+        )
 
 
 def leaf_as_json(leaf: Any) -> Any:

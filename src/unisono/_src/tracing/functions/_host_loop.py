@@ -6,16 +6,26 @@ import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
 
-_MAX_DEFINITIONS: Final = 4
+_MAX_DEFINITIONS: Final = 8
 
 REDEFINED = """{function} was defined {number} times, and each time refers to something else: to the batch, for example.
 Each program was compiled for what it refers to; from now on it is traced in every call. Define it before the loop, and
 pass what changes as an argument:
     strategy.run(step, args=(batch,))"""
+
+
+@dataclass
+class _Definition:
+    """A function, and what was made for it. Keeps alive the objects whose IDs are in its key."""
+
+    function: Callable[..., Any]
+    made: Any
+    is_used_again: bool = False
 
 
 class HostLoopNeeded(BaseException):
@@ -54,22 +64,25 @@ def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T
     """What ``make`` made for ``function`` in this host loop, made now if there is nothing yet; None outside them.
 
     A function that is defined again in every iteration counts as the same if its code and what it refers to are. If
-    what it refers to changes with every definition, nothing more is made for it.
+    what it refers to changes with every definition, so that none is used again, nothing more is made for it. Methods
+    of several objects, and closures that are used in turn, are each made once.
     """
     if not _host_loops.caches:
         return None
-    code, key = _code(function), _key(function)
-    known = _host_loops.caches[-1].setdefault(code, {})
+    code, key = (_code(function), id(getattr(function, "__self__", None))), _key(function)
+    known: dict[Any, _Definition] | None = _host_loops.caches[-1].setdefault(code, {})
     if known is None:
         return None
-    if key not in known:
-        if len(known) == _MAX_DEFINITIONS and code is not None:
+    if key in known:
+        known[key].is_used_again = True
+    else:
+        if code[0] is not None and sum(not each.is_used_again for each in known.values()) == _MAX_DEFINITIONS:
             _host_loops.caches[-1][code] = None
             name = getattr(function, "__qualname__", repr(function))
             warnings.warn(REDEFINED.format(function=name, number=_MAX_DEFINITIONS + 1), UserWarning, stacklevel=5)
             return None
-        known[key] = (make(), function)  # keeps alive the objects whose ids are in the key
-    made: _T = known[key][0]
+        known[key] = _Definition(function, make())
+    made: _T = known[key].made
     return made
 
 
@@ -83,7 +96,7 @@ def _key(function: Any) -> Any:
     references = [_cell_content(cell) for cell in getattr(function, "__closure__", None) or ()]
     references += getattr(function, "__defaults__", None) or ()
     references += (getattr(function, "__kwdefaults__", None) or {}).values()
-    return id(getattr(function, "__self__", None)), tuple(map(_value_key, references))
+    return tuple(map(_value_key, references))
 
 
 def _cell_content(cell: Any) -> Any:
