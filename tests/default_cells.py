@@ -244,7 +244,7 @@ _DEFAULT_CELLS: Final = {
         "test_training_afterwards_is_as_without_it": 1,
     },
     "tuning/test_find_learning_rate.py": {
-        "test_training_goes_on_as_without_the_test": 1,
+        "test_training_continues_as_without_the_test": 1,
     },
     "workers/test_failures.py": {
         "test_the_peers_of_a_worker_that_fails_end_in_time": 1,

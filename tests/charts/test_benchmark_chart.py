@@ -1,4 +1,4 @@
-"""The plot of the benchmarks: contenders that can be told apart, and drawn from the saved results."""
+"""The plot of the benchmarks: contenders that can be distinguished, and drawn from the saved results."""
 
 import importlib
 from pathlib import Path

@@ -201,7 +201,7 @@ def test_notebooks_are_read_without_their_shell_commands(tmp_path: Path, capsys:
     assert "tf.nothing" not in printed
 
 
-def test_a_file_that_is_not_python_is_told_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_python_is_named_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.py").write_text("import tensorflow as tf\nprint 'x'\n")
     assert tf_check([str(tmp_path / "old.py")]) == 1
     assert "old.py, line 2: this is Python 2" in capsys.readouterr().out.replace("\n", " ")

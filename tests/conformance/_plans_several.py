@@ -78,7 +78,7 @@ SEVERAL = {
     "concatenate_then_shard": lambda s: s.range(3).concatenate(s.range(10, 13)).shard(2, 1),
     "choose": lambda s: _chosen(s, 0, 1, 2, 2, 1, 2),
     "choose_stops_at_the_first_empty": lambda s: _chosen(s, 2, 0, 0, 1, 1, 2),
-    "choose_goes_on_past_the_empty": lambda s: _chosen(s, 2, 0, 0, 1, 1, 1, 2, 2, 2, stop_on_empty_dataset=False),
+    "choose_continues_past_the_empty": lambda s: _chosen(s, 2, 0, 0, 1, 1, 1, 2, 2, 2, stop_on_empty_dataset=False),
     "choose_stops_with_the_choices": lambda s: _chosen(s, 2, 1),
     "choose_all_and_has_choices_left": lambda s: _chosen(s, 0, 1, 1, 2, 2, 2, 0, stop_on_empty_dataset=False),
     "choose_by_an_endless_one": lambda s: s.Dataset.choose_from_datasets(_three(s), s.range(3).repeat()),
@@ -116,7 +116,7 @@ SEVERAL = {
         _three(s), s.Dataset.from_tensors([0.0, 1.0, 0.0]).repeat(), stop_on_empty_dataset=True
     ),
     "sample_repeats_with_a_seed": lambda s: _passes_are_equal(s, None),
-    "sample_repeats_when_told_not_to_rerandomize": lambda s: _passes_are_equal(s, False),
-    "sample_differs_when_told_to_rerandomize": lambda s: _passes_are_equal(s, True),
+    "sample_repeats_without_rerandomize": lambda s: _passes_are_equal(s, False),
+    "sample_differs_with_rerandomize": lambda s: _passes_are_equal(s, True),
     "sample_weights_need_not_sum_to_one": lambda s: _sampled(s, [0.0, 5.0, 0.0], stop_on_empty_dataset=True),
 }

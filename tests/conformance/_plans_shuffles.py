@@ -77,7 +77,7 @@ SHUFFLES = {
     "shuffle_is_a_permutation": lambda s: sorted(_pass(_shuffled(s))),
     "shuffle_passes_differ": lambda s: _two_passes(_shuffled(s)),
     "shuffle_passes_differ_with_a_seed": lambda s: _two_passes(_shuffled(s, seed=7)),
-    "shuffle_passes_repeat_when_told_to": lambda s: _two_passes(_shuffled(s, reshuffle_each_iteration=False)),
+    "shuffle_passes_repeat_without_reshuffling": lambda s: _two_passes(_shuffled(s, reshuffle_each_iteration=False)),
     "shuffle_passes_repeat_with_a_seed": lambda s: _two_passes(_shuffled(s, seed=7, reshuffle_each_iteration=False)),
     "shuffle_with_a_seed_is_the_same_elsewhere": lambda s: _pass(_shuffled(s, seed=7)) == _pass(_shuffled(s, seed=7)),
     "shuffle_of_other_seeds_differs": lambda s: _pass(_shuffled(s, seed=7)) == _pass(_shuffled(s, seed=8)),

@@ -23,7 +23,7 @@ model.fit(np.ones((8, 2)), np.ones((8, 1)), batch_size=4 + int(os.environ["RANK"
 
 
 @pytest.mark.slow
-def test_workers_with_different_batches_are_told_so(tmp_path: Path) -> None:
+def test_workers_with_different_batches_raise_an_error_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
     result = subprocess.run(
         [str(Path(sys.executable).parent / "unisono"), "run", "-n", "2", "--devices", "cpu:1", "train.py"],

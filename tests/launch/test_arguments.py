@@ -142,6 +142,6 @@ def test_a_wrong_option_names_the_right_one(words, message):
 
 
 @pytest.mark.parametrize(("engine", "advice"), [("rya", "--on ray"), ("slrum", "--on slurm"), ("", "--on slurm")])
-def test_an_unknown_engine_is_told_the_known_ones(engine, advice, capsys):
+def test_the_error_of_an_unknown_engine_names_the_known_ones(engine, advice, capsys):
     assert run(["--on", engine, "train.py"]) == 2
     assert f"the engines are ray, slurm, kubernetes. Type, for instance: {advice}" in capsys.readouterr().err

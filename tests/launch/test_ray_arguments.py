@@ -22,7 +22,7 @@ def test_options_come_before_the_script_and_its_arguments_after() -> None:
     assert options.job.program == (SCRIPT, "-n", "7")
 
 
-def test_an_elastic_job_survives_three_failures_unless_told_otherwise() -> None:
+def test_an_elastic_job_survives_three_failures_by_default() -> None:
     assert parse(["-n", "2:4", SCRIPT]).job.restarts == 3
     assert parse(["-n", "2", SCRIPT]).job.restarts == 0
     assert parse(["-n", "2:4", "--max-restarts", "0", SCRIPT]).job.restarts == 0

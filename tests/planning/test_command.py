@@ -87,11 +87,13 @@ def test_the_text_says_up_to_how_many_cpu_devices_it_predicts(
     assert "--bandwidth 100gbe" in text
 
 
-def test_a_script_without_fit_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_script_without_fit_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["plan", str(SCRIPT), "loop", str(tmp_path)]) == 1
     assert "ended without a call to model.fit" in capsys.readouterr().err
 
 
-def test_an_unknown_bandwidth_is_told_without_a_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_an_unknown_bandwidth_is_one_line_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert main(["plan", str(SCRIPT), "--bandwidth", "warp", "mirrored", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("--bandwidth warp: no such interconnect.")

@@ -34,7 +34,7 @@ def test_an_orderly_exit_waits_for_the_peers(status: Any, ended: list[int]) -> N
     assert ended == []
 
 
-def test_an_exit_that_was_caught_before_training_went_on_is_forgotten(ended: list[int]) -> None:
+def test_an_exit_that_was_caught_before_training_continued_is_forgotten(ended: list[int]) -> None:
     note_exit(3)
     report_progress("fit", 1)
     _script_exit._end()

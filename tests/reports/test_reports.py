@@ -199,7 +199,7 @@ def test_a_restart_is_drawn_in_its_epoch_also_after_initial_epoch(tmp_path: Path
     assert [mark.x for mark in _marks(run, run.main_fit)] == [6.0]
 
 
-def test_a_preemption_without_a_launcher_is_told_from_a_kill(tmp_path: Path) -> None:
+def test_a_preemption_without_a_launcher_is_distinguished_from_a_kill(tmp_path: Path) -> None:
     lines = [start(), end(1_010.0, "preempted"), start(1_020.0, step=10), start(1_030.0, step=20)]
     assert [each.kind for each in list_restarts(read_run(write_run(tmp_path, lines)))] == ["preemption", "restart"]
 
@@ -254,7 +254,7 @@ def test_several_runs_are_compared_in_one_page(
     assert "other: val_loss" in page
 
 
-def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_runs_of_one_name_are_distinguished_by_their_paths(tmp_path: Path) -> None:
     lines = [start(), epoch(0, 1_010.0), end(1_011.0)]
     runs = [read_run(write_run(tmp_path / parent / "run", lines)) for parent in ("small", "large")]
     page = make_page(runs, NOW)

@@ -260,7 +260,7 @@ def test_a_pass_without_references_leaves_no_thread(pair: Strategy) -> None:
 
 @pytest.mark.parametrize("num_read", range(5))
 @pytest.mark.parametrize("way", ["split", "dealt"])
-def test_a_pass_goes_on_from_its_state_in_an_iterator_of_the_same_lines(
+def test_a_pass_continues_from_its_state_in_an_iterator_of_the_same_lines(
     pair: Strategy, way: str, num_read: int
 ) -> None:
     def steps() -> Any:
@@ -278,7 +278,7 @@ def test_a_pass_goes_on_from_its_state_in_an_iterator_of_the_same_lines(
         assert second.get_state() == first.get_state()
 
 
-def test_a_state_goes_on_with_another_number_of_replicas(pair: Strategy, alone: Strategy) -> None:
+def test_a_state_is_restored_with_another_number_of_replicas(pair: Strategy, alone: Strategy) -> None:
     dataset = Dataset.range(12).shuffle(12, seed=1).batch(4)
     first = iter(pair.experimental_distribute_dataset(dataset))
     second = iter(alone.experimental_distribute_dataset(dataset))

@@ -213,7 +213,7 @@ def test_a_traced_value_that_was_stored_on_self_says_so_when_it_is_used(use: Any
         assert f"self.{path}.assign(...)" in str(caught.value)
 
 
-class Keeper:
+class Holder:
     field: Any = None
 
 
@@ -221,18 +221,18 @@ kept: Any = None
 
 
 def test_a_traced_value_that_was_stored_in_another_object_or_name_says_so() -> None:
-    keeper, local, values = Keeper(), None, []
+    holder, local, values = Holder(), None, []
 
     @tf.function
     def leak(x: Any) -> Any:
         global kept
         nonlocal local
-        kept = local = keeper.field = x + 1.0
+        kept = local = holder.field = x + 1.0
         values.append(x + 2.0)
         return x
 
     leak(tf.constant(1.0))
-    stored = {"kept": kept, "local": local, "keeper.field": keeper.field, "values[0]": values[0]}
+    stored = {"kept": kept, "local": local, "holder.field": holder.field, "values[0]": values[0]}
     for path, value in stored.items():
         with pytest.raises(unisono.TracedValueError) as caught:
             value.numpy()

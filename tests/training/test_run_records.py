@@ -96,7 +96,7 @@ def test_an_exception_is_the_last_line_and_a_resumed_fit_appends(make_model: Mak
     assert {line["fit"] for line in lines} == {1}
 
 
-def test_a_preemption_is_told_from_an_error(make_model: Make, xy: XY, tmp_path: Path) -> None:
+def test_a_preemption_is_distinguished_from_an_error(make_model: Make, xy: XY, tmp_path: Path) -> None:
     class Preempt(keras.callbacks.Callback):
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             unisono.checkpoint.request_preemption("the node drains")
@@ -197,12 +197,12 @@ def test_a_line_that_a_full_disk_cuts_is_the_last_one(tmp_path: Path, monkeypatc
     files = RunFiles(tmp_path)
     files.append({"kind": "start"})
     write = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:6]))
     with pytest.warns(UserWarning, match="No space left on device"):
         files.append({"kind": "epoch"})
     files.append({"kind": "epoch"})
     files.close()
-    assert (tmp_path / "metrics.jsonl").read_text() == '{"kind":"start"}\n{"kin'
+    assert (tmp_path / "metrics.jsonl").read_text() == '{"kind":"start"}\n{"kind'
 
 
 def test_a_folder_that_cannot_be_written_is_a_warning_and_training_continues(

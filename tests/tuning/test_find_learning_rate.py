@@ -122,7 +122,7 @@ def test_a_loss_that_never_falls_has_no_suggestion() -> None:
     ],
     ids=["rate", "schedule", "loss scale"],
 )
-def test_training_goes_on_as_without_the_test(optimizer: Any) -> None:
+def test_training_continues_as_without_the_test(optimizer: Any) -> None:
     states = []
     for is_tested in (True, False):
         model = make_model(optimizer())

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 UNISONO = Path(sys.executable).with_name("unisono")
 
 
-def test_a_job_of_two_goes_on_with_one(tmp_path: Path) -> None:
+def test_a_job_of_two_continues_with_one(tmp_path: Path) -> None:
     found = {}
     for name, number in (("uninterrupted", "1"), ("lost", "1:2")):
         folder = tmp_path / name

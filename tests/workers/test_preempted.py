@@ -33,8 +33,8 @@ def _result(path: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
-def _run(folder: Path, told_in: int, notice: str) -> list[int]:
-    with job(folder, "preempted.py", [str(folder), str(told_in), notice], workers=2) as workers:
+def _run(folder: Path, notice_step: int, notice: str) -> list[int]:
+    with job(folder, "preempted.py", [str(folder), str(notice_step), notice], workers=2) as workers:
         codes = finish(workers, 120)
         print("\n".join(worker.output() for worker in workers))
         return codes

@@ -55,7 +55,7 @@ def hold_port(port: int) -> Iterator[int]:
 
 @contextlib.contextmanager
 def hold_next_port(first: int) -> Iterator[int]:
-    """The first free port from `first` on: where no other launcher has to know it, or all are told."""
+    """The first free port from `first` on: where no other launcher has to know it, or this one sends it to all."""
     with contextlib.ExitStack() as held:
         for port in range(first, min(first + _NUM_TRIED, 65536)):
             if _take(port, held):

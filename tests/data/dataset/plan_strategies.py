@@ -331,7 +331,7 @@ STEPS: list[tuple[st.SearchStrategy[Step], Callable[[Kind], bool], Callable[[Kin
 
 
 def _allowed(kind: Kind, step: Step) -> bool:
-    """Elements that never come to an end must not be searched for one that never comes."""
+    """An infinite dataset must not be searched for an element that never comes."""
     if not kind.endless:
         return True
     return step.method in _SAFE_WITHOUT_END or (step.method == "take" and step.arguments[0] >= 0)

@@ -72,7 +72,7 @@ def test_rounds_of_a_repeat_share_a_cache() -> None:
     assert counting.calls == 4
 
 
-def test_datasets_that_go_on_from_a_cache_share_it() -> None:
+def test_datasets_that_continue_from_a_cache_share_it() -> None:
     counting = Counting()
     kept = Dataset.range(4).map(counting).cache()
     assert taken(kept.batch(4)) == taken(kept.take(4).batch(4)) == [[10, 11, 12, 13]]

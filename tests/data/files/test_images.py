@@ -369,7 +369,7 @@ def test_the_same_size_is_the_same_image(method):
     np.testing.assert_allclose(resize(PHOTO, PHOTO.shape[:2], method), PHOTO, atol=1e-4)
 
 
-def test_a_large_image_is_resized_in_strips_without_a_seam():
+def test_a_large_image_is_resized_in_strips_without_a_visible_border():
     ramp = np.broadcast_to(np.arange(256, dtype=np.uint8)[:, None, None], (256, 3000, 3))
     result = resize(np.ascontiguousarray(ramp), (256, 10))
     np.testing.assert_array_equal(result[:, 0, 0], np.arange(256))

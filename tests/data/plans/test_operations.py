@@ -183,12 +183,12 @@ class TestRepeat:
         assert taken(numbers(2, Repeat(3))) == [0, 1] * 3
 
     @pytest.mark.parametrize("count", [None, -1])
-    def test_it_can_go_on_without_end(self, count: int | None) -> None:
+    def test_it_can_repeat_without_end(self, count: int | None) -> None:
         plan = numbers(2, Repeat(count))
         assert plan.cardinality == INFINITE_CARDINALITY
         assert taken(plan, limit=7) == [0, 1, 0, 1, 0, 1, 0]
 
-    def test_each_round_is_shuffled_anew_and_passes_go_on_from_there(self) -> None:
+    def test_each_round_is_shuffled_anew_and_passes_continue_from_there(self) -> None:
         rounds = [taken(numbers(20, Shuffle(20, seed=1)), k) for k in range(4)]
         plan = numbers(20, Shuffle(20, seed=1), Repeat(2))
         assert taken(plan, 0) == rounds[0] + rounds[1]

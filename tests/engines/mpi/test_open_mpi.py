@@ -90,7 +90,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mpirun]:
         job.kill()
 
 
-def test_sigterm_to_mpirun_saves_and_the_same_command_goes_on(
+def test_sigterm_to_mpirun_saves_and_the_same_command_resumes(
     undisturbed: Mpirun, tmp_path: Path, record_scenario: RecordScenario
 ) -> None:
     assert undisturbed.process.returncode == 0, undisturbed.output

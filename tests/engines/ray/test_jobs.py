@@ -162,7 +162,7 @@ def test_a_drained_node_costs_no_restart(
     )
 
 
-def test_an_elastic_job_goes_on_with_fewer_workers(
+def test_an_elastic_job_continues_with_fewer_workers(
     ray_cluster: RayCluster, start_job: StartJob, tmp_path: Path, record_scenario: RecordScenario
 ) -> None:
     exact = train_here(tmp_path / "undisturbed", "-n", "1", script=("--exact",))

@@ -39,7 +39,7 @@ class FollowedJob:
         what = f"step {step}"
         wait_until(lambda: file.exists() and int(file.read_text() or "0") >= step, what, DEADLINE)
 
-    def go_on(self) -> None:
+    def run_at_full_speed(self) -> None:
         """Lets the job train at full speed from now on."""
         (self.folder / "hold").unlink()
 
@@ -84,7 +84,7 @@ def undisturbed(cluster: SlurmCluster, tmp_path_factory: pytest.TempPathFactory)
     """A job that has trained without a disturbance."""
     with _submitting(cluster, tmp_path_factory.mktemp("undisturbed")) as submit:
         job = submit()
-        job.go_on()
+        job.run_at_full_speed()
         job.finish()
         return job
 

@@ -23,7 +23,7 @@ PACE = ("--pace", "0.3")
 def expect_resumed(job: FollowedJob, undisturbed: FollowedJob) -> None:
     """Starts a requeued job now, lets it train to its end, and compares its weights."""
     job.cluster.start_requeued(job.id)
-    job.go_on()
+    job.run_at_full_speed()
     assert job.finish() == ExitCode.DONE, job.errors + job.output
     assert job.digests == undisturbed.digests
     assert "(restart 1)" in job.errors
@@ -114,7 +114,7 @@ def test_a_killed_worker_is_restarted_in_place(
     submit: Submit, undisturbed: FollowedJob, record_scenario: RecordScenario
 ) -> None:
     job = submit("--max-restarts", "1", args=("--kill-at", "10"))
-    job.go_on()
+    job.run_at_full_speed()
     assert job.finish() == ExitCode.DONE, job.errors + job.output
     assert "was killed by SIGKILL at step 10" in job.output
     assert job.digests == undisturbed.digests
@@ -128,7 +128,7 @@ def test_a_killed_worker_is_restarted_in_place(
 
 def test_an_error_of_the_script_ends_the_job(submit: Submit, record_scenario: RecordScenario) -> None:
     job = submit(args=("--raise-at", "10"))
-    job.go_on()
+    job.run_at_full_speed()
     assert job.finish() == ExitCode.FAILED, job.errors
     assert "ValueError: there is something wrong with step 10" in job.output
     assert job.cluster.field(job.id, "Restarts") == "0"
@@ -148,7 +148,7 @@ def test_a_cancelled_job_leaves_nothing_running(
     record_scenario(engine="SLURM", scenario="`scancel`", result="saved, code 143, nothing left running")
 
 
-def test_a_job_that_may_not_be_requeued_says_how_to_go_on(
+def test_a_job_that_may_not_be_requeued_says_how_to_continue(
     submit: Submit, cluster: SlurmCluster, undisturbed: FollowedJob, record_scenario: RecordScenario
 ) -> None:
     job = submit("--sbatch", "--no-requeue", args=PACE)
@@ -156,7 +156,7 @@ def test_a_job_that_may_not_be_requeued_says_how_to_go_on(
     cluster.call("scancel", "--signal=TERM", job.id)
     assert job.finish() == ExitCode.PREEMPTED, job.errors + job.output
     assert f"submit it again:\n    sbatch {job.folder}/job.sh" in job.output
-    job.go_on()
+    job.run_at_full_speed()
     cluster.wait_for_idle_nodes()
     (job.folder / "step").unlink()
     again = cluster.call("sbatch", "--parsable", f"{job.folder}/job.sh").strip()
@@ -174,7 +174,7 @@ def test_ctrl_c_leaves_the_job_running(
     assert job.finish() == ExitCode.INTERRUPTED
     assert f"Follow it: unisono run --on slurm --follow {job.id}    End it: scancel {job.id}" in job.errors
     assert cluster.field(job.id, "JobState") == "RUNNING"
-    job.go_on()
+    job.run_at_full_speed()
     words = [sys.executable, "-m", "unisono_launch", "run", "--on", "slurm", "--follow", job.id]
     again = subprocess.run(
         words, env=os.environ | cluster.environ, capture_output=True, text=True, timeout=120, check=False

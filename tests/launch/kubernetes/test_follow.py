@@ -97,7 +97,7 @@ def test_a_job_is_applied_and_followed_over_a_restart_to_its_end(cluster, capfd)
     assert all(call.startswith("--namespace research ") for call in calls)
 
 
-def test_output_goes_on_after_a_broken_connection_and_a_restart_in_place(cluster, capfd):
+def test_output_continues_after_a_broken_connection_and_a_restart_in_place(cluster, capfd):
     again = pod("mnist-a", "Running")
     again["status"]["containerStatuses"][0]["restartCount"] = 1
     running = state(pod("mnist-a", "Running"))

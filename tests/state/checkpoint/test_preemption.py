@@ -27,10 +27,10 @@ def variable() -> Any:
     return keras.Variable(0.0)
 
 
-def loop(handler: PreemptionCheckpointHandler, variable: Any, steps: int, *, told_in: int | None = None) -> None:
+def loop(handler: PreemptionCheckpointHandler, variable: Any, steps: int, *, notice_step: int | None = None) -> None:
     def step() -> None:
         variable.assign_add(1.0)
-        if handler.total_run_calls == told_in:
+        if handler.total_run_calls == notice_step:
             os.kill(os.getpid(), signal.SIGTERM)
 
     for _ in range(handler.total_run_calls, steps):
@@ -40,7 +40,7 @@ def loop(handler: PreemptionCheckpointHandler, variable: Any, steps: int, *, tol
 def test_a_loop_that_receives_sigterm_saves_and_exits_with_75(variable: Any, tmp_path: Path) -> None:
     handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt")
     with pytest.raises(Preempted) as left:
-        loop(handler, variable, 10, told_in=3)
+        loop(handler, variable, 10, notice_step=3)
     assert left.value.code == 75
     assert float(variable) == handler.total_run_calls == 4
 
@@ -67,7 +67,7 @@ def test_a_signal_while_it_saves_does_not_cost_the_checkpoint(first: str, variab
         if first == "request":
             request_preemption()
         with pytest.raises(Preempted):
-            loop(handler, variable, 10, told_in=0 if first == "signal" else None)
+            loop(handler, variable, 10, notice_step=0 if first == "signal" else None)
         assert received == []
         assert len(manager.checkpoints) == 1
         os.kill(os.getpid(), signal.SIGTERM)
@@ -80,7 +80,7 @@ def test_a_manager_serves_too(variable: Any, tmp_path: Path) -> None:
     manager = CheckpointManager(Checkpoint(variable=variable), tmp_path / "ckpt", max_to_keep=3)
     handler = PreemptionCheckpointHandler(None, manager)
     with pytest.raises(Preempted):
-        loop(handler, variable, 10, told_in=0)
+        loop(handler, variable, 10, notice_step=0)
     assert [os.path.basename(path) for path in manager.checkpoints] == ["ckpt-1"]
 
 
@@ -103,7 +103,7 @@ def test_training_continues_for_the_grace_period(variable: Any, tmp_path: Path) 
     config = TerminationConfig(grace_period=0.3)
     handler = PreemptionCheckpointHandler(None, Checkpoint(variable=variable), tmp_path / "ckpt", config)
     with pytest.raises(Preempted):
-        loop(handler, variable, 10**9, told_in=0)
+        loop(handler, variable, 10**9, notice_step=0)
     assert handler.total_run_calls > 1
 
 

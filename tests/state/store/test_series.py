@@ -50,7 +50,7 @@ def test_only_prefix_and_digits_is_a_name(series, name):
     assert os.path.exists(series.folder / name)
 
 
-def test_shelves_of_one_folder_do_not_see_each_other(series):
+def test_series_of_one_folder_do_not_see_each_other(series):
     other = CheckpointSeries(series.folder, "st.p")
     assert other.steps() == []
     commit(other.path(5), arrays={})

@@ -54,7 +54,7 @@ def make_or_restore_model():
     files = [folder + "/" + name for name in os.listdir(folder)]
     if files:
         newest = max(files, key=os.path.getctime)
-        print("going on from", newest)
+        print("continuing from", newest)
         return keras.models.load_model(newest)
     print("from the beginning")
     return compiled_model()

@@ -363,7 +363,7 @@ def test_an_endless_recursion_inside_of_a_branch_stays_one():
         wrong(ONE)
 
 
-def test_who_has_no_tf_is_told_where_the_functions_are(monkeypatch):
+def test_the_error_without_tf_says_where_the_functions_are(monkeypatch):
     monkeypatch.setitem(sys.modules, "unisono.tf", None)
     monkeypatch.delitem(sys.modules, "unisono.tf")
     with pytest.raises(ControlFlowError, match=r"tf\.cast\(x, tf\.float32\)(.|\n)*keras\.ops\.cast"):

@@ -106,7 +106,7 @@ def _killed(folder: Path, model: Any) -> Any:
     return state
 
 
-def _goes_on(folder: Path, model: Any, state: Any) -> None:
+def _resume(folder: Path, model: Any, state: Any) -> None:
     """Until the end of the third epoch, with another loss."""
     logs = {"loss": 0.25, "val_loss": 0.6}
     resumed = TensorBoard(folder, histogram_freq=1, update_freq=1)
@@ -124,7 +124,7 @@ def _goes_on(folder: Path, model: Any, state: Any) -> None:
 @LOADERS
 def test_after_a_resume_every_step_is_shown_once(make_model: Make, tmp_path: Path, fast: bool) -> None:
     model = make_model()
-    _goes_on(tmp_path, model, _killed(tmp_path, model))
+    _resume(tmp_path, model, _killed(tmp_path, model))
     with board(tmp_path, fast=fast) as shown:
         points = shown.scalars("train", "batch_loss", 24)
         assert points == [(step, 0.5 if step <= 12 else 0.25) for step in range(1, 25)]
@@ -140,7 +140,7 @@ def test_a_tensorboard_that_looked_on_shows_no_step_twice(make_model: Make, tmp_
     state = _killed(tmp_path, model)
     with board(tmp_path, fast=fast) as shown:
         assert len(shown.scalars("train", "batch_loss", 19)) == 19  # it has read what was written in vain
-        _goes_on(tmp_path, model, state)
+        _resume(tmp_path, model, state)
         points = shown.wait_for(
             lambda: shown.scalars("train", "batch_loss", 1), lambda points: points[-1] == (24, 0.25)
         )

@@ -15,7 +15,7 @@ import unisono  # isort: skip  (before keras)
 import keras
 import numpy as np
 
-folder, told_in, notice = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+folder, notice_step, notice = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 strategy = unisono.MultiWorkerMirroredStrategy()
 index = unisono._src.processes.processes().index
 keras.utils.set_random_seed(5)
@@ -34,7 +34,7 @@ class Steps(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         self.steps += 1
         time.sleep(0.1)  # workers hear of each other's signals once a second
-        if index == 1 and self.steps == told_in:
+        if index == 1 and self.steps == notice_step:
             if notice == "signal":
                 os.kill(os.getpid(), signal.SIGTERM)
             else:

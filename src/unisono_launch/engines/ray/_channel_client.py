@@ -95,12 +95,12 @@ class ChannelClient:
         # nothing waits: its report is behind the last lines.
         while not self._outbox.empty() and (not self.orders.is_full or self._is_ending):
             contents.append(self._outbox.get())
-        told_before = self.orders.ending
+        known_ending = self.orders.ending
         self.orders = ray.get(self._channel.exchange.remote(self._attempt, self._rank, contents, self._ending))
         for number in self.orders.signals[self._num_signals :]:
             self._events.put(SignalReceived(number))
         self._num_signals = len(self.orders.signals)
-        if self.orders.ending not in (None, told_before, self._ending):
+        if self.orders.ending not in (None, known_ending, self._ending):
             assert self.orders.ending is not None
             self._events.put(EndingElsewhere(self._attempt, self.orders.ending))
         if self.planned is None and (notice := self._drain_notice()) is not None:
