@@ -9,7 +9,8 @@ from unisono._src.training.callbacks import WEIGHTS_FOLDERS
 
 def install_hooks() -> None:
     """Called once, when `unisono` is imported. Raises `HookMismatchError` for a Keras or JAX that does not fit."""
-    jax_hooks.check_internals()
+    jax_hooks.check_traces()
+    jax_hooks.check_pull_backs()
     jax_hooks.check_tracers()
     keras_hooks.check_attributes()
     keras_hooks.check_variable_attributes()

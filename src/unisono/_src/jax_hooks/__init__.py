@@ -18,8 +18,11 @@ from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )
 from unisono._src.jax_hooks._summed_arrays import keep_rows_major
-from unisono._src.jax_hooks._traces import (
-    PrimitiveCall, Recorder, RecordingTrace, accepts_symbolic_zeros, bind_gloo_to, check_internals, copy_unrecorded,
-    current_trace, find_unconnected, is_evaluating, make_placeholder, substitute, trace_below_tapes, use_trace,
-    zero_cotangent,
+from unisono._src.jax_hooks._gloo_address import bind_gloo_to
+from unisono._src.jax_hooks._placeholders import make_placeholder, substitute
+from unisono._src.jax_hooks._primitive_call import PrimitiveCall
+from unisono._src.jax_hooks._pull_backs import (
+    accepts_symbolic_zeros, check_pull_backs, find_unconnected, zero_cotangent,
 )
+from unisono._src.jax_hooks._recording_trace import Recorder, RecordingTrace, is_evaluating, trace_below_tapes
+from unisono._src.jax_hooks._traces import check_traces, copy_unrecorded, current_trace, use_trace

@@ -16,7 +16,7 @@ from jax.extend.core import Literal
 
 from unisono._src import hooks
 from unisono._src.jax_hooks._equations import evaluate_equation
-from unisono._src.jax_hooks._traces import is_placeholder
+from unisono._src.jax_hooks._placeholders import is_placeholder
 
 _UNKNOWN: Final = object()
 _MAX_COMPARED: Final = 1000  # operations

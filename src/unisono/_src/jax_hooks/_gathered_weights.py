@@ -20,7 +20,8 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 
 from unisono._src.jax_hooks._equations import evaluate_equation
-from unisono._src.jax_hooks._traces import RecordingTrace, current_trace, trace_below_tapes, use_trace
+from unisono._src.jax_hooks._recording_trace import RecordingTrace, trace_below_tapes
+from unisono._src.jax_hooks._traces import current_trace, use_trace
 
 _gather: Final = Primitive("unisono_gather_weight")
 _scatter: Final = Primitive("unisono_scatter_gradient")

@@ -25,7 +25,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.extend.core import Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
-from unisono._src.jax_hooks._traces import placeholder_key
+from unisono._src.jax_hooks._placeholders import placeholder_key
 
 _GRADIENT: Final = "unisono_gradient"
 
