@@ -8,7 +8,7 @@ from typing import Any, cast
 import jax
 import numpy as np
 
-from unisono._src.data.plans import CompositeLeaf, PaddedRagged, register_file_kind
+from unisono._src.data.plans import PaddedRagged, register_file_kind
 from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._op import binary_operators, call_op
 from unisono.tf._operands import static_int, static_shape, static_value
@@ -30,6 +30,7 @@ from unisono.tf.ragged._format import to_nested_array, to_nested_list, to_text
 from unisono.tf.ragged._getitem import get_item
 from unisono.tf.ragged._merge_dims import merge_dims
 from unisono.tf.ragged._padding import bounding_sizes, pad_rows
+from unisono.tf.ragged._ragged_row import RaggedRow
 from unisono.tf.ragged._spec import RaggedTensorSpec
 
 
@@ -436,59 +437,6 @@ class RaggedTensor(RaggedBase):
         return RaggedTensor, (self.values, self.row_splits, self.uniform_row_length)
 
 
-class RaggedRow(CompositeLeaf):
-    """A dense row of a ragged tensor as an element of a dataset: other elements may have other lengths, and a batch of
-    them is ragged. Users see the array."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = to_host_tensor(array)
-
-    @property
-    def shape(self) -> Any:
-        """The shape of the array."""
-        return self.array.shape
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the array."""
-        return self.array.dtype
-
-    def leaf_spec(self) -> RaggedTensorSpec:
-        """A ragged tensor without a ragged dim."""
-        return RaggedTensorSpec([None, *self.shape[1:]], as_dtype(self.dtype), 0)
-
-    def to_host(self) -> RaggedRow:
-        """It is on the host."""
-        return self
-
-    def file_parts(self) -> tuple[str, list[Any], Any]:
-        """The array, without row splits."""
-        return "ragged", [self.array], []
-
-    def present(self) -> Any:
-        """The array."""
-        return self.array
-
-    def take_row(self, row: int) -> Any:
-        """One value."""
-        return np.asarray(self.array)[row, ...]
-
-    def take_rows(self, rows: Any) -> Any:
-        """Several values."""
-        return RaggedRow(self.array[rows])
-
-    @classmethod
-    def stack_leaves(cls, leaves: Sequence[Any]) -> Any:
-        """A ragged tensor of several rows."""
-        lengths = np.array([leaf.array.shape[0] for leaf in leaves], np.int64)
-        return RaggedTensor(concat_rows([leaf.array for leaf in leaves]), partition.splits_from_lengths(lengths))
-
-    @classmethod
-    def concatenate_leaves(cls, leaves: Sequence[Any]) -> Any:
-        """One row after the other."""
-        return RaggedRow(concat_rows([leaf.array for leaf in leaves]))
-
-
 def _from_file(arrays: list[Any], uniform: list[int | None]) -> Any:
     flat, *splits = arrays
     if not splits:
@@ -500,6 +448,4 @@ def _from_file(arrays: list[Any], uniform: list[int | None]) -> Any:
 
 
 register_file_kind("ragged", _from_file)
-
-
 RaggedTensorSpec.value_type = RaggedTensor
