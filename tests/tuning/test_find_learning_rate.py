@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unisono
-from unisono._src.tuning._find_learning_rate import RangeTestSchedule, _count_steps, _Recorder
+from unisono._src.tuning._find_learning_rate import RangeTestSchedule, _count_steps, _LossRecorder
 from unisono._src.tuning._learning_rate_curve import LearningRateCurve
 
 X = np.random.default_rng(0).normal(size=(128, 16)).astype("float32")
@@ -88,7 +88,7 @@ def test_a_loss_below_zero_is_not_taken_for_one_that_diverges() -> None:
     [([1.0] * 5 + [30.0], True), ([1.0] * 5 + [3.0], False), ([-1.0] * 5 + [40.0], True), ([-1.0], False)],
 )
 def test_a_loss_diverges_when_it_is_far_above_the_smallest_one(losses: list[float], diverged: bool) -> None:
-    recorder = _Recorder(100)
+    recorder = _LossRecorder(100)
     recorder.losses = losses
     assert recorder.has_diverged is diverged
 

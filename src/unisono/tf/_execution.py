@@ -18,11 +18,11 @@ from unisono.tf._tensors import to_host_tensor
 from unisono.tf._unsupported import unsupported_class, unsupported_function
 
 
-class _ThreadState(threading.local):
+class _InitScopeState(threading.local):
     in_init_scope = False
 
 
-_state = _ThreadState()
+_state = _InitScopeState()
 
 
 def executing_eagerly() -> bool:

@@ -36,7 +36,7 @@ _HANDSHAKE_SECONDS: Final = 5.0
 _RETRY_SECONDS: Final = 0.25
 
 
-class _RefusedError(Exception):
+class _MachineRefusedError(Exception):
     """This machine cannot take part. The text says why."""
 
 
@@ -100,7 +100,7 @@ class CoordinatorClient:
             if self._connection is not None:
                 with contextlib.closing(self._connection):
                     self._listen(self._connection)
-        except _RefusedError as refused:
+        except _MachineRefusedError as refused:
             self.refused = str(refused)
         except PeerLostError as lost:
             self.lost = self.lost or str(lost)
@@ -116,7 +116,7 @@ class CoordinatorClient:
         while not self._closing.is_set():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _RefusedError(
+                raise _MachineRefusedError(
                     f"The launcher of node rank 0 could not be reached at {join_address(*self._address)} within "
                     f"{self._window:g} s: {reason}. Start `unisono run --node-rank 0` there, with the same flags, or "
                     f"wait longer: --join-window {2 * self._window:g}"
@@ -138,10 +138,10 @@ class CoordinatorClient:
         return None
 
     def _join(self, connection: Connection, deadline: float) -> None:
-        """The handshake. Raises :class:`PeerLostError` if another attempt may help, else :class:`_RefusedError`."""
+        """The handshake. Raises :class:`PeerLostError` if another try may help, else :class:`_MachineRefusedError`."""
         challenge, nonce = connection.receive_one(deadline), new_nonce()
         if challenge.get("type") != "challenge" or challenge.get("version") != VERSION:
-            raise _RefusedError(
+            raise _MachineRefusedError(
                 f"{join_address(*self._address)} does not speak version {VERSION} of Unisono's protocol. "
                 "Install the same version of Unisono on all machines."
             )
@@ -150,10 +150,10 @@ class CoordinatorClient:
         connection.send({"type": "hello", **self._hello, "nonce": nonce, "proof": proof})
         answer = connection.receive_one(deadline)
         if answer.get("type") == "refused":
-            kind = PeerLostError if answer.get("again") else _RefusedError
+            kind = PeerLostError if answer.get("again") else _MachineRefusedError
             raise kind(f"the launcher of node rank 0 says: {answer.get('why')}")
         if not is_proof(answer.get("proof"), self._secret, "coordinator launcher", theirs, nonce):
-            raise _RefusedError(
+            raise _MachineRefusedError(
                 f"{join_address(*self._address)} does not know {SECRET_VARIABLE}. Set it to the same value on all "
                 "machines."
             )

@@ -39,15 +39,15 @@ def _has_visible_order(jaxpr: Jaxpr) -> bool:
     return any(type(effect).__name__ != "NamedAxisEffect" for effect in jaxpr.effects)
 
 
-class _Stage(NamedTuple):
+class _SumStage(NamedTuple):
     """Operations that need the sums of all earlier stages, and sums that need nothing but them."""
 
     operations: list[JaxprEqn]
     sums: list[JaxprEqn]
 
 
-def _stages(jaxpr: Jaxpr, is_sum: Callable[[JaxprEqn], bool]) -> list[_Stage]:
-    stages: list[_Stage] = [_Stage([], [])]
+def _stages(jaxpr: Jaxpr, is_sum: Callable[[JaxprEqn], bool]) -> list[_SumStage]:
+    stages: list[_SumStage] = [_SumStage([], [])]
     stage_of: dict[Any, int] = {}
     in_order = _has_visible_order(jaxpr)  # then every sum is a stage of its own
     for equation in jaxpr.eqns:
@@ -58,7 +58,7 @@ def _stages(jaxpr: Jaxpr, is_sum: Callable[[JaxprEqn], bool]) -> list[_Stage]:
             stages[number].sums.append(equation)
             number += 1
             if number == len(stages):
-                stages.append(_Stage([], []))
+                stages.append(_SumStage([], []))
         else:
             stages[number].operations.append(equation)
         stage_of.update(dict.fromkeys(equation.outvars, number))

@@ -113,11 +113,11 @@ def gather_where_used(program: ClosedJaxpr, *, ahead: int) -> ClosedJaxpr:
     if not any(equation.primitive is _gather for equation in program.jaxpr.eqns):
         return program
     arguments = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in program.jaxpr.invars]
-    evaluation = _Evaluation(program.jaxpr, ahead)
-    return jax.make_jaxpr(lambda *values: evaluation.run(program.consts, values))(*arguments)
+    evaluator = _JaxprEvaluator(program.jaxpr, ahead)
+    return jax.make_jaxpr(lambda *values: evaluator.run(program.consts, values))(*arguments)
 
 
-class _Evaluation:
+class _JaxprEvaluator:
     """Evaluates a jaxpr in a trace; what is derived from weights alone is evaluated for each operation that uses it."""
 
     def __init__(self, jaxpr: Jaxpr, ahead: int) -> None:

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Iterator
 
 
-class _Traced(threading.local):
+class _TracedPlatform(threading.local):
     platform: str | None = None
 
 
-_traced = _Traced()
+_traced = _TracedPlatform()
 
 
 @contextlib.contextmanager

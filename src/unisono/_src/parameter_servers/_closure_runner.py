@@ -37,7 +37,7 @@ class _Copy:
 
 
 @dataclass
-class _Server:
+class _ServerConnection:
     channel: Channel
     copies: dict[int, _Copy] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ class ClosureRunner:
     def __init__(self, job: str, device: Any) -> None:
         self._job, self._device = job, device
         self._addresses: list[str] = []
-        self._servers: dict[int, _Server] = {}
+        self._servers: dict[int, _ServerConnection] = {}
         self._programs: dict[int, _LoadedProgram] = {}
 
     def handle(self, message: Message, arrays: Sequence[Array], data: bytes) -> tuple[Message, Sequence[Any]]:
@@ -118,7 +118,7 @@ class ClosureRunner:
                 servers[index].channel.finish()
 
     @contextlib.contextmanager
-    def _requests(self, indices: Any) -> Iterator[dict[int, _Server]]:
+    def _requests(self, indices: Any) -> Iterator[dict[int, _ServerConnection]]:
         """The servers, connected. One that is lost is an error of its own kind, by which the chief knows it.
 
         After any error all connections are made anew: answers to this request may still arrive in them, and would be
@@ -127,7 +127,7 @@ class ClosureRunner:
         try:
             for index in indices:
                 if index not in self._servers:
-                    self._servers[index] = _Server(Channel.open(self._addresses[index], "worker", self._job))
+                    self._servers[index] = _ServerConnection(Channel.open(self._addresses[index], "worker", self._job))
             yield self._servers
         except BaseException as error:
             self.close()

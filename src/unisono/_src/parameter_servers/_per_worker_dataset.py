@@ -62,11 +62,11 @@ class ElementSource:
         raise NotImplementedError
 
 
-class _Source(threading.local):
+class _CurrentSource(threading.local):
     current: ElementSource | None = None
 
 
-_source = _Source()
+_source = _CurrentSource()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from unisono._src.parameter_servers._exported import load_program
 from unisono_launch.connection import Message
 
 
-class _Variable:
+class _VersionedValue:
     def __init__(self, value: Any, version: int) -> None:
         self.value, self.version = value, version
 
@@ -31,7 +31,7 @@ class VariableStore:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._variables: dict[int, _Variable] = {}
+        self._variables: dict[int, _VersionedValue] = {}
         self._programs: dict[str, Callable[..., Any]] = {}
         self._applied: set[int] = set()
         self._version = 0
@@ -52,7 +52,7 @@ class VariableStore:
     def _assign(self, numbers: Sequence[int], arrays: Sequence[Array]) -> tuple[Message, Sequence[Any]]:
         self._version += 1
         for number, array in zip(numbers, arrays, strict=True):
-            self._variables[number] = _Variable(jax.device_put(array, self._device), self._version)
+            self._variables[number] = _VersionedValue(jax.device_put(array, self._device), self._version)
         return {"version": self._version}, ()
 
     def _read(self, numbers: Sequence[int], known: Sequence[int]) -> tuple[Message, Sequence[Any]]:

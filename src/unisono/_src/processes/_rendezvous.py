@@ -130,7 +130,7 @@ class _MisfitError(Exception):
 
 
 @dataclass(frozen=True)
-class _Worker:
+class _ConnectedWorker:
     """A worker that has connected, and the chief's proof for it."""
 
     connection: Connection
@@ -144,7 +144,7 @@ class _Chief:
         self._rendezvous = rendezvous
         self._must_match = must_match
         self._challenges: dict[Connection, str] = {}
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, _ConnectedWorker] = {}
         self._refusals: dict[str, str] = {}
 
     def wait(self) -> str:
@@ -212,7 +212,7 @@ class _Chief:
                 raise ValueError(str(misfit)) from None
             return
         listener.identify(connection)
-        self._workers[index] = _Worker(connection, make_proof(secret, "chief", challenge, str(nonce)))
+        self._workers[index] = _ConnectedWorker(connection, make_proof(secret, "chief", challenge, str(nonce)))
 
     def _check_fit(self, index: int, theirs: dict[str, Any]) -> None:
         names = self._rendezvous.names

@@ -48,14 +48,14 @@ def find_name_uses(tree: ast.Module) -> list[NameUse]:
     """The names in the order of their lines."""
     functions = ScriptFunctions()
     for _ in range(2):  # in the second pass it is known what the script's functions get and return
-        reader = _Reader(functions)
+        reader = _ScriptReader(functions)
         reader.read_block(tree.body, Scope())
         while reader.deferred:
             reader.deferred.pop(0)()
     return sorted(reader.uses, key=lambda use: use.line)
 
 
-class _Reader:
+class _ScriptReader:
     def __init__(self, functions: ScriptFunctions) -> None:
         self.functions = functions
         self.uses: list[NameUse] = []

@@ -60,7 +60,7 @@ def find_learning_rate(
     with examine_model(model, data, batch_size, _NAME) as examined:
         if not isinstance(model.optimizer, keras.optimizers.Optimizer):
             raise ValueError(NO_OPTIMIZER.format(found=type(model.optimizer).__name__))
-        recorder = _Recorder(steps)
+        recorder = _LossRecorder(steps)
         schedule = RangeTestSchedule(low, high, steps, _count_steps(model.optimizer))
         with (
             preserve_state(examined.call, examined.variables),
@@ -81,7 +81,7 @@ def _count_steps(optimizer: Any) -> int:
     return int(next(variable for variable in optimizer.variables if variable.name == "iteration"))
 
 
-def _fit(model: Any, data: Any, batch_size: int | None, recorder: _Recorder) -> None:
+def _fit(model: Any, data: Any, batch_size: int | None, recorder: _LossRecorder) -> None:
     options: dict[str, Any] = {"epochs": recorder.steps, "verbose": 0, "callbacks": [recorder]}
     if isinstance(data, Dataset):
         model.fit(Dataset(data.plan), **options)  # another object: passes of `data` are not counted
@@ -111,7 +111,7 @@ class RangeTestSchedule(keras.optimizers.schedules.LearningRateSchedule):
         raise NotImplementedError("This schedule is in use during find_learning_rate only: nothing saves it.")
 
 
-class _Recorder(keras.callbacks.Callback):
+class _LossRecorder(keras.callbacks.Callback):
     """The loss of every step by itself. Ends training after the last step, or when the loss diverges."""
 
     def __init__(self, steps: int):

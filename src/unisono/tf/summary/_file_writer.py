@@ -24,7 +24,7 @@ _MAX_QUEUE: Final = 10
 _FLUSH_MILLIS: Final = 120_000
 
 
-class FileWriter(SummaryWriter):
+class EventFileWriter(SummaryWriter):
     """Writes events to a new file, which is created immediately."""
 
     def __init__(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
@@ -93,7 +93,7 @@ def create_file_writer(
         experimental_trackable: accepted, without effect.
         experimental_mesh: accepted, without effect.
     """
-    return FileWriter(
+    return EventFileWriter(
         to_local_path(logdir, "tf.summary.create_file_writer"),
         _MAX_QUEUE if max_queue is None else max_queue,
         _FLUSH_MILLIS if flush_millis is None else flush_millis,

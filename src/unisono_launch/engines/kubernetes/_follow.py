@@ -38,7 +38,7 @@ def follow(kubectl: Kubectl, target: str) -> int:
 
 def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
     selector = f"jobset.sigs.k8s.io/jobset-name={target.partition('/')[2]}"
-    logs = _Logs(kubectl)
+    logs = _PodLogs(kubectl)
     num_errors = 0
     while True:
         try:
@@ -59,7 +59,7 @@ def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
         time.sleep(poll_seconds)
 
 
-class _Logs:
+class _PodLogs:
     """The output of pods, each shown once."""
 
     def __init__(self, kubectl: Kubectl) -> None:

@@ -110,11 +110,11 @@ def trace_indexed_maps(plan: IndexedPlan) -> list[Traced | Untraceable]:
     return results
 
 
-class _ThreadState(threading.local):
+class _TracingState(threading.local):
     tracing = False
 
 
-_thread = _ThreadState()
+_thread = _TracingState()
 
 
 def is_tracing() -> bool:

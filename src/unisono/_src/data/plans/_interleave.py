@@ -98,8 +98,8 @@ def _attach_specs(element: Nest, spec: Nest) -> Nest:
 
 
 @dataclass
-class _Slot:
-    """An open dataset."""
+class _OpenDataset:
+    """One of the datasets that are read in turns."""
 
     number: int
     """Of the element that it was made of."""
@@ -111,7 +111,7 @@ class _Slot:
 class _InterleavedElements(Elements):
     def __init__(self, upstream: Elements, pass_id: PassId, operation: Interleave) -> None:
         self._upstream, self._pass_id, self._operation = CountingElements(upstream), pass_id, operation
-        self._slots: list[_Slot | None] = [None] * operation.cycle_length
+        self._slots: list[_OpenDataset | None] = [None] * operation.cycle_length
         self._current = self._given = 0  # the slot that is read, and how many elements of its block it has given
         self._num_read = 0
         self._ended = False
@@ -143,7 +143,7 @@ class _InterleavedElements(Elements):
     def _next_slot(self) -> None:
         self._current, self._given = (self._current + 1) % len(self._slots), 0
 
-    def _read(self) -> _Slot | None:
+    def _read(self) -> _OpenDataset | None:
         before = self._upstream.get_state()
         element = next(self._upstream, None)
         if element is None:
@@ -152,9 +152,9 @@ class _InterleavedElements(Elements):
         self._num_read += 1
         return slot
 
-    def _open_slot(self, number: int, before: State, element: Deferred) -> _Slot:
+    def _open_slot(self, number: int, before: State, element: Deferred) -> _OpenDataset:
         pass_id = (*self._pass_id, number)
-        return _Slot(number, before, self._operation.make_plan(element, pass_id).open(pass_id))
+        return _OpenDataset(number, before, self._operation.make_plan(element, pass_id).open(pass_id))
 
     def get_state(self) -> State:
         return {

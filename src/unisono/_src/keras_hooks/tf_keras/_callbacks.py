@@ -34,7 +34,7 @@ def _accept_tensors(original: Any) -> Any:
     return init
 
 
-class Logs(dict[str, Any]):
+class HistoryLogs(dict[str, Any]):
     """What a History holds. It can be asked by Keras 2's name, "lr", which is not among its keys."""
 
     def __missing__(self, name: str) -> Any:
@@ -55,7 +55,7 @@ def _history(self: Any) -> Any:
 
 
 def _set_history(self: Any, logs: dict[str, Any]) -> None:
-    vars(self)["history"] = Logs(logs)
+    vars(self)["history"] = HistoryLogs(logs)
 
 
 def _to_number(schedule: Callable[..., Any]) -> Callable[..., Any]:

@@ -75,7 +75,7 @@ def apply_snapshot(objects: Mapping[str, Any], stored: SnapshotLike, strict: boo
 
 
 @dataclass
-class _Plan:
+class _RestorePlan:
     """Which stored value belongs to which object, and what does not fit."""
 
     where: str
@@ -99,10 +99,10 @@ class _Plan:
             restore_per_replica_values(stored_name, variable, self.arrays)
 
 
-def _make_plan(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | None) -> _Plan:
+def _make_plan(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | None) -> _RestorePlan:
     folder = getattr(stored, "folder", None)
     nodes = stored.state.get("objects") if isinstance(stored.state, dict) else None
-    plan = _Plan(
+    plan = _RestorePlan(
         "The snapshot" if folder is None else f"The checkpoint {str(folder)!r}",
         stored.arrays,
         dict(nodes) if isinstance(nodes, dict) else {},
@@ -124,7 +124,7 @@ def _make_plan(objects: Mapping[str, Any], stored: SnapshotLike, strict: bool | 
     return plan
 
 
-def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
+def _compare_variables(plan: _RestorePlan, objects: Mapping[str, Any]) -> None:
     named = named_variables(objects)
     # An object that was not stored under its name may be inside one that was: it is then found by attributes.
     inside_unknown = {name for name in named for path in plan.unknown if name == path or _is_inside(name, path)}
@@ -147,7 +147,7 @@ def _compare_variables(plan: _Plan, objects: Mapping[str, Any]) -> None:
     plan.unused += [name for name in plan.arrays if name not in known and not is_per_replica_name(name)]
 
 
-def _compare(plan: _Plan, value: Any, node: JSON, path: str) -> None:
+def _compare(plan: _RestorePlan, value: Any, node: JSON, path: str) -> None:
     """Records for ``value`` and everything inside whether ``node``, or _ABSENT, has a value for it."""
     if is_stateful(value):
         _compare_state(plan, node, path)
@@ -173,7 +173,7 @@ def _compare(plan: _Plan, value: Any, node: JSON, path: str) -> None:
                 plan.unused.append(join_path(path, name))
 
 
-def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
+def _compare_state(plan: _RestorePlan, node: JSON, path: str) -> None:
     if node is _ABSENT or not isinstance(node, dict) or not ("state" in node or "states" in node):
         plan.missing.append(path)
         if node is not _ABSENT and node is not None:
@@ -185,7 +185,7 @@ def _compare_state(plan: _Plan, node: JSON, path: str) -> None:
     plan.restored.append(path)
 
 
-def _drop_expected_differences(plan: _Plan, objects: Mapping[str, Any], strict: bool | None) -> None:
+def _drop_expected_differences(plan: _RestorePlan, objects: Mapping[str, Any], strict: bool | None) -> None:
     """Drops differences that are no error. Raises at once where a model is only half built."""
     if strict is not True:
         # Optimizer and metrics come with `compile`: a checkpoint of a model that was not compiled has none.

@@ -28,12 +28,12 @@ class BackgroundWriter:
     """
 
     def __init__(self) -> None:
-        self._job: _Job | None = None
+        self._job: _BackgroundWrite | None = None
 
     def start(self, job: Callable[[], None]) -> None:
         """Runs `job` in a thread. Waits for a running one first; if that one failed, raises and starts nothing."""
         self.wait()
-        self._job = _Job(job)
+        self._job = _BackgroundWrite(job)
 
     @property
     def busy(self) -> bool:
@@ -62,7 +62,7 @@ class BackgroundWriter:
         self.wait()
 
 
-class _Job:
+class _BackgroundWrite:
     """One run of one function in a new thread."""
 
     def __init__(self, run: Callable[[], None]) -> None:

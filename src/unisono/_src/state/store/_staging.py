@@ -36,11 +36,11 @@ def staging_folder(folder: Path, *, inside: bool = False) -> Iterator[Path]:
     A rename may still be refused (EXDEV), where one disk is mounted twice or has a quota for each folder. With `inside`
     it is within `folder`, and only what an overlay file system stores elsewhere cannot be moved.
     """
-    entry = _make_entry(_inside_root(folder), folder) if inside else _make_entry_for(folder)
+    staged = _make_staging_folder(_inside_root(folder), folder) if inside else _make_staging_folder_for(folder)
     try:
-        yield entry.path
+        yield staged.path
     finally:
-        entry.delete()
+        staged.delete()
 
 
 def replace_in_two_moves(new: Path, folder: Path) -> None:
@@ -69,7 +69,7 @@ def clear_stale(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _StagingFolder:
     """A folder in a staging root that belongs to this process as long as the lock is held."""
 
     path: Path
@@ -87,17 +87,17 @@ class _Entry:
         _remove_if_empty(self.path.parent)
 
 
-def _make_entry_for(folder: Path) -> _Entry:
+def _make_staging_folder_for(folder: Path) -> _StagingFolder:
     if folder.name and os.stat(folder).st_dev == os.stat(folder.parent).st_dev:
         try:
-            return _make_entry(_outside_root(folder), folder)
+            return _make_staging_folder(_outside_root(folder), folder)
         except OSError as error:
             if error.errno not in _NOT_WRITABLE:
                 raise
-    return _make_entry(_inside_root(folder), folder)
+    return _make_staging_folder(_inside_root(folder), folder)
 
 
-def _make_entry(root: Path, folder: Path) -> _Entry:
+def _make_staging_folder(root: Path, folder: Path) -> _StagingFolder:
     for _ in range(_MAX_TRIES):
         with contextlib.suppress(FileExistsError):
             os.mkdir(root, 0o700 | stat.S_IMODE(os.stat(folder).st_mode))
@@ -114,9 +114,9 @@ def _make_entry(root: Path, folder: Path) -> _Entry:
         try:
             if _try_lock(lock) is not False and _is_file(_lock_path(path), lock):
                 os.mkdir(path)
-                return _Entry(path, lock)
+                return _StagingFolder(path, lock)
         except BaseException:
-            _Entry(path, lock).delete()
+            _StagingFolder(path, lock).delete()
             raise
         os.close(lock)  # another process took it for abandoned before it was locked
     raise OSError(errno.EAGAIN, f"other processes removed the folder {os.fspath(root)!r} {_MAX_TRIES} times")
@@ -133,21 +133,21 @@ def _is_protected(root: Path, folder: Path) -> bool:
     return ours.st_uid in (os.geteuid(), theirs.st_uid) and not shared & ~theirs.st_mode and not is_other_group
 
 
-def _do_second_move(entry: Path, folder: Path) -> None:
-    for old in _names(entry):
+def _do_second_move(staged: Path, folder: Path) -> None:
+    for old in _names(staged):
         name = old.removesuffix(_OLD)
         if old.endswith(_OLD) and not os.path.lexists(folder / name):
             with contextlib.suppress(OSError):  # a folder that is not writable is not repaired here
-                os.rename(entry / name, folder / name)
+                os.rename(staged / name, folder / name)
 
 
-def _take_abandoned(lock_path: Path) -> _Entry | None:
+def _take_abandoned(lock_path: Path) -> _StagingFolder | None:
     try:
         lock = os.open(lock_path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # gone meanwhile, or another user's
         return None
     if _try_lock(lock):
-        return _Entry(lock_path.with_suffix(""), lock)
+        return _StagingFolder(lock_path.with_suffix(""), lock)
     os.close(lock)
     return None
 
@@ -189,8 +189,8 @@ def _remove_if_empty(root: Path) -> None:
         os.rmdir(root)
 
 
-def _lock_path(entry: Path) -> Path:
-    return entry.with_name(f"{entry.name}.lock")
+def _lock_path(staged: Path) -> Path:
+    return staged.with_name(f"{staged.name}.lock")
 
 
 def _outside_root(folder: Path) -> Path:

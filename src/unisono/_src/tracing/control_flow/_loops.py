@@ -56,7 +56,7 @@ def traced_while(
     def condition(operands: list[Any]) -> Any:
         return as_condition(test(), location)
 
-    loop = _Loop((test, body), changes, carried, location)
+    loop = _TracedLoop((test, body), changes, carried, location)
     return loop.while_loop(0, run_iteration, condition, None)
 
 
@@ -69,7 +69,7 @@ def traced_for(
     location: SourceLocation,
 ) -> bool:
     """`for` over rows or a range; ``target`` binds its names. Returns whether a `break` may have ended it."""
-    loop = _Loop((target, body), changes, carried, location)
+    loop = _TracedLoop((target, body), changes, carried, location)
     if isinstance(iterable, TracedRows):
         if iterable.length == 0:
             return False
@@ -88,7 +88,7 @@ def traced_for(
     return loop.while_loop(1, run_iteration, lambda operands: operands[0] < count, None)
 
 
-class _Loop:
+class _TracedLoop:
     """One loop: traces its body until the values that it gets and those that it leaves have the same types."""
 
     def __init__(

@@ -89,7 +89,7 @@ class Nest:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _LeafText:
     text: str
 
 
@@ -113,18 +113,18 @@ def describe_array(array: Any) -> str:
     return f"an array of shape {tuple(array.shape)} and dtype {array.dtype}"
 
 
-def _leaf_text(leaf: Leaf) -> _Text:
+def _leaf_text(leaf: Leaf) -> _LeafText:
     if isinstance(leaf, Array):
-        return _Text(f"the variable {leaf.value.path!r}" if leaf.is_variable else describe_array(leaf.array))
+        return _LeafText(f"the variable {leaf.value.path!r}" if leaf.is_variable else describe_array(leaf.array))
     if isinstance(leaf, Number):
-        return _Text(f"the Python number {leaf.value!r}")
+        return _LeafText(f"the Python number {leaf.value!r}")
     if leaf.value is None or leaf.value is UNDEFINED or isinstance(leaf.value, str | bytes):
-        return _Text(repr(leaf.value))
-    return _Text(f"an object of type {type(leaf.value).__name__}")
+        return _LeafText(repr(leaf.value))
+    return _LeafText(f"an object of type {type(leaf.value).__name__}")
 
 
 def _describe(nest: Any) -> str:
-    if isinstance(nest, _Text):
+    if isinstance(nest, _LeafText):
         return nest.text
     if isinstance(nest, dict):
         return "a dict of {" + ", ".join(f"{key!r}: {_describe(value)}" for key, value in nest.items()) + "}"

@@ -15,7 +15,7 @@ from unisono.tf.data import Dataset
 OTHER_FORMAT = '{call}: format is {format!r}. Expected "tf", for a dataset of tf.data.'
 
 
-class FolderDataset(Dataset):
+class DirectoryDataset(Dataset):
     """A dataset of files with its classes and paths. Its methods return plain datasets."""
 
     def __init__(self, dataset: data.FolderDataset) -> None:
@@ -54,7 +54,7 @@ def check_format(call: str, format: str) -> None:
 
 
 def _to_tf_dataset(dataset: Any) -> Any:
-    return tuple(map(FolderDataset, dataset)) if isinstance(dataset, tuple) else FolderDataset(dataset)
+    return tuple(map(DirectoryDataset, dataset)) if isinstance(dataset, tuple) else DirectoryDataset(dataset)
 
 
 audio_dataset_from_directory = _as_keras_utility(data.audio_dataset_from_directory)
