@@ -14,7 +14,7 @@ from unisono_launch.launch._diagnosis import FailureCause, WorkerOutcome, find_c
 from unisono_launch.launch._environment import worker_environment
 from unisono_launch.launch._events import (
     STOP_SIGNALS, EndingElsewhere, EndingReason, Event, Events, SignalReceived, StopRequestedError,
-    ThreadCrashed, exit_code_after, signals_as_events,
+    ThreadCrashed, exit_code_after, signals_as_events, stop_signals_raised,
 )
 from unisono_launch.launch._failure_report import describe_failure, headline, shorten_path
 from unisono_launch.launch._machines import Machines

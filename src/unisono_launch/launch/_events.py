@@ -1,4 +1,4 @@
-"""What the main thread of a launcher waits for, and signals that become such events."""
+"""What the main thread of a launcher waits for, and signals that become such events, or errors."""
 
 from __future__ import annotations
 
@@ -91,6 +91,24 @@ def signals_as_events(events: Events) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextlib.contextmanager
+def stop_signals_raised() -> Iterator[None]:
+    """A signal that asks this process to end raises :class:`StopRequestedError` in the block, which follows a job.
+
+    `subprocess.run` kills its child then, as it does after Ctrl-C. What was ignored before (nohup) stays ignored.
+    """
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        raise StopRequestedError(signal.Signals(number))
+
+    before = {n: signal.signal(n, handle) for n in STOP_SIGNALS if signal.getsignal(n) != signal.SIG_IGN}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def exit_code_after(number: signal.Signals, codes: Iterable[int]) -> ExitCode:

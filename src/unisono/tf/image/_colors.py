@@ -1,4 +1,4 @@
-"""Color spaces, and adjustments of brightness, contrast, gamma, saturation and hue."""
+"""Color spaces, and adjustments of brightness, contrast, gamma, saturation, hue and JPEG quality."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Final
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src.data import files
 from unisono.tf._op import op
-from unisono.tf._operands import as_floating
+from unisono.tf._operands import as_floating, static_value
 from unisono.tf._tensors import as_array
-from unisono.tf.image._pixel_values import compute_in_float
+from unisono.tf.image._pixel_values import compute_in_float, convert_image_dtype
 
 _GRAY_WEIGHTS: Final = np.array([0.2989, 0.5870, 0.1140], np.float32)
 _RGB_TO_YIQ: Final = np.array(
@@ -138,6 +139,14 @@ def adjust_hue(image: Any, delta: Any) -> Any:
         return hsv_to_rgb(jnp.concatenate([hue, hsv[..., 1:]], -1))
 
     return compute_in_float(image, adjust)
+
+
+@op
+def adjust_jpeg_quality(image: Any, jpeg_quality: int) -> Any:
+    """Encodes the image as a JPEG file of this quality and decodes it again, on the host."""
+    pixels = static_value(image, "The image for JPEG encoding")
+    encoded = files.encode_jpeg(np.asarray(convert_image_dtype(pixels, "uint8", saturate=True)), int(jpeg_quality))
+    return convert_image_dtype(files.decode_jpeg(encoded), pixels.dtype)
 
 
 @op

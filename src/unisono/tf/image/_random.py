@@ -10,7 +10,13 @@ import jax.numpy as jnp
 from unisono.tf._op import op_without_folding
 from unisono.tf._operands import static_shape
 from unisono.tf._tensors import as_array
-from unisono.tf.image._colors import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
+from unisono.tf.image._colors import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_hue,
+    adjust_jpeg_quality,
+    adjust_saturation,
+)
 from unisono.tf.image._crop_pad_flip import flip_left_right, flip_up_down
 from unisono.tf.random._seed_generators import key_from_pair, next_key
 
@@ -49,6 +55,13 @@ def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> A
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Any:
     """Calls :func:`adjust_hue` with a delta from [-max_delta, max_delta)."""
     return adjust_hue(image, _random_delta(next_key(seed), max_delta, "random_hue"))
+
+
+@op_without_folding
+def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: Any = None) -> Any:
+    """Calls :func:`adjust_jpeg_quality` with a quality from [min_jpeg_quality, max_jpeg_quality)."""
+    quality = jax.random.randint(next_key(seed), (), min_jpeg_quality, max_jpeg_quality)
+    return adjust_jpeg_quality(image, int(quality))
 
 
 @op_without_folding

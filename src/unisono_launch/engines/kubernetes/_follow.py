@@ -8,9 +8,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final
 
-from unisono_launch.engines._stop_signals import stop_signals_raised
 from unisono_launch.engines.kubernetes._kubectl import Kubectl, KubectlError
-from unisono_launch.launch import ExitCode, StopRequestedError, exit_code_after
+from unisono_launch.launch import ExitCode, StopRequestedError, exit_code_after, stop_signals_raised
 
 _POLL_SECONDS: Final = 2.0
 _MAX_ERRORS: Final = 30  # in a row: a minute without an answer

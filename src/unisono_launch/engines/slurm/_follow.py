@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from unisono_launch.cluster import SlurmError, SlurmJob, read_job
-from unisono_launch.engines._stop_signals import stop_signals_raised
-from unisono_launch.launch import StopRequestedError, UsageError, exit_code_after
+from unisono_launch.launch import StopRequestedError, UsageError, exit_code_after, stop_signals_raised
 from unisono_launch.worker import ExitCode
 
 _POLL_OUTPUT: Final = 0.25
