@@ -47,8 +47,10 @@ class Placement:
     """A mesh of devices. Variables are replicated, batches are sharded along their rows.
 
     How a variable is stored on the devices is decided by :meth:`layout` and read back by :meth:`fetch` (and
-    :meth:`gather` and :meth:`replica_values`, for arrays that stay on devices); the rest of the package asks these.
-    Another layout of the state, sharded for example, is a subclass that overrides :meth:`layout`.
+    :meth:`gather` and :meth:`replica_values`, for arrays that stay on devices). The rest of the package asks these, and
+    looks at shardings only where it needs the shards or all copies instead of one whole value: checkpoints in pieces,
+    digests of the weights, state that is put back as it was; ARCHITECTURE.md lists them. Another layout of the state,
+    sharded for example, is a subclass that overrides :meth:`layout`.
 
     Attributes:
         mesh: the devices.
