@@ -97,15 +97,49 @@ def test_one_task_of_slurm_has_a_folder_that_it_finds_again_after_a_requeue(tmp_
     monkeypatch.chdir(tmp_path)
     options = LaunchOptions(program=PROGRAM)
     folders = [
-        make_run_folder(options, found(ONE_TASK | more), is_requeued=is_requeued).name
-        for more, is_requeued in [
-            ({}, False),
-            ({}, True),
-            ({"SLURM_STEP_ID": "3"}, False),
-            ({}, False),  # another command in the shell of `srun --pty bash`
+        make_run_folder(options, found(ONE_TASK | more), num_requeues=num_requeues).name
+        for more, num_requeues in [
+            ({}, 0),
+            ({}, 1),
+            ({"SLURM_STEP_ID": "3"}, 0),
+            ({}, 0),  # another command in the shell of `srun --pty bash`
         ]
     ]
     assert folders == ["module-7", "module-7", "module-7.3", "module-7-2"]
+
+
+def start_in_step(step: str, *words: str, num_requeues: int = 0) -> str:
+    """The name of the folder that one command of a step of job 7 gets."""
+    machines = found(ONE_TASK | {"SLURM_STEP_ID": step})
+    return make_run_folder(LaunchOptions(program=(*PROGRAM, *words)), machines, num_requeues=num_requeues).name
+
+
+def test_after_a_requeue_each_command_of_a_step_continues_in_its_own_folder(tmp_path, monkeypatch):
+    """As in `srun -n1 bash -c 'for lr in 0.1 0.2; do unisono run train.py --lr $lr; done'`."""
+    monkeypatch.chdir(tmp_path)
+    assert [start_in_step("0", rate) for rate in ("0.1", "0.2", "0.2")] == ["module-7", "module-7-2", "module-7-3"]
+    for number in (1, 2):
+        # The script leaves out the first command, which was done.
+        later = [start_in_step("0", rate, num_requeues=number) for rate in ("0.2", "0.2", "0.3")]
+        assert later == ["module-7-2", "module-7-3", "module-7-4"]
+    assert start_in_step("0", "0.2", num_requeues=2) == "module-7-5", "no two commands share a folder"
+
+
+def test_after_a_requeue_steps_that_have_swapped_their_numbers_find_their_folders(tmp_path, monkeypatch):
+    """As `srun … & srun … &` may; and a folder of job 70 is none of job 7."""
+    monkeypatch.chdir(tmp_path)
+    assert [start_in_step("0", "a"), start_in_step("1", "b")] == ["module-7", "module-7.1"]
+    other = found(ONE_TASK | {"SLURM_JOB_ID": "70"})
+    assert make_run_folder(LaunchOptions(program=(*PROGRAM, "c")), other).name == "module-70"
+    assert start_in_step("0", "b", num_requeues=1) == "module-7.1"
+    assert start_in_step("1", "a", num_requeues=1) == "module-7"
+    assert start_in_step("2", "c", num_requeues=1) == "module-7.2"
+
+
+def test_steps_of_one_command_keep_the_folders_of_their_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [start_in_step("1"), start_in_step("0")] == ["module-7.1", "module-7"]
+    assert [start_in_step(step, num_requeues=1) for step in ("1", "0")] == ["module-7.1", "module-7"]
 
 
 def test_tasks_that_run_alone_side_by_side_do_not_share_a_folder():

@@ -123,7 +123,7 @@ def discover(options: LaunchOptions, environ: Mapping[str, str]) -> LauncherCont
             f"number of workers. Give one, as in -n {options.num_workers.most}; or use this machine alone: --nnodes 1"
         )
     allocator = WorkerAllocator(options, environ)  # before a folder is created: it raises errors
-    run_dir = make_run_folder(options, machines, is_requeued=num_requeues(environ) > 0)
+    run_dir = make_run_folder(options, machines, num_requeues=num_requeues(environ))
     return LauncherContext(
         options=options,
         environ=environ,

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
+import glob
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from unisono_launch.launch._machines import Machines
 from unisono_launch.launch._options import LaunchOptions, UsageError
 
+# Followed by the number of requeues before: says which command of a job of SLURM has used the folder since.
+_MARK: Final = ".slurm-start-"
 
-def make_run_folder(options: LaunchOptions, machines: Machines, *, is_requeued: bool = False) -> Path:
+
+def make_run_folder(options: LaunchOptions, machines: Machines, *, num_requeues: int = 0) -> Path:
     """Creates `--run-dir`, `runs/--name`, `runs/SCRIPT-JOB` (a step of SLURM) or `runs/SCRIPT-TIME`; an absolute path.
 
-    The first two may exist. The third exists after a requeue, and the job continues from it. Otherwise a single machine
-    takes another name if it exists: in an interactive step (`srun --pty bash`) each command is a run of its own.
+    The first two may exist, and the third on several machines. On a single one, each command of a step is a run of its
+    own (`srun --pty bash`, a loop over learning rates), with another name if that is taken; after a requeue, it
+    continues in the folder of the same command.
     """
     if options.run_dir is not None:
         return _make_folder(Path(options.run_dir))
     if options.name is not None:
         return _make_folder(Path("runs", options.name))
     stem = script_stem(options.program)
-    if not machines.is_single and machines.job_id is None:
-        raise UsageError(
-            "The machines of a job must agree on the name of its folder, and their clocks give different ones. "
-            f"Add --name, on all of them the same, as in --name {stem}"
-        )
-    name = f"{stem}-{machines.job_id or time.strftime('%Y%m%d-%H%M%S')}"
-    if machines.job_id is not None and (is_requeued or not machines.is_single):
-        return _make_folder(Path("runs", name))
-    for number in range(1, 1000):  # two jobs that start in the same second are two runs
-        folder = Path("runs", name if number == 1 else f"{name}-{number}")
-        if not folder.exists():
-            try:
-                return _make_folder(folder, exist_ok=False)
-            except FileExistsError:
-                continue
-    raise UsageError(f"runs/{name} and all names like it are taken. Give one: --name NAME")
+    if machines.job_id is None:
+        if not machines.is_single:
+            raise UsageError(
+                "The machines of a job must agree on the name of its folder, and their clocks give different ones. "
+                f"Add --name, on all of them the same, as in --name {stem}"
+            )
+        return _make_new_folder(f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}")
+    if not machines.is_single:
+        return _make_folder(Path("runs", f"{stem}-{machines.job_id}"))
+    return _make_folder_of_step(stem, machines.job_id, options.program, num_requeues)
 
 
 def highest_attempt(run_dir: Path) -> int:
@@ -48,6 +49,53 @@ def highest_attempt(run_dir: Path) -> int:
 def script_stem(program: Sequence[str]) -> str:
     """The name of a script without its ending, or the last part of a module's name."""
     return program[1].rpartition(".")[2] if program[0] == "-m" else Path(program[0]).stem
+
+
+def _make_folder_of_step(stem: str, step: str, program: Sequence[str], num_requeues: int) -> Path:
+    """A new folder; after a requeue, the one of this command that no other process has taken since."""
+    name, job = f"{stem}-{step}", step.partition(".")[0]
+    mark = json.dumps({"job": job, "program": list(program)})
+
+    def preference(folder: Path) -> tuple[bool, int, str]:
+        is_of_step = folder.name == name or folder.name.startswith(f"{name}-")
+        return not is_of_step, len(folder.name), folder.name  # -10 after -9
+
+    if num_requeues:
+        # Of all steps: those that start side by side, or after one that is left out now, may have other numbers.
+        found = Path("runs").glob(f"{glob.escape(f'{stem}-{job}')}*")
+        for folder in sorted(found, key=preference):
+            if _is_marked(folder, mark) and _mark(folder, mark, num_requeues):
+                return folder.resolve()
+    folder = _make_new_folder(name)
+    _mark(folder, mark, num_requeues)
+    return folder
+
+
+def _is_marked(folder: Path, mark: str) -> bool:
+    return any(file.read_text() == mark for file in folder.glob(f"{_MARK}*"))
+
+
+def _mark(folder: Path, mark: str, num_requeues: int) -> bool:
+    """Takes a folder for this command until the next requeue; False if another process was faster."""
+    try:
+        with (folder / f"{_MARK}{num_requeues}").open("x") as file:
+            file.write(mark)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise UsageError(f"The folder of the run takes no files: {error}. Name another: --run-dir DIR") from None
+    return True
+
+
+def _make_new_folder(name: str) -> Path:
+    for number in range(1, 1000):  # two jobs that start in the same second are two runs
+        folder = Path("runs", name if number == 1 else f"{name}-{number}")
+        if not folder.exists():
+            try:
+                return _make_folder(folder, exist_ok=False)
+            except FileExistsError:
+                continue
+    raise UsageError(f"runs/{name} and all names like it are taken. Give one: --name NAME")
 
 
 def _make_folder(folder: Path, *, exist_ok: bool = True) -> Path:
