@@ -199,6 +199,56 @@ if os.environ["RANK"] == "0":
 
 
 @pytest.mark.slow
+def test_a_paused_terminal_does_not_hold_up_errors_that_go_to_a_file(tmp_path):
+    """`unisono run train.py 2> errors`, and Ctrl-S."""
+    script = """
+import os, sys
+from pathlib import Path
+if os.environ["RANK"] == "0":
+    for i in range(20_000):
+        print(f"line {i:01000}")
+    print("warning", file=sys.stderr)
+    Path("finished").touch()
+"""
+    (tmp_path / "script.py").write_text(script)
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "unisono_launch", "run", "-n", "2", "--name", "job", "script.py"]
+    with (tmp_path / "errors").open("wb") as errors:
+        process = subprocess.Popen(command, cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=errors)
+    os.close(terminal)
+    try:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "finished").exists() or b"warning" not in (tmp_path / "errors").read_bytes():
+            assert time.monotonic() < deadline, "a worker waits for the terminal"
+            time.sleep(0.05)
+        shown = read_all(controller).decode()
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(controller)
+    messages = (tmp_path / "errors").read_text()
+    (left_out,) = re.findall(r"unisono: (\d+) lines are not shown: the terminal was", messages)
+    assert int(left_out) + len(re.findall(r"\d\r\n", shown)) == 20_000
+    assert "[worker 0] warning\n" in messages
+
+
+@pytest.mark.slow
+def test_one_signal_ends_the_waiting_for_a_pipe_that_is_not_read(start, tmp_path):
+    """The workers have ended, and there is no room for the last lines: 41,000 of them wait to be shown."""
+    launcher = start(
+        "for i in range(45_000 * (1 - rank)): print(f'line {i:05}')\nPath(f'end-{rank}').touch()", "-n", "2"
+    )
+    launcher.wait_for("end-0", "end-1")
+    time.sleep(1.5)
+    assert launcher.process.poll() is None
+    assert b'"end"' not in events(*(tmp_path / "runs").iterdir()), "the launcher does not wait for room"
+    launcher.send(signal.SIGINT)
+    assert launcher.process.wait(10) == 0
+    assert logs(tmp_path)[0].count(b"\n") == 45_000
+
+
+@pytest.mark.slow
 def test_a_signal_ends_the_waiting_for_a_terminal_that_is_paused_when_the_job_has_ended(tmp_path):
     (tmp_path / "script.py").write_text("print('x' * 1_000_000); raise SystemExit(75)")
     controller, terminal = pty.openpty()
@@ -210,6 +260,7 @@ def test_a_signal_ends_the_waiting_for_a_terminal_that_is_paused_when_the_job_ha
         while b'"end"' not in events(tmp_path / "runs/job"):
             assert time.monotonic() < deadline
             time.sleep(0.05)
+        process.send_signal(signal.SIGUSR1)  # which says nothing about the output
         time.sleep(0.3)
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)

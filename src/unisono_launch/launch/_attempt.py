@@ -73,7 +73,7 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
             supervisor.advance()
         _await_own_signal(supervisor, workers, events)
     ended = time.monotonic()
-    _show_remaining_output(output, supervisor, events)
+    _show_remaining_output(output, supervisor, context)
     return AttemptResult(
         outcomes=tuple(supervisor.outcome(worker, output.errors(worker.rank)) for worker in workers),
         signal=supervisor.signal,
@@ -136,13 +136,15 @@ def _nothing_left(
                 )
 
 
-def _show_remaining_output(output: WorkerOutput, supervisor: Supervisor, events: Events) -> None:
-    """Waits for the terminal to take the last lines; Ctrl-C ends the waiting."""
+def _show_remaining_output(output: WorkerOutput, supervisor: Supervisor, context: LauncherContext) -> None:
+    """Waits until the screen has room for the last lines; Ctrl-C ends the waiting for the whole job."""
     output.finish()
     while not output.join(0.05):
         with contextlib.suppress(queue.Empty):
-            event = events.get_nowait()
+            event = context.events.get_nowait()
             supervisor.handle(event)
             if isinstance(event, SignalReceived) and event.number in STOP_SIGNALS:
-                return
+                context.screen.stop_waiting()
+                if not output.join(_RELEASE_SECONDS):  # another screen, or a disk that does not take the logs
+                    return
     output.close()

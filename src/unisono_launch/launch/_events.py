@@ -65,7 +65,7 @@ class WakeUp:
 
 @dataclass(frozen=True)
 class UserMessage:
-    """A thread has a message for the user. Only the main thread writes to the screen."""
+    """A thread of the launcher has a message for the user. The main thread passes it to the screen."""
 
     text: str
 

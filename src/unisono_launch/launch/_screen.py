@@ -49,8 +49,12 @@ class Screen(ABC):
     def leave_bar(self) -> None:
         """Leaves the last progress bar where it is."""
 
+    def stop_waiting(self) -> None:
+        """From now on nobody waits for a reader, where a call may wait for one."""
+        return
+
     def close(self, events: Events) -> None:
-        """Waits until all is shown, where that takes time, or until there is an event."""
+        """Waits until all is shown, where that takes time, or until a signal asks the launcher to stop."""
         del events
 
 
@@ -59,6 +63,7 @@ class TerminalScreen(Screen):
     """Standard output and standard error of the launcher, written as bytes: what a worker prints may not be text.
 
     Nothing here raises when the reader is gone (`unisono run … | head`): the job continues, and the logs are complete.
+    If the two are different files, one thread may write to each: a call for standard error leaves the bar alone then.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -67,6 +72,7 @@ class TerminalScreen(Screen):
             stream: os.isatty(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
             for stream in (STDOUT, STDERR)
         }
+        self._is_one_file = share_a_file(STDOUT, STDERR)
         self._bar = b""
         self._closed: set[int] = set()
 
@@ -98,7 +104,7 @@ class TerminalScreen(Screen):
             self._bar = b""
 
     def _print(self, stream: int, line: bytes) -> None:
-        if not self._bar:
+        if (stream != STDOUT and not self._is_one_file) or not self._bar:
             self._write(stream, line + b"\n")
             return
         self._write(STDOUT, _ERASE)
@@ -121,6 +127,14 @@ class TerminalScreen(Screen):
                     select.select([], [stream], [], 1.0)
             except OSError:
                 self._closed.add(stream)
+
+
+def share_a_file(one: int, other: int) -> bool:
+    """Whether two streams lead to the same terminal, pipe or file."""
+    try:
+        return os.path.samestat(os.fstat(one), os.fstat(other))
+    except OSError:  # one of them is closed
+        return False
 
 
 def _width() -> int:
