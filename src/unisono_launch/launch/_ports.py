@@ -63,12 +63,12 @@ def hold_next_port(first: int) -> Iterator[int]:
                 return
     raise UsageError(
         f"Port {first} of this machine and the {_NUM_TRIED - 1} after it are taken. "
-        "Give another, on every machine of this job the same: --master-port P"
+        "Give another; if the job has several machines, the same on all of them: --master-port P"
     )
 
 
 def ports_of_attempt(first: int, count: int, attempt: int) -> list[int]:
-    """The ports of an attempt over several machines, on each the same, also where launchers are not connected.
+    """The ports of an attempt, by its number: the same on all machines of a job, also where launchers do not connect.
 
     JAX uses the first one only; the rest is for TF_CONFIG.
 
