@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,10 +29,11 @@ from unisono._src.parameter_servers import (
 )
 from unisono._src.parameter_servers._closure_queue import ClosureQueue
 from unisono._src.parameter_servers._closure_runner import ClosureRunner
+from unisono._src.parameter_servers._variable_store import VariableStore
 from unisono._src.parameter_servers._worker_thread import WorkerThread
 from unisono.data import Dataset
 from unisono_launch.cluster import ClusterSpec, SimpleClusterResolver
-from unisono_launch.connection import PeerLostError
+from unisono_launch.connection import PeerLostError, _frames
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +174,28 @@ def test_a_function_that_fails_on_a_worker_says_where(shared: Cluster, monkeypat
         with pytest.raises(ClosureFailedError):
             failed[0].fetch()
     assert shared.coordinator.schedule(step, args=(np.float32(1),)).fetch() == 2.0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
+def test_a_server_can_send_while_a_worker_waits_for_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit of half a second instead of two minutes, and a server that needs longer to answer."""
+    monkeypatch.setattr(_frames, "_UNACKNOWLEDGED_MILLISECONDS", 500)
+    read = VariableStore._read
+
+    def read_slowly(self: Any, numbers: Any, known: Any) -> Any:
+        answer, values = read(self, numbers, known)
+        if [value.size for value in values] == [1]:
+            time.sleep(1.5)
+        return answer, values
+
+    with cluster(1, 2) as made:
+        with made.strategy.scope():
+            small = keras.Variable([2.0])
+            large = keras.Variable(np.ones(1 << 24, "float32"))  # more than the buffers of a connection hold
+        monkeypatch.setattr(VariableStore, "_read", read_slowly)
+        step = unisono.function(lambda: small[0] + large[-1])
+        assert made.coordinator.schedule(step).fetch() == 3.0
 
 
 class _Servers:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -36,7 +37,7 @@ class _Copy:
     value: Any = None
 
 
-@dataclass
+@dataclass(eq=False)  # a key of dicts
 class _ServerConnection:
     channel: Channel
     copies: dict[int, _Copy] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class ClosureRunner:
         self._job, self._device = job, device
         self._addresses: list[str] = []
         self._servers: dict[int, _ServerConnection] = {}
+        self._receivers: ThreadPoolExecutor | None = None  # a thread for each server
         self._programs: dict[int, _LoadedProgram] = {}
 
     def handle(self, message: Message, arrays: Sequence[Array], data: bytes) -> tuple[Message, Sequence[Any]]:
@@ -71,8 +73,14 @@ class ClosureRunner:
 
     def close(self) -> None:
         """Closes the connections to the parameter servers."""
+        self._disconnect()
+        if self._receivers is not None:
+            self._receivers.shutdown()
+
+    def _disconnect(self) -> None:
         for server in self._servers.values():
             server.channel.close()
+        self._servers.clear()
 
     def _run(self, message: Message, arrays: Sequence[Array]) -> list[Any]:
         program = self._programs[message["program"]]
@@ -93,12 +101,26 @@ class ClosureRunner:
                 copies = [servers[index].copies.setdefault(number, _Copy()) for number in numbers]
                 known = [copy.version for copy in copies]
                 servers[index].channel.start({"type": "read", "variables": numbers, "known": known})
-            for index, numbers in wanted.items():
-                answer, arrays = servers[index].channel.finish()
-                for position, array in zip(answer["changed"], arrays, strict=True):
-                    copy = servers[index].copies[numbers[position]]
-                    copy.version, copy.value = answer["versions"][position], jax.device_put(array, self._device)
+            self._receive_all({servers[index]: numbers for index, numbers in wanted.items()})
         return [self._servers[server].copies[number].value for server, number in program.reads]
+
+    def _receive_all(self, wanted: Mapping[_ServerConnection, list[int]]) -> None:
+        """Receives from all servers at the same time: one that could not send for two minutes, while another one sends
+        what takes that long, would drop the connection (see `FrameConnection`)."""
+        if len(wanted) < 2:
+            for server, numbers in wanted.items():
+                self._receive(server, numbers)
+            return
+        if self._receivers is None:
+            self._receivers = ThreadPoolExecutor(len(self._addresses), thread_name_prefix="unisono receiver")
+        for _ in self._receivers.map(self._receive, wanted, wanted.values()):
+            continue
+
+    def _receive(self, server: _ServerConnection, numbers: list[int]) -> None:
+        answer, arrays = server.channel.finish()
+        for position, array in zip(answer["changed"], arrays, strict=True):
+            copy = server.copies[numbers[position]]
+            copy.version, copy.value = answer["versions"][position], jax.device_put(array, self._device)
 
     def _send_updates(self, program: _LoadedProgram, outputs: list[Any], message: Message) -> None:
         by_server: dict[int, list[Message]] = {}
@@ -130,8 +152,7 @@ class ClosureRunner:
                     self._servers[index] = _ServerConnection(Channel.open(self._addresses[index], "worker", self._job))
             yield self._servers
         except BaseException as error:
-            self.close()
-            self._servers.clear()
+            self._disconnect()
             if isinstance(error, PeerLostError | RefusedError):
                 raise RequestError(SERVER_LOST, str(error)) from error
             raise
