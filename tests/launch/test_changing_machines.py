@@ -289,6 +289,32 @@ def test_a_machine_that_is_preempted_leaves_and_the_job_continues(cluster):
 
 
 @pytest.mark.slow
+def test_a_machine_that_leaves_after_a_failure_was_not_preempted_though_one_of_its_workers_has_saved(cluster):
+    job = cluster(
+        """
+    def save(*_):
+        if rank == 3:
+            Path("saved").touch()
+            sys.exit(75)
+    signal.signal(signal.SIGTERM, save)
+    Path(f"ready-{rank}").touch()
+    if attempt == 0:
+        until(*(f"ready-{i}" for i in range(4)))
+        if rank == 2:
+            sys.exit(1)
+        time.sleep(60)  # the coordinator has to kill its workers, and the other machine waits meanwhile
+    """,
+        "1:2",
+        *("-n", "2", "--join-window", "2"),
+    )
+    job.add(1, 0)
+    job.wait_for("saved")
+    time.sleep(1)
+    job.machines[1].send(signal.SIGTERM)
+    assert job.finish() == {0: 0, 1: 143}
+
+
+@pytest.mark.slow
 def test_sigterm_to_the_coordinator_ends_the_job_everywhere(cluster):
     job = cluster(SAVES, "1:3")
     job.add(1, 2, 0)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import queue
 import socket
+from collections.abc import Sequence
 from typing import final
 
 from unisono_launch.cluster import join_address
@@ -13,6 +14,7 @@ from unisono_launch.connection import SECRET_VARIABLE, Message
 from unisono_launch.launch._attempt import run_attempt
 from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._coordinator_client import CoordinatorClient
+from unisono_launch.launch._diagnosis import WorkerOutcome, find_cause
 from unisono_launch.launch._events import StopRequestedError, exit_code_after, signals_as_events
 from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
@@ -33,7 +35,7 @@ class JoiningLauncher:
         assert context.machines.master_port is not None
         self._context = context
         self._nnodes = nnodes
-        self._last_codes: list[int] = []  # of the workers in the last attempt
+        self._last_codes: list[int] = []  # that decided how the last attempt ended
         self._address = context.machines.master_address, launcher_port(context.machines.master_port)
 
     def run(self) -> int:
@@ -82,7 +84,7 @@ class JoiningLauncher:
             self._context.announce(plan)
             result = run_attempt(self._context, plan, functools.partial(coordinator.report_ending, plan.attempt))
             coordinator.report_ended(plan.attempt, result)
-            self._last_codes = [outcome.code for outcome in result.outcomes]
+            self._last_codes = _deciding_codes(result.outcomes)
             if result.signal is not None:
                 self._context.screen.print_message(f"unisono: ended by {result.signal.name}.")
                 return exit_code_after(result.signal, self._last_codes)  # the job continues without this machine
@@ -109,3 +111,12 @@ class JoiningLauncher:
         if order["code"] != ExitCode.DONE:
             self._context.screen.print_message(f"unisono: {order['why']}.", style="red")
         return int(order["code"])
+
+
+def _deciding_codes(outcomes: Sequence[WorkerOutcome]) -> list[int]:
+    """The code of the cause, as at the coordinator: a worker that has saved counts for nothing if another one failed.
+
+    If none failed, the codes of those that were asked to stop.
+    """
+    cause = find_cause(outcomes)
+    return [outcome.code for outcome in outcomes if outcome.stop_requested] if cause is None else [cause.code]
