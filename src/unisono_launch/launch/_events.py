@@ -108,7 +108,7 @@ def stop_signals_raised() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def exit_code_after(number: signal.Signals, codes: Iterable[int]) -> ExitCode:
