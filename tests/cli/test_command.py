@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -23,6 +24,22 @@ def test_the_version_names_what_is_used_and_the_devices(capsys: pytest.CaptureFi
     assert f"JAX {version('jax')}" in used
     assert f"Keras {version('keras')}" in used
     assert devices == "Devices: 8 × cpu (cpu)"
+
+
+@pytest.mark.slow
+def test_the_version_is_shown_where_jax_finds_no_device() -> None:
+    command = [sys.executable, "-m", "unisono", "--version"]
+    environ = {**os.environ, "JAX_PLATFORMS": "cuda"}
+    found = subprocess.run(command, capture_output=True, text=True, env=environ, timeout=120)
+    assert found.returncode == 0, found.stderr
+    first, used, devices = found.stdout.splitlines()
+    assert first == f"unisono {version('unisono')}"
+    assert f"JAX {version('jax')}" in used
+    assert devices == (
+        "Devices: none, JAX could not start: JAX_PLATFORMS=cuda, and this machine has no such device. "
+        "Type `unisono doctor`, which says what is missing."
+    )
+    assert "Traceback" not in found.stderr
 
 
 @pytest.mark.slow

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import collections
-import platform
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Final
 
-import jax
-
 from unisono._src.cli._demo import demo
-
-_PACKAGES: Final = {"JAX": "jax", "jaxlib": "jaxlib", "Keras": "keras", "NumPy": "numpy"}
+from unisono._src.cli._versions import describe_versions
 
 _COMMANDS: Final = {
     "run": "start and monitor the workers of a job",
@@ -31,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a subcommand; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given == ["--version"]:
-        print(_describe_versions())
+        print(describe_versions())
         return 0
     command, rest = given[:1], given[1:]
     if command == ["demo"]:
@@ -68,17 +62,3 @@ def _make_parser() -> argparse.ArgumentParser:
     for name, description in _COMMANDS.items():
         commands.add_parser(name, help=description, add_help=False)
     return parser
-
-
-def _describe_versions() -> str:
-    """What a report of a problem should name first: Unisono, what it runs on, and the devices of this process."""
-    packages = ", ".join(f"{name} {version(package)}" for name, package in _PACKAGES.items())
-    kinds = collections.Counter(f"{device.platform} ({device.device_kind})" for device in jax.local_devices())
-    devices = ", ".join(f"{number} × {kind}" for kind, number in kinds.items())
-    return "\n".join(
-        [
-            f"unisono {version('unisono')}",
-            f"Python {platform.python_version()}, {packages} on {platform.system()} {platform.machine()}",
-            f"Devices: {devices}",
-        ]
-    )
