@@ -4,7 +4,7 @@
     python examples/image_folder.py photos --size 128      # photos/cats/*.jpg, photos/dogs/*.jpg, …
     UNISONO_CPU_DEVICES=2 python examples/image_folder.py
 
-Needs pillow: pip install 'unisono[images]'
+Needs two packages: pip install pillow simplejpeg
 
 Output on two CPU devices:
 

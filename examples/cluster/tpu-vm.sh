@@ -18,7 +18,8 @@ run_dir="/mnt/runs/$tpu"
 
 gcloud compute tpus tpu-vm scp "$script" "$tpu:" --zone="$zone" --worker=all
 
-# Every VM needs an environment with Python 3.11 or newer and `pip install unisono[tpu]`; here it is ~/venv.
+# Every VM needs an environment with Python 3.11 or newer and Unisono, by `pip install '/path/to/unisono[tpu]'` from a
+# clone; here it is ~/venv.
 # ${name@Q} quotes a word for the shell of the VM.
 gcloud compute tpus tpu-vm ssh "$tpu" --zone="$zone" --worker=all \
     --command="source ~/venv/bin/activate && unisono run --run-dir ${run_dir@Q} --grace 100 ${name@Q} ${*@Q}"

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
 from unisono._src.strategy import _tpu_cluster_resolver as _tpu
 from unisono.cluster_resolver import TPUClusterResolver
+from unisono_launch._install_command import install_command
 from unisono_launch.cluster import membership
 
 from . import recorded
@@ -21,7 +23,7 @@ def tpu_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_tpu_making_a_resolver_is_a_value_error_that_says_what_to_do() -> None:
     # ValueError: notebooks catch it to fall back on GPUs.
-    with pytest.raises(ValueError, match=r"(?s)^no TPU: .*pip install 'unisono\[tpu\]'.*UNISONO_FAKE_TPU=8"):
+    with pytest.raises(ValueError, match=rf"(?s)^no TPU: .*{re.escape(install_command('tpu'))}.*UNISONO_FAKE_TPU=8"):
         TPUClusterResolver(tpu="my-tpu", zone="us-central1-b", environ={})
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from unisono._src.datasets import read_local_dataset
+from unisono_launch._install_command import install_command
 from unisono_launch.doctor import Finding, _requirements, _versions
 from unisono_launch.doctor._backend import check_backend
 from unisono_launch.doctor._cluster import check_cluster
@@ -116,7 +117,7 @@ def test_extras_are_listed_and_an_old_one_is_a_warning(monkeypatch: pytest.Monke
     assert check_extras().facts["images"]["installed"]
     monkeypatch.syspath_prepend(pretend("pillow", "9.0"))
     found = check_extras()
-    assert (found.status, found.remedy) == ("warning", "pip install --upgrade 'unisono[images]'")
+    assert (found.status, found.remedy) == ("warning", install_command("images", upgrade=True))
     assert "pillow 9.0" in found.text
 
 

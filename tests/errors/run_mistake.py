@@ -17,6 +17,7 @@ from pathlib import Path
 
 import keras
 
+from tests.docs.page import ROOT
 from tests.errors.mistake import Mistake
 
 _OF_THE_TESTS = ("KERAS_BACKEND", "UNISONO_CPU_DEVICES", "NPROC")
@@ -41,7 +42,11 @@ def run_mistake(mistake: Mistake, folder: Path) -> Reading:
     (folder / "train.py").write_text(mistake.script if mistake.how != "command" else "print('trained')\n")
     (folder / "tensorflow_script.py").write_text("import tensorflow as tf\n")
     everything = _run_here(mistake, folder) if mistake.how == "here" else _run_process(mistake, folder)
-    everything = everything.replace(str(folder), "/home/you").replace(f" on {socket.gethostname()} ", " on hosta ")
+    everything = (
+        everything.replace(f"{ROOT}[", "/path/to/unisono[")
+        .replace(str(folder), "/home/you")
+        .replace(f" on {socket.gethostname()} ", " on hosta ")
+    )
     named = re.findall(r'/home/you/train\.py(?:", line |:)(\d+)', everything)
     return Reading(everything, _message(mistake, everything), frozenset(map(int, named)))
 

@@ -16,7 +16,12 @@ STARTING = [
         typed='strategy = unisono.MirroredStrategy(["gpu:0", "gpu:1"])\n',
         given="",
         at="MirroredStrategy",
-        says=("There is no device gpu:0", "It has: cpu:0", "pip install 'unisono[cuda]'", "MirroredStrategy()"),
+        says=(
+            "There is no device gpu:0",
+            "It has: cpu:0",
+            "pip install -e '/path/to/unisono[cuda]'",
+            "MirroredStrategy()",
+        ),
         do="Install JAX for CUDA, or leave the names out.",
     ),
     Mistake(

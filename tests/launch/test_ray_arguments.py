@@ -1,10 +1,12 @@
 """The command line of `unisono run --on ray`. Needs no Ray."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
+from unisono_launch._install_command import install_command
 from unisono_launch.engines import run
 from unisono_launch.engines.ray._arguments import parse
 from unisono_launch.engines.ray._devices import RayDevices
@@ -81,8 +83,8 @@ def test_a_ray_client_is_refused_wherever_its_address_comes_from() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
 def test_without_ray_one_sentence_says_what_to_install(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--on", "ray", SCRIPT]) == 2
-    assert capsys.readouterr().err == 'unisono run: Ray is not installed. Type: pip install "unisono[ray]"\n'
-    with pytest.raises(ImportError, match=r'pip install "unisono\[ray\]"'):
+    assert capsys.readouterr().err == f"unisono run: Ray is not installed. Type: {install_command('ray')}\n"
+    with pytest.raises(ImportError, match=re.escape(install_command("ray"))):
         importlib.import_module("unisono.ray")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from unisono_launch._install_command import install_command
 from unisono_launch.cluster import has_tpu_files, num_driver_gpus
 from unisono_launch.doctor._finding import Finding, format_count, format_gigabytes
 from unisono_launch.worker import num_cpu_threads
@@ -63,9 +64,10 @@ def _find_unseen(environ: Mapping[str, str], root: Path) -> tuple[str, str] | No
     num_gpus = num_driver_gpus(root)
     if num_gpus and "CUDA_VISIBLE_DEVICES" not in environ:
         what = f"The NVIDIA driver has {format_count(num_gpus, 'GPU')}, and JAX sees none."
-        return what, "pip install 'unisono[cuda]'   # if it stays so: python -c 'import jax; jax.devices(\"gpu\")'"
+        check = "python -c 'import jax; jax.devices(\"gpu\")'"
+        return what, f"{install_command('cuda')}   # if it stays so: {check}"
     if has_tpu_files(root):
-        return "This machine has a TPU, and JAX sees none.", "pip install 'unisono[tpu]'"
+        return "This machine has a TPU, and JAX sees none.", install_command("tpu")
     return None
 
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
+from unisono_launch._install_command import install_command
 from unisono_launch.doctor._finding import Finding
 from unisono_launch.doctor._requirements import installed_version
 
@@ -21,7 +22,7 @@ _COMMANDS: Final = {
 def check_engines(environ: Mapping[str, str]) -> Finding:
     """Which engines there are. None of them is needed to train; Ray is not imported, and nothing is connected to."""
     ray = installed_version("ray")
-    lines = [f"ray: {ray}" if ray else "ray: not installed (pip install 'unisono[ray]')"]
+    lines = [f"ray: {ray}" if ray else f"ray: not installed ({install_command('ray')})"]
     facts: dict[str, str | None] = {"ray": ray}
     for engine, (command, advice) in _COMMANDS.items():
         path = shutil.which(command, path=environ.get("PATH"))

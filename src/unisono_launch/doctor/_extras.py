@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from unisono_launch._install_command import install_command
 from unisono_launch.doctor._finding import Finding
 from unisono_launch.doctor._requirements import allows, installed_version, is_needed, requirements_of
 
@@ -25,10 +26,10 @@ def check_extras() -> Finding:
         if any(not allows(part, version) for part in parts if (version := versions[part.name])):
             outdated.append(extra)
         elif not all(versions.values()):
-            lines[-1] += f" (pip install 'unisono[{extra}]')"
+            lines[-1] += f" ({install_command(extra)})"
     text = "; ".join(lines)
     if outdated:
-        remedy = f"pip install --upgrade 'unisono[{','.join(outdated)}]'"
+        remedy = install_command(*outdated, upgrade=True)
         return Finding(NAME, "warning", f"{text}. Too old: {', '.join(outdated)}.", remedy, facts)
     return Finding(NAME, "ok", text, None, facts)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import sys
 import threading
 
@@ -12,6 +13,7 @@ from PIL import Image, ImageFile
 from unisono._src.data.files import _images
 from unisono._src.data.files._resize import resize
 from unisono.io import ImageError, decode_image, decode_jpeg, decode_png, encode_jpeg, encode_png, read_file
+from unisono_launch._install_command import install_command
 
 PHOTO = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8).repeat(8, 0).repeat(8, 1)
 
@@ -263,7 +265,7 @@ def test_without_a_codec_the_error_says_what_to_type(monkeypatch, name, contents
         for module in [module for module in sys.modules if module.partition(".")[0] == name]:
             patch.delitem(sys.modules, module)
         patch.setitem(sys.modules, name, None)
-        with pytest.raises(ImportError, match=r"pip install 'unisono\[images\]'"):
+        with pytest.raises(ImportError, match=re.escape(install_command("images"))):
             decode_image(contents)
     for codec in codecs:
         codec.cache_clear()

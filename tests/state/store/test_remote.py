@@ -491,7 +491,7 @@ def test_without_fsspec_the_message_says_what_to_install(monkeypatch: pytest.Mon
     import sys
 
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'unisono\[remote\]'"):
+    with pytest.raises(ModuleNotFoundError, match="pip install fsspec gcsfs"):
         commit("gs://bucket/save-1", arrays={})
 
 

@@ -10,22 +10,26 @@ import jax
 
 from unisono._src.core import Override
 from unisono._src.devices._startup import ensure_cpu_devices
+from unisono_launch._install_command import install_command
 
 _NAME = re.compile(r"(?:.*/)?(?:device:)?(?P<kind>cpu|gpu|tpu|cuda|rocm):(?P<index>\d+)", re.IGNORECASE)
 _KIND_ALIASES = {"cuda": "gpu", "rocm": "gpu"}
 
+_EXTRAS = {"gpu": "cuda", "tpu": "tpu"}
+"""The extra of Unisono with JAX for this kind of device."""
+
 ADVICE = {
     "gpu": """
-If it has GPUs, `unisono doctor` says why JAX does not see them; NVIDIA's need: pip install 'unisono[cuda]'
+If it has GPUs, `unisono doctor` says why JAX does not see them; NVIDIA's need: {install}
 MirroredStrategy() without names uses the devices that JAX finds.""",
     "tpu": """
-If it has TPUs, `unisono doctor` says why JAX does not see them; they need: pip install 'unisono[tpu]'
+If it has TPUs, `unisono doctor` says why JAX does not see them; they need: {install}
 MirroredStrategy() without names uses the devices that JAX finds.""",
 }
 
 NO_PLATFORM = """JAX_PLATFORMS={platforms}, and JAX finds no such device on this machine.
 Remove this variable, to use what there is, or type `unisono doctor`, which says what is missing. NVIDIA GPUs need:
-pip install 'unisono[cuda]'"""
+{install}"""
 
 
 select_devices: Final[Override[Callable[[list[jax.Device]], list[jax.Device]]]] = Override(lambda devices: devices)
@@ -44,7 +48,7 @@ def default_devices() -> list[jax.Device]:
         platforms = getattr(jax.config, "jax_platforms", None)
         if not platforms or "cpu" in platforms.split(","):
             raise
-        raise RuntimeError(NO_PLATFORM.format(platforms=platforms)) from None
+        raise RuntimeError(NO_PLATFORM.format(platforms=platforms, install=install_command("cuda"))) from None
 
 
 def all_devices() -> list[jax.Device]:
@@ -113,7 +117,7 @@ def _find(kind: str, index: int) -> jax.Device:
     if index < len(devices):
         return devices[index]
     have = [device_name(d) for d in devices] or [device_name(d) for d in jax.local_devices()]
-    advice = ADVICE.get(kind, "")
+    advice = ADVICE[kind].format(install=install_command(_EXTRAS[kind])) if kind in ADVICE else ""
     raise ValueError(f"There is no device {kind}:{index} on this machine. It has: {', '.join(have)}.{advice}")
 
 

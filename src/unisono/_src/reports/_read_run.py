@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from unisono._src.core import METRICS_FILE, RUN_FILE, RUN_VERSION
 from unisono._src.reports._run import FitRecord, Run, get_number, get_object
+from unisono_launch._install_command import upgrade_command
 from unisono_launch.worker import EVENTS_FILE, EVENTS_VERSION
 
 NOT_THERE = "{path}: no such folder. Pass the folder of a run: the one of resume=, or of `unisono run`."
@@ -20,7 +21,7 @@ that are started by `unisono run`."""
 EMPTY = """{path}: no training is recorded there yet. A `fit` writes its first line when its first epoch begins."""
 UNREADABLE = """{path} cannot be read: {error}."""
 NEWER = """{path}: {file} has format version {found}, and this Unisono reads up to version {known}. Upgrade Unisono:
-pip install --upgrade unisono"""
+{upgrade}"""
 
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Of every number that all lines have: no time in seconds and no step is larger.
@@ -133,4 +134,4 @@ def _has_numbers(line: Mapping[str, Any], *names: str) -> bool:
 def _check_version(path: str | Path, file: str, found: Mapping[str, Any], known: int) -> None:
     version = found.get("version", known)
     if not isinstance(version, int) or version > known:
-        raise RunError(NEWER.format(path=path, file=file, found=version, known=known))
+        raise RunError(NEWER.format(path=path, file=file, found=version, known=known, upgrade=upgrade_command()))

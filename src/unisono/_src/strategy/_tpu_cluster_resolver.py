@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from unisono_launch._install_command import install_command
 from unisono_launch.cluster import (
     ClusterResolver,
     ClusterSpec,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 _PORT: Final = 8470  # TensorFlow's, shown and not used
 
 NO_TPU = """no TPU: {reason}.
-On a machine with TPUs, install JAX for them: pip install 'unisono[tpu]', and run the script on that machine.
+On a machine with TPUs, install JAX for them: {install}
+and run the script there.
 Without a TPU, UNISONO_FAKE_TPU=8 in the environment runs the same code on 8 CPU devices, and
 unisono.MirroredStrategy() trains on the GPUs or CPUs of this machine."""
 
@@ -72,7 +74,7 @@ class TPUClusterResolver(ClusterResolver):
         self._num_fake = fake_tpu_cores(environ)
         reason = None if self._num_fake else _why_no_tpu(environ)
         if reason:
-            raise ValueError(NO_TPU.format(reason=reason))
+            raise ValueError(NO_TPU.format(reason=reason, install=install_command("tpu")))
         self._pod: ClusterResolver | None = None
         if not self._num_fake and TPUPodClusterResolver.look(environ)[0]:
             self._pod = TPUPodClusterResolver(environ=environ)
@@ -101,7 +103,8 @@ class TPUClusterResolver(ClusterResolver):
         try:
             return list(jax.devices("tpu"))
         except RuntimeError as error:
-            raise ValueError(NO_TPU.format(reason=f"JAX found none ({error})")) from None
+            reason = f"JAX found none ({error})"
+            raise ValueError(NO_TPU.format(reason=reason, install=install_command("tpu"))) from None
 
     def cluster_spec(self) -> ClusterSpec:
         """The machines with TPUs; empty for `tpu="local"`, as in TensorFlow."""

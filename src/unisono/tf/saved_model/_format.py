@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from unisono._src.state import store
 from unisono.tf._paths import to_local_path
+from unisono_launch._install_command import upgrade_command
 
 # Names of TensorFlow's API.
 DEFAULT_SERVING_SIGNATURE_DEF_KEY: Final = "serving_default"
@@ -30,7 +31,7 @@ here and load them with model.load_weights."""
 NOT_A_SAVED_MODEL = """tf.saved_model.load: {folder!r} is not a SavedModel: {reason}"""
 
 NEWER_FORMAT = """tf.saved_model.load: {folder!r} has version {version} of the format, written by a newer Unisono.
-Expected at most {known}. Upgrade: pip install -U unisono."""
+Expected at most {known}. Upgrade: {upgrade}"""
 
 
 def read_saved_model(name: str) -> store.LoadedCheckpoint:
@@ -47,7 +48,9 @@ def read_saved_model(name: str) -> store.LoadedCheckpoint:
             NOT_A_SAVED_MODEL.format(folder=name, reason="it is a checkpoint. Use tf.train.Checkpoint(...).restore.")
         )
     if state["version"] > VERSION:
-        raise OSError(NEWER_FORMAT.format(folder=name, version=state["version"], known=VERSION))
+        raise OSError(
+            NEWER_FORMAT.format(folder=name, version=state["version"], known=VERSION, upgrade=upgrade_command())
+        )
     return stored
 
 

@@ -21,6 +21,7 @@ import ray.train
 from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from unisono_launch._install_command import install_command
 from unisono_launch.connection import SECRET_VARIABLE
 from unisono_launch.engines.ray._arguments import RayOptions
 from unisono_launch.engines.ray._backend import UnisonoConfig
@@ -225,7 +226,7 @@ class _Driver:
         with self._log.open("a") as log:
             log.write(error + "\n")
         if "No module named 'unisono" in error:
-            return 'A node of the cluster has no Unisono. Install it on all of them: pip install "unisono[ray]"'
+            return f"A node of the cluster has no Unisono. Install it on all of them, as here: {install_command('ray')}"
         last = [line.strip() for line in error.splitlines() if line.strip()][-1:]
         return f"Ray ended the job: {''.join(last)}\n  All of it: {shorten_path(self._log)}"
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from unisono_launch._install_command import install_command
 from unisono_launch.engines.ray._arguments import parse
 from unisono_launch.launch import UsageError
 
@@ -26,10 +27,10 @@ def require_ray() -> None:
     try:
         found = importlib.metadata.version("ray")
     except importlib.metadata.PackageNotFoundError:
-        raise RayMissingError('Ray is not installed. Type: pip install "unisono[ray]"') from None
+        raise RayMissingError(f"Ray is not installed. Type: {install_command('ray')}") from None
     if not f"{found}.".startswith(f"{_RELEASE}."):
         raise RayMissingError(
-            f'Ray {found} is installed, and Unisono needs Ray {_RELEASE}. Type: pip install "unisono[ray]"'
+            f"Ray {found} is installed, and Unisono needs Ray {_RELEASE}. Type: {install_command('ray')}"
         )
 
 

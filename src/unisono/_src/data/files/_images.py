@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unisono._src.data.files._values import bytes_scalar
+from unisono_launch._install_command import install_command
 
 _FORMATS: Final = ("JPEG", "PNG", "GIF", "BMP")
 _MODES: Final = {1: "L", 3: "RGB", 4: "RGBA"}  # Pillow's name for each number of channels
@@ -48,7 +49,7 @@ def _import_codec(name: str) -> ModuleType:
     except ImportError as error:
         raise ImportError(
             f"Images are read and written with Pillow and simplejpeg, and {name} could not be imported ({error}). "
-            f"Type: pip install 'unisono[images]'"
+            f"Type: {install_command('images')}"
         ) from error
 
 

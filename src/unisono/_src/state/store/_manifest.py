@@ -17,6 +17,7 @@ from unisono._src.state.store._json import JSON, dumps, loads
 from unisono._src.state.store._location import Location
 from unisono._src.state.store._pieces import Piece, covers_once, part_file
 from unisono._src.state.store._remote_path import RemotePath
+from unisono_launch._install_command import upgrade_command
 
 MANIFEST = "manifest.json"
 ARRAYS = "arrays.safetensors"
@@ -151,7 +152,7 @@ def read_manifest(folder: Location) -> Manifest:
         raise BadCheckpoint(
             folder,
             f"it was written by a newer Unisono, in version {version} of the format; this one reads {_NEWEST}. "
-            f"Upgrade: pip install -U unisono.",
+            f"Upgrade: {upgrade_command()}",
         )
     if content.keys() != {"format", "version", "body", "sha256"} or not isinstance(body, dict):
         raise BadCheckpoint(folder, f"{MANIFEST} is damaged: its parts are not those of version {version}.")

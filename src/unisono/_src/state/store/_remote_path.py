@@ -13,8 +13,8 @@ from unisono._src.state.store._errors import CheckpointError, explain_os_error, 
 
 _MAX_REQUESTS: Final = 16  # at the same time
 
-NO_FSSPEC = """{url!r} is the URL of a store, and the package fsspec is not installed, which connects to it. Install it:
-pip install 'unisono[remote]', and the package of the store, such as gcsfs for gs:// or s3fs for s3://."""
+NO_FSSPEC = """{url!r} is the URL of a store, and the package fsspec is not installed, which connects to it. Install it
+with the package of the store. For gs://: pip install fsspec gcsfs; for s3://: pip install fsspec s3fs"""
 
 NO_STORE = """{url!r} cannot be reached: {error}. Install the package of this store, such as gcsfs for gs:// or s3fs for
 s3://, or write a folder of this machine without '://'."""
