@@ -15,11 +15,12 @@ from types import ModuleType
 from typing import Any
 
 import unisono
+from tests import optional_api
 
 # Namespaces in the shape of another library. tests/tf and tests/tfds compare them with the original.
 COMPATIBLE = ("tf", "tfds")
-# Modules that need an extra, which the tests do not have. tests/engines lists their names.
-OPTIONAL = ("ray",)
+# Modules that need an extra, which the tests do not have: their source is read instead.
+OPTIONAL = tuple(module.rpartition(".")[2] for module in optional_api.MODULES)
 
 
 def public_modules() -> Iterator[ModuleType]:
@@ -101,3 +102,5 @@ def _public_classes() -> frozenset[type]:
 if __name__ == "__main__":
     for public in public_modules():
         print(*describe(public), sep="\n")
+    for optional in optional_api.MODULES:
+        print(*optional_api.describe(optional), sep="\n")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests import optional_api
 from tests.docs.page import read_blocks
 from tests.public_api import public_members, public_modules
 from unisono_launch._main import main
@@ -23,6 +24,10 @@ def _public_values() -> Iterator[tuple[str, Any]]:
             value = getattr(module, name)
             if not inspect.ismodule(value):
                 yield f"{module.__name__}.{name}", value
+
+
+def _static_classes() -> list[optional_api.StaticClass]:
+    return [each for module in optional_api.MODULES for each in optional_api.static_classes(module)]
 
 
 def _without_docstring() -> Iterator[str]:
@@ -47,12 +52,17 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     ]
     lines = [line.partition(": ")[0] for block in blocks for line in block.splitlines()]
     listed = Counter(line for line in lines if not line.startswith("module "))
-    assert sorted(listed) == sorted(path for path, _ in _public_values())
+    assert sorted(listed) == sorted(
+        [*(path for path, _ in _public_values()), *(each.path for each in _static_classes())]
+    )
     assert [path for path, count in listed.items() if count > 1] == []
 
 
 def test_every_public_name_has_a_docstring() -> None:
     assert list(_without_docstring()) == []
+    for each in _static_classes():
+        assert each.docstring, each.path
+        assert [member for member, text in each.members.items() if not text] == []
 
 
 def test_a_dataclass_has_a_docstring_of_its_own() -> None:

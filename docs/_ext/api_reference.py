@@ -13,15 +13,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docstring_markup import translate_docstring
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.ext.napoleon import GoogleDocstring
 from sphinx.util.docutils import SphinxDirective
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests import optional_api
 from tests.public_api import public_members
 
 _SENTENCE_END = re.compile(r"(?<=\.)\s")
+# Classes of modules that need an extra, which the environment of the site does not have: autodoc cannot import them.
+_STATIC = {each.path: each for module in optional_api.MODULES for each in optional_api.static_classes(module)}
 
 
 class Reference(SphinxDirective):
@@ -36,7 +42,7 @@ class Reference(SphinxDirective):
         source = [line for module in modules for line in _module_description(module)]
         if len(names) > 1:
             source += ["| Name | What it is or does |", "|---|---|", *map(_table_row, names), ""]
-        source += ["````{eval-rst}", *(line for name in names for line in _description(name)), "````"]
+        source += ["````{eval-rst}", *(line for name in names for line in _description(name, self.env.config)), "````"]
         container = nodes.Element()
         self.state.nested_parse(StringList(source, self.env.doc2path(self.env.docname)), self.content_offset, container)
         return container.children
@@ -49,21 +55,26 @@ def find_object(path: str) -> Any:
 
 
 def _module_description(name: str) -> list[str]:
-    text = inspect.cleandoc(importlib.import_module(name).__doc__ or "")
+    is_static = name in optional_api.MODULES
+    docstring = optional_api.module_docstring(name) if is_static else importlib.import_module(name).__doc__
+    text = inspect.cleandoc(docstring or "")
     return [f"```{{py:module}} {name}", "```", "", *text.splitlines(), ""]
 
 
 def _table_row(line: str) -> str:
     path, _, text = line.partition(": ")
     if not text:
-        paragraph = inspect.cleandoc(find_object(path).__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        docstring = _STATIC[path].docstring if path in _STATIC else find_object(path).__doc__
+        paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0].replace("\n", " ")
         text = _SENTENCE_END.split(paragraph)[0]
     text = text.rstrip(".:").replace("|", "\\|").replace("``", "`")
     return f"| {{py:obj}}`{path.rpartition('.')[2]} <{path}>` | {text} |"
 
 
-def _description(line: str) -> list[str]:
+def _description(line: str, config: Config) -> list[str]:
     path, _, text = line.partition(": ")
+    if path in _STATIC:
+        return _static_description(_STATIC[path], config)
     value = find_object(path)
     if text:
         head = (
@@ -80,6 +91,24 @@ def _description(line: str) -> list[str]:
     if members:
         result.append(f"   :members: {', '.join(members)}")
     return [*result, ""]
+
+
+def _static_description(found: optional_api.StaticClass, config: Config) -> list[str]:
+    lines = [f".. py:class:: {found.signature}", "", *_indent(_translate(found.docstring, config))]
+    for member, docstring in found.members.items():
+        method = re.sub(r"\(self(?:, )?", "(", member)
+        lines += [f"   .. py:method:: {method}", "", *_indent(_indent(_translate(docstring, config)))]
+    return [*lines, ""]
+
+
+def _translate(docstring: str, config: Config) -> list[str]:
+    lines = docstring.splitlines()
+    translate_docstring(None, "class", "", None, None, lines)
+    return [*GoogleDocstring("\n".join(lines), config, what="class").lines(), ""]
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [f"   {line}" if line else "" for line in lines]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

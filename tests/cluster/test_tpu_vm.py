@@ -79,7 +79,7 @@ def test_the_machines_of_a_slice_are_found(
 def test_a_machine_that_is_no_tpu_vm_or_has_one_is_alone() -> None:
     with serve({}) as environ:
         assert detect(environ) is None
-        assert "has no attribute agent-worker-number" in TPUVMClusterResolver.look(environ)[1]
+        assert "has no attribute agent-worker-number" in TPUVMClusterResolver._look(environ)[1]
     with serve({"agent-worker-number": "0", "worker-network-endpoints": "t0"}) as environ:
         assert detect(environ) is None
     with serve(SLICE) as environ:

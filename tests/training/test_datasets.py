@@ -131,7 +131,7 @@ def test_the_compiled_step_draws_what_iterating_shows(probe: Any, every_step: An
     rows = Dataset.from_tensor_slices(np.zeros((6, 1), "float32"))
     dataset = rows.map(lambda x: x + keras.random.uniform((1,))).batch(2)
     shown = [float(np.sum(batch)) for _ in range(2) for batch in dataset]
-    probe.fit(Dataset(dataset.plan), epochs=2, callbacks=[every_step], verbose=0)
+    probe.fit(Dataset(dataset._plan), epochs=2, callbacks=[every_step], verbose=0)
     assert every_step.column("sum") == pytest.approx(shown, rel=1e-5)
     assert len(set(shown)) == 6
 

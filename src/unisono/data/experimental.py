@@ -32,7 +32,7 @@ def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset
     >>> len(Dataset.range(10).filter(lambda x: x < 3).apply(assert_cardinality(3)))
     3
     """
-    return lambda dataset: dataset.then(AssertCardinality(expected_cardinality))
+    return lambda dataset: dataset._then(AssertCardinality(expected_cardinality))
 
 
 def cardinality(dataset: Dataset) -> int:

@@ -22,53 +22,55 @@ class _NodesResolver(ClusterResolver):
     The port follows from the name of the task, which all nodes know, so that two tasks on one node do not mix.
     """
 
-    SYSTEM: ClassVar[str]
-    RANK: ClassVar[str]
-    COUNT: ClassVar[str]
-    ADDRESSES: ClassVar[str]
+    _SYSTEM: ClassVar[str]
+    _RANK: ClassVar[str]
+    _COUNT: ClassVar[str]
+    _ADDRESSES: ClassVar[str]
     """All nodes in the order of their ranks, a line each …"""
-    FIRST_ADDRESS: ClassVar[str | None] = None
+    _FIRST_ADDRESS: ClassVar[str | None] = None
     """… or where that is missing: the first of them."""
-    TASK: ClassVar[str]
-    VARIABLES: ClassVar[tuple[str, ...]]
+    _TASK: ClassVar[str]
+    _VARIABLES: ClassVar[tuple[str, ...]]
 
     def __init__(self, *, rpc_layer: str | None = None, environ: Mapping[str, str] = os.environ) -> None:
         self._environ = environ
         self._rpc_layer = rpc_layer
         self._task_type = "worker"
-        self._task_id = read_int(environ, self.RANK)
+        self._task_id = read_int(environ, self._RANK)
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
-        if not environ.get(cls.RANK) or not environ.get(cls.COUNT):
-            return False, f"{cls.RANK} is not set: not a task of {cls.SYSTEM}"
-        inner = find_inner_launcher(environ, outer=cls.SYSTEM)
+        if not environ.get(cls._RANK) or not environ.get(cls._COUNT):
+            return False, f"{cls._RANK} is not set: not a task of {cls._SYSTEM}"
+        inner = find_inner_launcher(environ, outer=cls._SYSTEM)
         if inner:
             return False, inner
-        return environ[cls.COUNT] != "1", f"node {environ[cls.RANK]} of {environ[cls.COUNT]} of a task of {cls.SYSTEM}"
+        return environ[
+            cls._COUNT
+        ] != "1", f"node {environ[cls._RANK]} of {environ[cls._COUNT]} of a task of {cls._SYSTEM}"
 
     def cluster_spec(self) -> ClusterSpec:
         """All nodes, as workers."""
-        count = read_int(self._environ, self.COUNT, least=1)
-        hosts = self._environ.get(self.ADDRESSES, "").split()
-        first = self._environ.get(self.FIRST_ADDRESS) if self.FIRST_ADDRESS else None
-        port = derive_port(zlib.crc32(self._environ.get(self.TASK, "").encode()))
+        count = read_int(self._environ, self._COUNT, least=1)
+        hosts = self._environ.get(self._ADDRESSES, "").split()
+        first = self._environ.get(self._FIRST_ADDRESS) if self._FIRST_ADDRESS else None
+        port = derive_port(zlib.crc32(self._environ.get(self._TASK, "").encode()))
         if not hosts and first:
             unknown = [f"worker-{rank}.invalid:0" for rank in range(1, count)]
             return ClusterSpec({"worker": [join_address(first, port), *unknown]})
         if len(hosts) != count:
             raise ValueError(
-                f"{self.ADDRESSES} has {len(hosts)} addresses ({', '.join(hosts) or 'none'}), and {self.COUNT} is "
-                f"{count}. Expected an address for each node, as {self.SYSTEM} sets them."
+                f"{self._ADDRESSES} has {len(hosts)} addresses ({', '.join(hosts) or 'none'}), and {self._COUNT} is "
+                f"{count}. Expected an address for each node, as {self._SYSTEM} sets them."
             )
         return ClusterSpec({"worker": [join_address(host, port) for host in hosts]})
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
-        source = ", ".join(name for name in self.VARIABLES if self._environ.get(name))
+        source = ", ".join(name for name in self._VARIABLES if self._environ.get(name))
         found = membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=source)
-        if self._environ.get(self.ADDRESSES):
+        if self._environ.get(self._ADDRESSES):
             return found
         return replace(found, names=name_workers(found.num_processes, found.coordinator))
 
@@ -84,12 +86,12 @@ class SkyPilotClusterResolver(_NodesResolver):
     'worker 1 at 10.0.0.5:63507'
     """
 
-    SYSTEM = "SkyPilot"
-    RANK = "SKYPILOT_NODE_RANK"
-    COUNT = "SKYPILOT_NUM_NODES"
-    ADDRESSES = "SKYPILOT_NODE_IPS"
-    TASK = "SKYPILOT_TASK_ID"
-    VARIABLES = (RANK, COUNT, ADDRESSES, TASK)
+    _SYSTEM = "SkyPilot"
+    _RANK = "SKYPILOT_NODE_RANK"
+    _COUNT = "SKYPILOT_NUM_NODES"
+    _ADDRESSES = "SKYPILOT_NODE_IPS"
+    _TASK = "SKYPILOT_TASK_ID"
+    _VARIABLES = (_RANK, _COUNT, _ADDRESSES, _TASK)
 
 
 class DstackClusterResolver(_NodesResolver):
@@ -102,10 +104,10 @@ class DstackClusterResolver(_NodesResolver):
     '10.0.0.4:61440'
     """
 
-    SYSTEM = "dstack"
-    RANK = "DSTACK_NODE_RANK"
-    COUNT = "DSTACK_NODES_NUM"
-    ADDRESSES = "DSTACK_NODES_IPS"
-    FIRST_ADDRESS = "DSTACK_MASTER_NODE_IP"
-    TASK = "DSTACK_RUN_NAME"
-    VARIABLES = (RANK, COUNT, ADDRESSES, FIRST_ADDRESS, TASK)
+    _SYSTEM = "dstack"
+    _RANK = "DSTACK_NODE_RANK"
+    _COUNT = "DSTACK_NODES_NUM"
+    _ADDRESSES = "DSTACK_NODES_IPS"
+    _FIRST_ADDRESS = "DSTACK_MASTER_NODE_IP"
+    _TASK = "DSTACK_RUN_NAME"
+    _VARIABLES = (_RANK, _COUNT, _ADDRESSES, _FIRST_ADDRESS, _TASK)

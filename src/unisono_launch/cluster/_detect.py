@@ -33,9 +33,9 @@ class _Kind(Protocol):
     """The interface of a resolver class that can be detected."""
 
     @property
-    def VARIABLES(self) -> tuple[str, ...]: ...  # noqa: N802
+    def _VARIABLES(self) -> tuple[str, ...]: ...  # noqa: N802
 
-    def look(self, environ: Mapping[str, str]) -> tuple[bool, str]: ...
+    def _look(self, environ: Mapping[str, str]) -> tuple[bool, str]: ...
 
     def __call__(self, *, environ: Mapping[str, str]) -> ClusterResolver: ...
 
@@ -73,7 +73,7 @@ def detect(environ: Mapping[str, str] = os.environ) -> ClusterResolver | None:
     >>> detect(environ).membership().num_processes
     2
     """
-    return next((kind(environ=environ) for _, kind in ORDER if _look(kind, environ)[0]), None)
+    return next((kind(environ=environ) for _, kind in ORDER if _find(kind, environ)[0]), None)
 
 
 def explain_detection(environ: Mapping[str, str] = os.environ) -> list[DetectionStep]:
@@ -86,16 +86,16 @@ def explain_detection(environ: Mapping[str, str] = os.environ) -> list[Detection
     """
     steps = []
     for name, kind in ORDER:
-        found, reason = _look(kind, environ)
+        found, reason = _find(kind, environ)
         steps.append(
-            DetectionStep(name, found, {variable: environ.get(variable) for variable in kind.VARIABLES}, reason)
+            DetectionStep(name, found, {variable: environ.get(variable) for variable in kind._VARIABLES}, reason)
         )
     return steps
 
 
-def _look(kind: _Kind, environ: Mapping[str, str]) -> tuple[bool, str]:
+def _find(kind: _Kind, environ: Mapping[str, str]) -> tuple[bool, str]:
     """A kind whose variables are set and make no sense counts as found: its use raises the error."""
     try:
-        return kind.look(environ)
+        return kind._look(environ)
     except ValueError as error:
         return True, str(error)

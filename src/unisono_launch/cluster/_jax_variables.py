@@ -24,7 +24,7 @@ class JaxClusterResolver(RankedResolver):
     ('worker 0 at node0:1234', 'worker 1')
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (
+    _VARIABLES: ClassVar[tuple[str, ...]] = (
         "JAX_COORDINATOR_ADDRESS",
         "JAX_NUM_PROCESSES",
         "JAX_PROCESS_ID",
@@ -36,7 +36,7 @@ class JaxClusterResolver(RankedResolver):
         self._environ = environ
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         size, process_id = environ.get("JAX_NUM_PROCESSES"), environ.get("JAX_PROCESS_ID")
         if not size and not process_id:  # the address alone: JAX takes the rest from the scheduler

@@ -52,7 +52,7 @@ class KubernetesClusterResolver(ClusterResolver):
     ClusterSpec({'worker': ['train-0.svc:8470', 'train-1.svc:8470']})
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = ("JOB_COMPLETION_INDEX", "HOSTNAME", NUM_NODES, SUBDOMAIN)
+    _VARIABLES: ClassVar[tuple[str, ...]] = ("JOB_COMPLETION_INDEX", "HOSTNAME", NUM_NODES, SUBDOMAIN)
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class KubernetesClusterResolver(ClusterResolver):
         self._addresses = [f"{host}:{tf_server_port}" for host in _hosts(environ, index)]
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         index, num_nodes = environ.get("JOB_COMPLETION_INDEX"), environ.get(NUM_NODES)
         if not index:
@@ -96,7 +96,7 @@ class KubernetesClusterResolver(ClusterResolver):
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
-        return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=", ".join(self.VARIABLES))
+        return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=", ".join(self._VARIABLES))
 
 
 def _hosts(environ: Mapping[str, str], index: int) -> list[str]:

@@ -28,14 +28,14 @@ class LaunchedClusterResolver(RankedResolver):
     ('worker 0 on hosta', 'worker 1 on hosta')
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (CLUSTER,)
+    _VARIABLES: ClassVar[tuple[str, ...]] = (CLUSTER,)
 
     def __init__(self, *, rpc_layer: str | None = None, environ: Mapping[str, str] = os.environ) -> None:
         super().__init__(_membership(environ.get(CLUSTER, "")), rpc_layer)
         self._environ = environ
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get(CLUSTER):
             return False, f"{CLUSTER} is not set: not started by `unisono run`"
@@ -47,7 +47,7 @@ class LaunchedClusterResolver(RankedResolver):
 
 def _has_cluster(environ: Mapping[str, str]) -> bool:
     try:
-        return TFConfigClusterResolver.look(environ)[0]
+        return TFConfigClusterResolver._look(environ)[0]
     except ValueError:  # its own resolver says what is wrong with it
         return True
 

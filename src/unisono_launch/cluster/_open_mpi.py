@@ -35,7 +35,7 @@ class OpenMpiClusterResolver(RankedResolver):
     'node18:61497'
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (
+    _VARIABLES: ClassVar[tuple[str, ...]] = (
         "OMPI_COMM_WORLD_RANK",
         "OMPI_COMM_WORLD_SIZE",
         "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -51,7 +51,7 @@ class OpenMpiClusterResolver(RankedResolver):
         self._environ = environ
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         rank, size = environ.get("OMPI_COMM_WORLD_RANK"), environ.get("OMPI_COMM_WORLD_SIZE")
         if not rank or not size:

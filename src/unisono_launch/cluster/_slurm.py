@@ -50,7 +50,7 @@ class SlurmClusterResolver(ClusterResolver):
     ('worker 2 at gnode20:8888', 'gnode10:63463')
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (
+    _VARIABLES: ClassVar[tuple[str, ...]] = (
         "SLURM_JOB_ID",
         "SLURM_STEP_ID",
         "SLURM_PROCID",
@@ -111,7 +111,7 @@ class SlurmClusterResolver(ClusterResolver):
         self._auto_set_gpu = auto_set_gpu
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("SLURM_PROCID"):
             return False, "SLURM_PROCID is not set: not a SLURM task"
@@ -151,7 +151,7 @@ class SlurmClusterResolver(ClusterResolver):
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
-        source = ", ".join(name for name in self.VARIABLES if self._environ.get(name))
+        source = ", ".join(name for name in self._VARIABLES if self._environ.get(name))
         found = membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=source)
         if found.coordinator is None:
             return found

@@ -23,7 +23,7 @@ class TFConfigClusterResolver(ClusterResolver):
     (ClusterSpec({'worker': ['a:1', 'b:1']}), 'worker', 1)
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = ("TF_CONFIG",)
+    _VARIABLES: ClassVar[tuple[str, ...]] = ("TF_CONFIG",)
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._environ = environ
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("TF_CONFIG"):
             return False, "TF_CONFIG is not set"

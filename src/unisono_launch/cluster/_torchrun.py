@@ -23,7 +23,7 @@ class TorchrunClusterResolver(RankedResolver):
     'node0:29500'
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (
+    _VARIABLES: ClassVar[tuple[str, ...]] = (
         "RANK",
         "WORLD_SIZE",
         "LOCAL_RANK",
@@ -39,7 +39,7 @@ class TorchrunClusterResolver(RankedResolver):
         self._environ = environ
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         missing = [name for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT") if not environ.get(name)]
         if missing:

@@ -28,7 +28,7 @@ class TPUPodClusterResolver(ClusterResolver):
     ('worker 0 at t0:8482', 'worker 1 at t1:8482')
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = (
+    _VARIABLES: ClassVar[tuple[str, ...]] = (
         "TPU_WORKER_ID",
         "TPU_WORKER_HOSTNAMES",
         "TPU_PROCESS_ADDRESSES",
@@ -46,7 +46,7 @@ class TPUPodClusterResolver(ClusterResolver):
         self._task_id = slice_id * per_slice + read_int(environ, "TPU_WORKER_ID")
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether `environ` has a cluster of this kind, and why."""
         if not environ.get("TPU_WORKER_ID") or not _addresses(environ):
             return False, "TPU_WORKER_ID or TPU_WORKER_HOSTNAMES is not set: not a machine of a TPU pod"
@@ -70,7 +70,7 @@ class TPUPodClusterResolver(ClusterResolver):
 
     def membership(self) -> Membership:
         """Which process this is among those that train together."""
-        source = ", ".join(name for name in self.VARIABLES if self._environ.get(name))
+        source = ", ".join(name for name in self._VARIABLES if self._environ.get(name))
         return membership_of_task(self.cluster_spec(), self.task_type, self.task_id, source=source)
 
 

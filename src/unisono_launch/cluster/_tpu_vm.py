@@ -27,7 +27,7 @@ class TPUVMClusterResolver(ClusterResolver):
     `GCE_METADATA_IP` names it; `TPU_SKIP_MDS_QUERY=1` stops that, here and in JAX.
     """
 
-    VARIABLES: ClassVar[tuple[str, ...]] = ("TPU_SKIP_MDS_QUERY", "GCE_METADATA_IP", *_SLICES)
+    _VARIABLES: ClassVar[tuple[str, ...]] = ("TPU_SKIP_MDS_QUERY", "GCE_METADATA_IP", *_SLICES)
 
     def __init__(self, *, rpc_layer: str | None = "grpc", environ: Mapping[str, str] = os.environ) -> None:
         found = _ask_for_slice(environ)
@@ -38,7 +38,7 @@ class TPUVMClusterResolver(ClusterResolver):
         self._task_type, self._task_id, self._rpc_layer = self._pod.task_type, self._pod.task_id, rpc_layer
 
     @classmethod
-    def look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
+    def _look(cls, environ: Mapping[str, str]) -> tuple[bool, str]:
         """Whether this machine is one of several TPU VMs, and why."""
         if environ.get("TPU_SKIP_MDS_QUERY"):  # JAX sets it too, where it finds no TPU
             return False, "TPU_SKIP_MDS_QUERY is set: the metadata server is not asked"
@@ -47,7 +47,7 @@ class TPUVMClusterResolver(ClusterResolver):
         found = _ask_for_slice(environ)
         if found is None:
             return False, f"{_server(environ)} has no attribute agent-worker-number: not a TPU VM"
-        return TPUPodClusterResolver.look(found)
+        return TPUPodClusterResolver._look(found)
 
     def cluster_spec(self) -> ClusterSpec:
         """All machines, as workers."""

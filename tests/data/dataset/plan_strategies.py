@@ -68,7 +68,7 @@ class Recipe:
         dataset = SOURCES[self.source][0]()
         for step in self.steps:
             dataset = step(dataset)
-        return dataset.with_seeds(range(len(dataset.plan.seeds)))
+        return dataset._with_seeds(range(len(dataset._plan.seeds)))
 
     def __repr__(self) -> str:
         return f"<{self.source}>" + "".join(map(repr, self.steps))

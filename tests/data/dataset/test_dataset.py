@@ -61,8 +61,8 @@ def test_a_pass_begins_with_iter_and_not_with_the_first_element() -> None:
 
 def test_each_dataset_counts_its_own_passes() -> None:
     dataset = numbers(3)
-    assert [dataset.next_iteration() for _ in range(3)] == [0, 1, 2]
-    assert dataset.batch(2).next_iteration() == 0
+    assert [dataset._next_iteration() for _ in range(3)] == [0, 1, 2]
+    assert dataset.batch(2)._next_iteration() == 0
 
 
 def test_the_global_seed_of_numpy_governs_unseeded_shuffles() -> None:
@@ -124,7 +124,7 @@ def test_a_dataset_is_true_even_if_it_is_endless_or_empty() -> None:
 
 
 def test_the_plan_is_what_was_written() -> None:
-    plan = numbers(10).shuffle(10, seed=1).batch(4).plan
+    plan = numbers(10).shuffle(10, seed=1).batch(4)._plan
     assert plan.operations[1] == Batch(4)
     assert index_plan(plan) is not None
 

@@ -34,7 +34,7 @@ def test_files_whose_names_are_shuffled_come_in_another_order_in_each_pass(make:
 def test_names_may_come_in_batches(folder: Path) -> None:
     names = Dataset.list_files(str(folder / "*.txt"), shuffle=False)
     assert read(TextLineDataset(names.batch(4))) == read(TextLineDataset(names))
-    assert str(TextLineDataset(names).plan) == "6 rows -> TextLineDataset()"
+    assert str(TextLineDataset(names)._plan) == "6 rows -> TextLineDataset()"
 
 
 def test_a_file_that_does_not_exist_is_named() -> None:

@@ -59,7 +59,7 @@ def test_seeds_that_were_drawn_are_carried_over(make: Any) -> None:
     iterator = iter(dataset())
     next(iterator)
     state = kept(iterator)
-    assert state["seeds"] != list(dataset().plan.seeds)
+    assert state["seeds"] != list(dataset()._plan.seeds)
     assert restored(dataset(), state) == rest(iterator)
 
 

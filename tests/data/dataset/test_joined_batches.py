@@ -31,7 +31,7 @@ def batches(length: int | None = 2) -> Dataset:
 def test_the_batches_are_those_of_the_reference(drop_remainder: bool) -> None:
     dataset = batches().map(lambda row: row["x"] * 2).batch(4, drop_remainder=drop_remainder)
     assert _SLICES in dataset.explain()
-    expected = list(iterate(dataset.plan))
+    expected = list(iterate(dataset._plan))
     assert [len(batch) for batch in expected] == [4, 4, 4, 4, 4, 3][: 5 + (not drop_remainder)]
     for one, other in zip(dataset, expected, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -90,36 +90,36 @@ def as_lists(elements: Any) -> list[Any]:
 
 
 def test_its_spec_is_what_the_operation_says() -> None:
-    dataset = numbers().then(EveryOther()).batch(2).then(AddDim())
+    dataset = numbers()._then(EveryOther()).batch(2)._then(AddDim())
     assert dataset.element_spec == (TensorSpec((None, 1)), TensorSpec((None, 1)))
     assert len(dataset) == 3
 
 
 def test_explain_shows_where_it_runs() -> None:
-    by_row = numbers().then(EveryOther()).batch(2).explain()
+    by_row = numbers()._then(EveryOther()).batch(2).explain()
     assert "every_other() row numbers" in by_row
     assert "inside the compiled step" in by_row
-    in_python = numbers().then(AddDim()).batch(2).explain()
+    in_python = numbers()._then(AddDim()).batch(2).explain()
     assert "add_dim()   python" in in_python
     assert "not every operation can be done by row number" in in_python
 
 
 @pytest.mark.parametrize("operation", [EveryOther(), AddDim()], ids=str)
 def test_iteration_gives_what_the_reference_gives(operation: Operation) -> None:
-    dataset = numbers().shuffle(10, seed=3).then(operation).batch(2)
+    dataset = numbers().shuffle(10, seed=3)._then(operation).batch(2)
     for iteration in range(2):
-        assert as_lists(dataset) == as_lists(iterate(dataset.plan, iteration))
+        assert as_lists(dataset) == as_lists(iterate(dataset._plan, iteration))
 
 
 def test_maps_move_behind_batches_past_it() -> None:
     lines = Dataset.from_generator(lambda: iter(np.arange(6)), output_signature=TensorSpec((), "int64"))
-    dataset = lines.map(lambda x: x + 1).then(EveryOther()).batch(3)
+    dataset = lines.map(lambda x: x + 1)._then(EveryOther()).batch(3)
     assert "map(lambda)            host vectorized" in dataset.explain()
     assert [x.tolist() for x in dataset] == [[1, 3, 5]]
 
 
 def test_an_iterator_resumes_behind_it() -> None:
-    dataset = numbers().then(EveryOther()).then(AddDim())
+    dataset = numbers()._then(EveryOther())._then(AddDim())
     iterator = iter(dataset)
     next(iterator)
     state, rest = iterator.get_state(), as_lists(iterator)
@@ -140,6 +140,6 @@ def test_fit_trains_on_its_elements(operation: Operation) -> None:
         return model.get_weights()[0]
 
     column = numbers() if isinstance(operation, AddDim) else numbers().map(lambda x, y: (x[None], y[None]))
-    dataset = column.then(operation).batch(2)
-    arrays = tuple(np.concatenate(batches) for batches in zip(*iterate(dataset.plan), strict=True))
+    dataset = column._then(operation).batch(2)
+    arrays = tuple(np.concatenate(batches) for batches in zip(*iterate(dataset._plan), strict=True))
     np.testing.assert_allclose(train(dataset), train(Dataset.from_tensor_slices(arrays).batch(2)), rtol=1e-6)

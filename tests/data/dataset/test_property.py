@@ -74,16 +74,16 @@ def assert_fits(element: Any, spec: Any) -> None:
 def check_executors(recipe: Recipe) -> None:
     reference, dataset = recipe(), recipe()
     for iteration in range(2):
-        expected = list(islice(iterate(reference.plan, iteration), LIMIT))
+        expected = list(islice(iterate(reference._plan, iteration), LIMIT))
         assert_equal(list_elements(dataset), expected)
 
 
 def check_descriptions(recipe: Recipe) -> None:
     dataset = recipe()
-    assert str(dataset.plan) in repr(dataset)
+    assert str(dataset._plan) in repr(dataset)
     cardinality = dataset.cardinality()
     lines = dataset.explain().split("\n\n")[0].splitlines()
-    assert len(lines) == 1 + len(dataset.plan.operations)
+    assert len(lines) == 1 + len(dataset._plan.operations)
     elements = list_elements(dataset)
     spec = spec_of(dataset, bool(elements))
     for element in elements:
@@ -97,7 +97,7 @@ def check_descriptions(recipe: Recipe) -> None:
 def check_restoring(recipe: Recipe, number: int, iteration: int) -> None:
     dataset = recipe()
     for _ in range(iteration):
-        dataset.next_iteration()
+        dataset._next_iteration()
     with iter(dataset) as first:
         before = list(islice(first, number))
         state = json.loads(json.dumps(first.get_state()))
@@ -108,7 +108,7 @@ def check_restoring(recipe: Recipe, number: int, iteration: int) -> None:
     with iter(recipe()) as second:
         second.set_state(state)
         assert_equal(list(islice(second, LIMIT)), rest)
-    with iter(recipe().with_seeds([seed + 7 for seed in recipe().plan.seeds])) as other_seeds:
+    with iter(recipe()._with_seeds([seed + 7 for seed in recipe()._plan.seeds])) as other_seeds:
         other_seeds.set_state(state)
         assert_equal(list(islice(other_seeds, LIMIT)), rest)
     assert len(before) <= number

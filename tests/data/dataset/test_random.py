@@ -62,7 +62,7 @@ def stream() -> Dataset:
 
 
 def seeded(dataset: Dataset) -> Dataset:
-    return dataset.with_seeds(range(len(dataset.plan.seeds)))
+    return dataset._with_seeds(range(len(dataset._plan.seeds)))
 
 
 def two_epochs(dataset: Dataset) -> np.ndarray:
@@ -71,7 +71,7 @@ def two_epochs(dataset: Dataset) -> np.ndarray:
 
 
 def reference(dataset: Dataset) -> np.ndarray:
-    passes = [np.reshape(np.asarray(list(iterate(dataset.plan, k))), (-1, 4)) for k in range(2)]
+    passes = [np.reshape(np.asarray(list(iterate(dataset._plan, k))), (-1, 4)) for k in range(2)]
     return np.concatenate(passes)
 
 
@@ -108,7 +108,7 @@ def test_setting_keras_seed_makes_everything_repeatable() -> None:
 
 def test_other_seeds_draw_other_numbers() -> None:
     dataset = rows().map(by_jax)
-    assert not np.array_equal(two_epochs(dataset.with_seeds([1])), two_epochs(dataset.with_seeds([2])))
+    assert not np.array_equal(two_epochs(dataset._with_seeds([1])), two_epochs(dataset._with_seeds([2])))
 
 
 def test_two_maps_with_one_function_draw_apart() -> None:
@@ -149,8 +149,8 @@ def test_the_order_does_not_change_what_an_element_draws() -> None:
         return {float(x): float(y) for x, y in seeded_maps(dataset)}
 
     def seeded_maps(dataset: Dataset) -> Dataset:
-        operations = [Map(noise, seed=4) if isinstance(each, Map) else each for each in dataset.plan.operations]
-        return Dataset(Plan(dataset.plan.source, tuple(operations)))
+        operations = [Map(noise, seed=4) if isinstance(each, Map) else each for each in dataset._plan.operations]
+        return Dataset(Plan(dataset._plan.source, tuple(operations)))
 
     data = Dataset.from_tensor_slices(numbers)
     expected = drawn(data.map(noise))
@@ -200,7 +200,7 @@ def test_a_random_layer_of_keras_augments_images() -> None:
     dataset = Dataset.from_tensor_slices(images).repeat(8).map(lambda x: flip(x, training=True))
     flipped = [bool(x[0, 0, 0] > x[0, 1, 0]) for x in dataset]
     assert 8 < sum(flipped) < 24
-    assert [bool(x[0, 0, 0] > x[0, 1, 0]) for x in iterate(dataset.plan)] == flipped
+    assert [bool(x[0, 0, 0] > x[0, 1, 0]) for x in iterate(dataset._plan)] == flipped
 
 
 def test_two_layers_with_one_seed_draw_the_same() -> None:
@@ -254,7 +254,7 @@ def test_a_pass_that_is_restored_draws_what_it_would_have_drawn() -> None:
         iterator = iter(dataset)
         next(iterator)
         next(iterator)
-        again = iter(Dataset(dataset.plan))
+        again = iter(Dataset(dataset._plan))
         again.set_state(iterator.get_state())
         for one, other in zip(iterator, again, strict=True):
             np.testing.assert_array_equal(one, other)

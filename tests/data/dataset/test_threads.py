@@ -222,7 +222,7 @@ def test_a_compiled_map_needs_no_threads() -> None:
 def test_explain_says_who_computes_and_why_not_better() -> None:
     dataset = stream(4).map(slow_for_some, num_parallel_calls=2).filter(lambda x: True).map(slow_for_some).batch(2)
     lines = dataset.explain().splitlines()
-    assert lines[0].startswith(str(dataset.plan.source))
+    assert lines[0].startswith(str(dataset._plan.source))
     assert "host threads" in lines[1]
     assert lines[1].endswith("2 threads")
     assert "python" in lines[2]

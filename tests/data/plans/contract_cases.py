@@ -66,10 +66,10 @@ from unisono.io import TFRecordWriter
 class Nested:
     """A dataset inside an element, as far as plans know one."""
 
-    plan: Plan
+    _plan: Plan
 
-    def then(self, operation: Operation) -> Nested:
-        return Nested(self.plan.then(operation))
+    def _then(self, operation: Operation) -> Nested:
+        return Nested(self._plan.then(operation))
 
 
 def nested(source: Source) -> Nested:
@@ -133,7 +133,7 @@ def half(x: Any) -> Any:
 
 
 def in_reverse_pairs(key: Any, window: Nested) -> Nested:
-    return window.then(Shuffle(5)).then(Batch(2))
+    return window._then(Shuffle(5))._then(Batch(2))
 
 
 def seven() -> Iterator[int]:

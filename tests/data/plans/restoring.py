@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from unisono._src.data.plans import Elements, PassId, Plan, flatten, iterate, structure
+from unisono._src.data.plans import Elements, PassId, Plan, flatten, is_dataset, iterate, structure
 
 MakePlan = Callable[[], Plan]
 """Makes equal plans: separate objects with the same seeds."""
@@ -74,6 +74,6 @@ def as_comparable(element: Any) -> Any:
 def _comparable_leaf(leaf: Any) -> Any:
     if leaf is None:
         return None
-    if hasattr(leaf, "plan"):
-        return [as_comparable(element) for element in iterate(leaf.plan)]
+    if is_dataset(leaf):
+        return [as_comparable(element) for element in iterate(leaf._plan)]
     return str(leaf.dtype), leaf.shape, leaf.tolist()

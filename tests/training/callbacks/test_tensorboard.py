@@ -170,8 +170,8 @@ def test_the_steps_that_were_asked_for_are_profiled(
 
 
 def test_calls_have_to_end_before_and_after_the_profiled_steps() -> None:
-    assert TensorBoard(profile_batch=(10, 20)).call_ends == (9, 20)
-    assert TensorBoard().call_ends == ()
+    assert TensorBoard(profile_batch=(10, 20))._call_ends == (9, 20)
+    assert TensorBoard()._call_ends == ()
 
 
 def test_a_profiler_that_is_already_running_is_left_alone(make_model: Make, tmp_path: Path) -> None:

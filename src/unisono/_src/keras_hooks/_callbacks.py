@@ -184,7 +184,7 @@ def call_end_steps(callbacks: Iterable[Any], done: int = 0) -> Sequence[EveryNSt
             value = getattr(callback, name, None)
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                 call_ends_at.append(EveryNSteps(value, seen))
-        call_ends_at += [AtStep(step) for step in getattr(callback, "call_ends", ()) if step > 0]
+        call_ends_at += [AtStep(step) for step in getattr(callback, "_call_ends", ()) if step > 0]
     return call_ends_at
 
 

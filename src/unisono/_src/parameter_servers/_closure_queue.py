@@ -137,7 +137,7 @@ class ClosureQueue:
         with self._changed:
             del self._running[closure.number]
             self._servers.closure_ended()
-            closure.result.set_value(value)
+            closure.result._set_value(value)
             self._changed.notify_all()
 
     def fail(self, closure: Closure | None, error: BaseException, *, is_fatal: bool = False) -> None:
@@ -145,7 +145,7 @@ class ClosureQueue:
         with self._changed:
             if closure is not None and self._running.pop(closure.number, None) is not None:
                 self._servers.closure_ended()
-                closure.result.set_error(error)
+                closure.result._set_error(error)
             if self._error is None or is_fatal:
                 self._error, self._is_fatal = error, is_fatal
             while self._waiting:
@@ -163,4 +163,4 @@ class ClosureQueue:
     def _cancel(self, closure: Closure) -> None:
         self._servers.closure_ended()
         text = CANCELLED_AT_CLOSE if self._closed else CANCELLED
-        closure.result.set_error(self._error if self._is_fatal and self._error else cancelled_error.current(text))
+        closure.result._set_error(self._error if self._is_fatal and self._error else cancelled_error.current(text))

@@ -61,7 +61,9 @@ class ClusterCoordinator:
         self._tracing = threading.RLock()
         self._threads: list[WorkerThread] = []
         for index, address in enumerate(strategy.worker_addresses):
-            self._threads.append(WorkerThread(index, address, strategy.servers, self._queue, self, self._check_workers))
+            self._threads.append(
+                WorkerThread(index, address, strategy.servers, self._queue, self._prepare, self._check_workers)
+            )
 
     @property
     def strategy(self) -> ParameterServerStrategy:
@@ -118,13 +120,13 @@ class ClusterCoordinator:
             is_leaf=lambda leaf: isinstance(leaf, RemoteValue),
         )
 
-    def prepare(self, closure: Closure, worker: int) -> tuple[ClosureProgram, Arguments]:
+    def _prepare(self, closure: Closure, worker: int) -> tuple[ClosureProgram, Arguments]:
         """The program of a closure for the worker that will run it, whose elements are taken now."""
         arguments = _arguments_of(closure.args, closure.kwargs, worker)
         with self._tracing:
             traced = self._traced_function(closure.function, arguments)
         if closure.elements is None and traced.iterators is not None:
-            closure.elements = [iterator.take(worker) for iterator in traced.iterators]
+            closure.elements = [iterator._take(worker) for iterator in traced.iterators]
         with self._tracing:
             if closure.elements is None:
                 closure.elements = []
@@ -153,7 +155,7 @@ class ClusterCoordinator:
                 finally:
                     for iterator in dict.fromkeys(traced.taken):
                         own = [each for each, source in zip(elements, traced.taken, strict=True) if source is iterator]
-                        iterator.put_back(0, own)
+                        iterator._put_back(0, own)
 
     def _traced_function(self, function: Callable[..., Any], arguments: Arguments) -> _TracedFunction:
         key = (id(function), arguments.key)
@@ -200,7 +202,7 @@ class _TracedFunction:
         def take(iterator: per_worker.PerWorkerIterator) -> Any:
             nonlocal position
             if position == len(elements):
-                elements.append(iterator.take(worker))
+                elements.append(iterator._take(worker))
                 self.taken.append(iterator)
             position += 1
             return elements[position - 1]
@@ -219,7 +221,7 @@ class _TracedFunction:
 def _arguments_of(args: tuple[Any, ...], kwargs: dict[str, Any], worker: int) -> Arguments:
     def own(leaf: Any) -> Any:
         if isinstance(leaf, PerWorkerValues):
-            return leaf.of_worker(worker)
+            return leaf._of_worker(worker)
         return leaf.fetch() if isinstance(leaf, RemoteValue) else leaf
 
     args, kwargs = jax.tree.map(

@@ -104,7 +104,7 @@ class PerWorkerIterator(PerWorkerValues):
     def __init__(self, datasets: Any) -> None:
         super().__init__(datasets)
         self._passes: list[Any] = [None] * len(self._values)
-        self._put_back: list[deque[Any]] = [deque() for _ in self._values]
+        self._returned: list[deque[Any]] = [deque() for _ in self._values]
         self._locks = [threading.Lock() for _ in self._values]
 
     def __iter__(self) -> Self:
@@ -124,25 +124,25 @@ class PerWorkerIterator(PerWorkerValues):
         """The element spec of the datasets."""
         return self._values[0].element_spec
 
-    def of_worker(self, index: int) -> Any:
+    def _of_worker(self, index: int) -> Any:
         """Itself: which worker's elements it gives is decided when they are taken."""
         del index
         return self
 
-    def take(self, worker: int) -> Any:
+    def _take(self, worker: int) -> Any:
         """The next element of one worker, on the host; an OutOfRangeError at the end."""
         with self._locks[worker]:
-            if self._put_back[worker]:
-                return self._put_back[worker].popleft()
+            if self._returned[worker]:
+                return self._returned[worker].popleft()
             with keras_hooks.outside_traces():
                 if self._passes[worker] is None:
                     self._passes[worker] = iter(self._values[worker])
                 return jax.tree.map(np.asarray, self._next(worker))
 
-    def put_back(self, worker: int, elements: list[Any]) -> None:
+    def _put_back(self, worker: int, elements: list[Any]) -> None:
         """Gives back elements that were taken: they are the next ones."""
         with self._locks[worker]:
-            self._put_back[worker].extendleft(reversed(elements))
+            self._returned[worker].extendleft(reversed(elements))
 
     def _next(self, worker: int) -> Any:
         try:

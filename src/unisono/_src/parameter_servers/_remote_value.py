@@ -26,12 +26,12 @@ class RemoteValue:
         """The same: values are sent to the chief as soon as they are computed."""
         return self.fetch()
 
-    def set_value(self, value: Any) -> None:
+    def _set_value(self, value: Any) -> None:
         """The function has returned ``value``."""
         self._value = value
         self._done.set()
 
-    def set_error(self, error: BaseException) -> None:
+    def _set_error(self, error: BaseException) -> None:
         """The function has failed, or was cancelled."""
         self._error = error
         self._done.set()
@@ -47,6 +47,6 @@ class PerWorkerValues:
     def __init__(self, values: Any) -> None:
         self._values = tuple(values)
 
-    def of_worker(self, index: int) -> Any:
+    def _of_worker(self, index: int) -> Any:
         """The value of one worker."""
         return self._values[index]

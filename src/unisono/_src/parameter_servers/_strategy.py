@@ -71,7 +71,7 @@ class ParameterServerStrategy(Strategy):
     """
 
     def __init__(self, cluster_resolver: ClusterResolver | None = None, variable_partitioner: Any = None) -> None:
-        in_tf_config = TFConfigClusterResolver.look(os.environ)[0]  # before the launcher's own cluster
+        in_tf_config = TFConfigClusterResolver._look(os.environ)[0]  # before the launcher's own cluster
         resolver = cluster_resolver or (TFConfigClusterResolver() if in_tf_config else detect(os.environ))
         spec = None if resolver is None else resolver.cluster_spec()
         jobs = [] if spec is None else [job for job in spec.jobs if spec.num_tasks(job)]

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, TypeAlias, final
 
 from unisono._src.parameter_servers._channel import Channel, RefusedError, RequestError
 from unisono._src.parameter_servers._closure_program import ClosureProgram
@@ -27,11 +27,8 @@ FAILED = """{function} failed on worker {index} ({address}):
 {error}"""
 
 
-class Preparer(Protocol):
-    """Makes programs of closures."""
-
-    def prepare(self, closure: Closure, worker: int) -> tuple[ClosureProgram, Arguments]:
-        """The program of a closure for the worker that will run it, whose elements are taken now."""
+Preparation: TypeAlias = Callable[[Closure, int], tuple[ClosureProgram, Arguments]]
+"""Gives the program of a closure for the worker that will run it, whose elements are taken now."""
 
 
 class ClosureFailedError(RuntimeError):
@@ -47,7 +44,7 @@ class WorkerThread:
         address: of its server.
         servers: the parameter servers.
         queue: of the closures.
-        preparer: makes programs of them.
+        prepare: makes programs of them.
         while_missing: called now and then while the worker cannot be reached.
     """
 
@@ -57,11 +54,11 @@ class WorkerThread:
         address: str,
         servers: ParameterServers,
         queue: ClosureQueue,
-        preparer: Preparer,
+        prepare: Preparation,
         while_missing: Callable[[], None],
     ) -> None:
         self._index, self._address = index, address
-        self._servers, self._queue, self._preparer = servers, queue, preparer
+        self._servers, self._queue, self._prepare = servers, queue, prepare
         self._while_missing = while_missing
         self._channel: Channel | None = None
         self._sent: set[int] = set()
@@ -147,7 +144,7 @@ class WorkerThread:
 
     def _execute(self, closure: Closure) -> None:
         assert self._channel is not None
-        program, arguments = self._preparer.prepare(closure, self._index)
+        program, arguments = self._prepare(closure, self._index)
         arrays = program.arrays_for(arguments, closure.elements or [], self._index)
         if program.number not in self._sent:
             exported, description = program.for_worker(self._channel.welcome["platform"], arrays)

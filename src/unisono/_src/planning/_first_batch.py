@@ -59,7 +59,7 @@ def take_first_batch(call: MethodCall, data: Any, batch_size: int | None, functi
     """
     num_rows, resident = None, 0
     if isinstance(data, Dataset):
-        first = next(iter(Dataset(data.plan)), None)  # of another object: passes of `data` are not counted
+        first = next(iter(Dataset(data._plan)), None)  # of another object: passes of `data` are not counted
         if first is None:
             raise ValueError(NO_ROWS.format(function=function))
         batch = keras_hooks.unpack(first)

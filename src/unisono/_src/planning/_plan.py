@@ -12,6 +12,7 @@ import keras
 
 from unisono._src.core import parse_bytes
 from unisono._src.data.dataset import Dataset
+from unisono._src.data.feed import unwrap_distributed
 from unisono._src.devices import Placement, ShardedPlacement
 from unisono._src.keras_hooks import get_owner
 from unisono._src.planning._collectives import Collective, expect_collectives, read_collectives
@@ -106,7 +107,7 @@ class ResourcePlan:
 def make_plan(model: Any, fit_arguments: dict[str, Any], options: PlanOptions) -> ResourcePlan:
     """The plan for a model and the arguments of its `fit`. Trains nothing; the model's values do not change."""
     x, y, sample_weight = (fit_arguments.get(name) for name in ("x", "y", "sample_weight"))
-    x = getattr(x, "global_batches", x)  # a distributed dataset
+    x = unwrap_distributed(x)
     # A list of inputs without labels stays x: by itself, it would be taken for (x, y).
     data = x if isinstance(x, Dataset | keras.utils.PyDataset) else (x, y, sample_weight)
     with examine_model(model, data, fit_arguments.get("batch_size"), _NAME) as examined:

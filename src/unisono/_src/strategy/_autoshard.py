@@ -59,7 +59,7 @@ def worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_replicas
     Returns the same object every time, so that its passes continue to be numbered and shuffle differently.
     """
     parts = _parts.setdefault(dataset, {})
-    key = (dataset.plan, worker, num_workers, num_replicas)  # a dataset that is resumed gets another plan
+    key = (dataset._plan, worker, num_workers, num_replicas)  # a dataset that is resumed gets another plan
     if key not in parts:
         parts[key] = _make_worker_dataset(dataset, worker, num_workers, num_replicas)
     return parts[key]
@@ -71,18 +71,18 @@ def _make_worker_dataset(dataset: Dataset, worker: int, num_workers: int, num_re
     if size % num_replicas:
         raise ValueError(NOT_DIVISIBLE.format(policy=policy.name, size=size, replicas=num_replicas))
     if policy is AutoShardPolicy.FILE:
-        dataset = dataset.from_plan(_with_files_of_worker(dataset.plan, dataset, worker, num_workers))
+        dataset = dataset._from_plan(_with_files_of_worker(dataset._plan, dataset, worker, num_workers))
     return dataset.rebatch(size // num_replicas)
 
 
 def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
     """The size of a full batch: the last one may be smaller, so that it cannot be read from shapes."""
-    for operation in reversed(dataset.plan.operations):
+    for operation in reversed(dataset._plan.operations):
         if operation.full_batch_size is not None:
             return operation.full_batch_size
         if operation.makes_batches or isinstance(operation, _GIVE_OTHER_ELEMENTS):
             break
-    spec = dataset.inferred_element_spec
+    spec = dataset._inferred_element_spec
     first = next((leaf for leaf in flatten(spec) if leaf is not None), None)
     if first is None or not first.shape or first.shape[0] is None:
         raise ValueError(NO_BATCH.format(policy=policy.name, spec=spec))

@@ -35,7 +35,7 @@ def distribute_dataset(placement: Placement, dataset: Any, options: InputOptions
             "Dataset.from_tensor_slices((x, y)).batch(global_batch_size); for a generator, Dataset.from_generator(...)."
         )
     if placement.spans_processes:
-        dataset = dataset.with_agreed_seeds()
+        dataset = dataset._with_agreed_seeds()
         if reads_per_worker_data(dataset):
             everyone = processes()
             part = worker_dataset(dataset, everyone.index, everyone.count, placement.num_replicas)
@@ -65,7 +65,7 @@ def distribute_from_function(placement: Placement, dataset_fn: Any, options: Inp
 def _assign_batches(placement: Placement, dataset: Dataset, options: InputOptions) -> DistributedDataset:
     distribution = AssignBatches(_replica_sender(placement, options), lambda: _has_fixed_shapes(dataset))
     assembler = (
-        GlobalStepAssembler(placement, lambda: dataset.inferred_element_spec) if placement.spans_processes else None
+        GlobalStepAssembler(placement, lambda: dataset._inferred_element_spec) if placement.spans_processes else None
     )
     return _distribute(dataset, distribution, options, assembler)
 
@@ -110,7 +110,7 @@ def _distribute(
     assembler: GlobalStepAssembler | None = None,
 ) -> DistributedDataset:
     # What cannot be distributed is refused here, as far as that is known before any of the user's functions has run.
-    known = dataset.known_element_spec
+    known = dataset._known_element_spec
     if known is not None:
         distribution.spec(known)
     on_host = options.experimental_fetch_to_device is False
@@ -119,5 +119,5 @@ def _distribute(
 
 
 def _has_fixed_shapes(dataset: Dataset) -> bool:
-    leaves = [leaf for leaf in flatten(dataset.inferred_element_spec) if leaf is not None]
+    leaves = [leaf for leaf in flatten(dataset._inferred_element_spec) if leaf is not None]
     return all(None not in leaf.shape for leaf in leaves)

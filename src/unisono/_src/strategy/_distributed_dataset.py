@@ -59,15 +59,15 @@ class DistributedDataset:
 
     def __iter__(self) -> DistributedIterator:
         report_data_pull()
-        return DistributedIterator(self, self._dataset, self._plan, self._assembler)
+        return DistributedIterator(self, self._dataset, self._make_plan, self._assembler)
 
     @property
-    def global_batches(self) -> Dataset:
+    def _global_batches(self) -> Dataset:
         """The same steps, each as one batch of all replicas: what `fit` trains on."""
         return self._distribution.global_batches(self._dataset)
 
     @property
-    def gathered_batches(self) -> Callable[[State], GatheredBatches] | None:
+    def _gathered_batches(self) -> Callable[[State], GatheredBatches] | None:
         """A pass over the same batches where every process reads its own data, so that no process has a whole batch.
 
         It begins at the position that is passed, from an earlier pass; with None at the beginning of the next one.
@@ -77,7 +77,7 @@ class DistributedDataset:
             return None
 
         def begin(state: State) -> GatheredBatches:
-            iterator = DatasetIterator(self._dataset, self._plan, self._dataset.next_iteration())
+            iterator = DatasetIterator(self._dataset, self._make_plan, self._dataset._next_iteration())
             if state is not None:
                 iterator.set_state(state)
             return GatheredBatches(iterator, assembler)
@@ -85,14 +85,14 @@ class DistributedDataset:
         return begin
 
     @property
-    def resume_caveat(self) -> str | None:
+    def _resume_caveat(self) -> str | None:
         """Why an iterator that is set to a position may give other elements than before; None if it cannot."""
-        return self._dataset.plan.resume_caveat
+        return self._dataset._plan.resume_caveat
 
     @property
     def element_spec(self) -> Nest:
         """Shapes and dtypes of the leaves, those on the devices: a PerReplicaSpec, or with one replica a TensorSpec."""
-        return self._dataset.convert_spec(self._distribution.spec(self._dataset.inferred_element_spec))
+        return self._dataset._convert_spec(self._distribution.spec(self._dataset._inferred_element_spec))
 
     @property
     def cardinality(self) -> int:
@@ -122,11 +122,11 @@ class DistributedDataset:
         return True  # `if dataset:` asks whether there is one
 
     def __repr__(self) -> str:
-        return f"<DistributedDataset: {self._dataset.plan} -> {self._distribution}>"
+        return f"<DistributedDataset: {self._dataset._plan} -> {self._distribution}>"
 
-    def _plan(self, dataset: Dataset) -> Plan:
-        plan, distribution = dataset.execution.plan, self._distribution
-        is_in_memory = dataset.execution.complete
+    def _make_plan(self, dataset: Dataset) -> Plan:
+        plan, distribution = dataset._execution.plan, self._distribution
+        is_in_memory = dataset._execution.complete
         if self._num_ahead and is_in_memory and isinstance(distribution, SplitRows) and distribution.can_send_groups:
             return plan.then(SendInGroups(distribution))
         plan = plan.then(distribution)

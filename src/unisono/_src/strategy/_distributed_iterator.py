@@ -38,7 +38,7 @@ class DistributedIterator:
     ) -> None:
         self._source, self._dataset, self._assembler = source, dataset, assembler
         self._make_plan = make_plan
-        self._iterator = DatasetIterator(dataset, make_plan, dataset.next_iteration())
+        self._iterator = DatasetIterator(dataset, make_plan, dataset._next_iteration())
 
     def __iter__(self) -> Self:
         return self
@@ -57,7 +57,7 @@ class DistributedIterator:
             return next(self)
         except StopIteration:
             raise out_of_range_error.current(
-                f"get_next: the data has ended: {self._dataset.plan}. Write `for step in distributed_dataset`, "
+                f"get_next: the data has ended: {self._dataset._plan}. Write `for step in distributed_dataset`, "
                 f"or ask get_next_as_optional().has_value().",
             ) from None
 
@@ -84,7 +84,7 @@ class DistributedIterator:
     def initialize(self) -> list[None]:
         """Begins a new pass. Loops that were written for TensorFlow 1 call it before each epoch."""
         self._iterator.close()
-        self._iterator = DatasetIterator(self._dataset, self._make_plan, self._dataset.next_iteration())
+        self._iterator = DatasetIterator(self._dataset, self._make_plan, self._dataset._next_iteration())
         return []
 
     @property

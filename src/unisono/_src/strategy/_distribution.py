@@ -147,7 +147,7 @@ class AssignBatches(BatchDistribution):
         return map_leaves(self._leaf_spec, element_spec)
 
     def global_batches(self, dataset: Dataset) -> Dataset:
-        return dataset.then(ConcatenateBatches(self.replicas.num_replicas))
+        return dataset._then(ConcatenateBatches(self.replicas.num_replicas))
 
     def __str__(self) -> str:
         return f"assign to {self.replicas.num_replicas} replicas"

@@ -62,7 +62,7 @@ class MirroredStrategy(Strategy):
 
 def _warn_if_one_of_several_workers() -> None:
     """Only for workers of `unisono run`: a TF_CONFIG may also be that of an evaluator, which trains alone."""
-    if not LaunchedClusterResolver.look(os.environ)[0]:
+    if not LaunchedClusterResolver._look(os.environ)[0]:
         return
     found = LaunchedClusterResolver().membership()
     if found.num_processes > 1 and not ignore_cluster.current:

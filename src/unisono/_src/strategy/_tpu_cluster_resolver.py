@@ -76,9 +76,9 @@ class TPUClusterResolver(ClusterResolver):
         if reason:
             raise ValueError(NO_TPU.format(reason=reason, install=install_command("tpu")))
         self._pod: ClusterResolver | None = None
-        if not self._num_fake and TPUPodClusterResolver.look(environ)[0]:
+        if not self._num_fake and TPUPodClusterResolver._look(environ)[0]:
             self._pod = TPUPodClusterResolver(environ=environ)
-        elif not self._num_fake and TPUVMClusterResolver.look(environ)[0]:
+        elif not self._num_fake and TPUVMClusterResolver._look(environ)[0]:
             self._pod = TPUVMClusterResolver(environ=environ)
         self._task_type = job_name
         self._task_id = self._pod.task_id if self._pod else 0

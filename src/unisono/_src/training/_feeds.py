@@ -11,7 +11,7 @@ import numpy as np
 
 from unisono._src import keras_hooks
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.feed import Feed, open_feed
+from unisono._src.data.feed import Feed, open_feed, unwrap_distributed
 from unisono._src.data.plans import as_model_batch
 from unisono._src.training._method_call import MethodCall
 
@@ -65,12 +65,12 @@ def _map_text(read: Callable[[Any], Any], dataset: Dataset) -> Dataset:
         return (x, *batch[1:]) if len(batch) > 1 else x
 
     if dataset not in _MAPPED or _MAPPED[dataset][0] is not read:
-        _MAPPED[dataset] = read, Dataset(dataset.plan).map(read_text)
+        _MAPPED[dataset] = read, Dataset(dataset._plan).map(read_text)
     return _MAPPED[dataset][1]
 
 
 def _to_dataset(x: Any, y: Any, sample_weight: Any, batch_size: int | None, shuffle: bool | Literal["batch"]) -> Any:
-    x = getattr(x, "global_batches", x)
+    x = unwrap_distributed(x)
     if isinstance(x, Dataset):
         return x
     if isinstance(x, keras.utils.PyDataset) or not _is_rows(x):
@@ -99,7 +99,7 @@ def _to_arrays(nest: Any) -> Any:
 
 
 def _spec_of(x: Any) -> Any:
-    x = getattr(x, "global_batches", x)
+    x = unwrap_distributed(x)
     if isinstance(x, Dataset):
-        return keras_hooks.unpack(x.inferred_element_spec)[0]
+        return keras_hooks.unpack(x._inferred_element_spec)[0]
     return _to_arrays(x) if _is_rows(x) else None

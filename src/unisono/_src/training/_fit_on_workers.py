@@ -179,8 +179,8 @@ def _step_of(model: Any) -> Callable[[PerWorkerIterator], Any]:
 
 
 def _peek_spec(iterator: PerWorkerIterator) -> Any:
-    element = iterator.take(0)
-    iterator.put_back(0, [element])
+    element = iterator._take(0)
+    iterator._put_back(0, [element])
     return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), element)
 
 

@@ -92,7 +92,7 @@ class MethodCall:
     def distribute(self, x: Any) -> Any:
         """The input, distributed if each worker is to read data of its own; else as it is."""
         if isinstance(x, PerWorkerDataset):  # of a DatasetCreator: with parameter servers the chief evaluates
-            return x.of_worker(0)
+            return x._of_worker(0)
         if self.placement.spans_processes and isinstance(x, Dataset) and reads_per_worker_data(x):
             return distribute_dataset(self.placement, x, None)
         return x

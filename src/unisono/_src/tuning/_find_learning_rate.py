@@ -84,7 +84,7 @@ def _count_steps(optimizer: Any) -> int:
 def _fit(model: Any, data: Any, batch_size: int | None, recorder: _LossRecorder) -> None:
     options: dict[str, Any] = {"epochs": recorder.steps, "verbose": 0, "callbacks": [recorder]}
     if isinstance(data, Dataset):
-        model.fit(Dataset(data.plan), **options)  # another object: passes of `data` are not counted
+        model.fit(Dataset(data._plan), **options)  # another object: passes of `data` are not counted
     elif isinstance(data, keras.utils.PyDataset):
         model.fit(data, **options)
     else:

@@ -10,7 +10,7 @@ import jax
 import keras
 import numpy as np
 
-from unisono._src.data.plans import CompositeLeaf, Nest, flatten, map_leaves
+from unisono._src.data.plans import CompositeLeaf, Nest, flatten, is_dataset, map_leaves
 from unisono._src.tracing import control_flow
 from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import int64
@@ -158,7 +158,7 @@ def _to_32_bits(leaf: Any) -> Any:
 def _pack(values: list[Any]) -> Any:
     """A list as one tensor: of text, or of the dtype of its first tensor."""
     leaves = flatten(values)
-    if any(isinstance(leaf, CompositeLeaf) or hasattr(leaf, "plan") for leaf in leaves):
+    if any(isinstance(leaf, CompositeLeaf) or is_dataset(leaf) for leaf in leaves):
         return values
     if is_text(values):
         return np.stack([_pack(each) if isinstance(each, list) else as_bytes_array(each) for each in values])

@@ -62,7 +62,7 @@ class CsvDataset(Dataset):
             _parse_column(rows, index, default, na_value)
             for index, default in zip(indices, record_defaults, strict=True)
         ]
-        super().__init__(Dataset.from_tensor_slices(tuple(columns)).plan)
+        super().__init__(Dataset.from_tensor_slices(tuple(columns))._plan)
 
 
 def make_csv_dataset(

@@ -56,7 +56,7 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
     @staticmethod
     def of(dataset: data.Dataset) -> Dataset:
         """Converts a dataset of Unisono."""
-        return Dataset(dataset.plan)
+        return Dataset(dataset._plan)
 
     @staticmethod
     def from_tensor_slices(tensors: Nest, name: str | None = None) -> Dataset:
@@ -191,7 +191,7 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
     @property
     def element_spec(self) -> Nest:
         """The shape and dtype of each leaf of an element; None is a dimension that may vary."""
-        return as_tf_spec(self.inferred_element_spec)
+        return as_tf_spec(self._inferred_element_spec)
 
     def cardinality(self, name: str | None = None) -> Cardinality:
         """The number of elements in one pass, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY."""
@@ -205,11 +205,11 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         >>> [x.to_list() for x in Dataset.range(1, 4).map(np.arange).ragged_batch(2)]
         [[[0], [0, 1]], [[0, 1, 2]]]
         """
-        return Dataset.of(self.then(RaggedBatch(batch_size, bool(drop_remainder))))
+        return Dataset.of(self._then(RaggedBatch(batch_size, bool(drop_remainder))))
 
     def sparse_batch(self, batch_size: int, row_shape: Any, name: str | None = None) -> Dataset:
         """`batch_size` elements of different lengths as one sparse tensor, each a row of the shape `row_shape`."""
-        return Dataset.of(self.then(SparseBatch(batch_size, row_shape=static_shape(row_shape))))
+        return Dataset.of(self._then(SparseBatch(batch_size, row_shape=static_shape(row_shape))))
 
     def rejection_resample(
         self,
@@ -233,19 +233,19 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         if not any(getattr(spec, "dtype", None) == int64 for spec in flatten(self.element_spec)):
             return state
         with jax.enable_x64(True):
-            following = self.prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
+            following = self._prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
         if not same_structure(state, following):
             return state
         return unflatten(state, map(_widen_leaf, leaves, flatten(following)))
 
     @classmethod
-    def from_plan(cls, plan: Plan) -> Dataset:
+    def _from_plan(cls, plan: Plan) -> Dataset:
         return Dataset(plan)
 
-    def prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return prepare_function(function)
 
-    def convert_spec(self, spec: Nest) -> Nest:
+    def _convert_spec(self, spec: Nest) -> Nest:
         return as_tf_spec(spec)
 
 

@@ -21,21 +21,21 @@ class TextLineDataset(Dataset):
     """The lines of text files, without line breaks."""
 
     def __init__(self, filenames: Any, compression_type: str | None = None, *args: Any, **kwargs: Any) -> None:
-        super().__init__(data.TextLineDataset(filenames, compression_type, *args, **kwargs).plan)
+        super().__init__(data.TextLineDataset(filenames, compression_type, *args, **kwargs)._plan)
 
 
 class TFRecordDataset(Dataset):
     """The records of TFRecord files."""
 
     def __init__(self, filenames: Any, compression_type: str | None = None, *args: Any, **kwargs: Any) -> None:
-        super().__init__(data.TFRecordDataset(filenames, compression_type, *args, **kwargs).plan)
+        super().__init__(data.TFRecordDataset(filenames, compression_type, *args, **kwargs)._plan)
 
 
 class FixedLengthRecordDataset(Dataset):
     """The records of files with records of one length."""
 
     def __init__(self, filenames: Any, record_bytes: int, *args: Any, **kwargs: Any) -> None:
-        super().__init__(data.FixedLengthRecordDataset(filenames, record_bytes, *args, **kwargs).plan)
+        super().__init__(data.FixedLengthRecordDataset(filenames, record_bytes, *args, **kwargs)._plan)
 
 
 class TFRecordWriter:

@@ -33,7 +33,7 @@ def resample(
         return counts, (np.asarray(number) < probability * _RANDOM_NUMBERS, label, element)
 
     numbered = data.Dataset.zip((dataset, data.Dataset.random(seed)))
-    decided = dataset.from_plan(numbered.plan).scan(np.zeros(target.size) if known is None else known, decide)
+    decided = dataset._from_plan(numbered._plan).scan(np.zeros(target.size) if known is None else known, decide)
     return decided.filter(lambda accepted, label, element: accepted).map(lambda _, label, element: (label, element))
 
 

@@ -39,7 +39,7 @@ for data in (streaming, materialized, streaming.iterator()):
     np.testing.assert_array_equal(np.stack([row["x"] for row in rows])[:, 0], np.arange(23))
     assert rows[5]["y"].dtype == np.int32
     assert rows[5]["name"].item() == b"row 5"
-    spec = Dataset.from_ray(data).known_element_spec
+    spec = Dataset.from_ray(data)._known_element_spec
     assert spec == {"x": TensorSpec((2,)), "y": TensorSpec((), "int32"), "name": TensorSpec((), object)}, spec
 
 

@@ -169,7 +169,7 @@ class Dataset(Transformations):
         fits = bool(leaves) and all(isinstance(leaf, Dataset) for leaf in leaves) and not isinstance(nest, list)
         if not fits or (args and datasets is not None):
             raise TypeError(f"zip: expected datasets, alone or in tuples and dicts, got {nest!r}. Write zip((a, b)).")
-        return Dataset(Plan(ZippedPlans(map_leaves(lambda dataset: dataset.plan, nest))))
+        return Dataset(Plan(ZippedPlans(map_leaves(lambda dataset: dataset._plan, nest))))
 
     @staticmethod
     def list_files(
@@ -223,18 +223,18 @@ class Dataset(Transformations):
         [0, 10, 1, 11]
         """
         plans = _check_plans(datasets, "choose_from_datasets")
-        return Dataset(Plan(ChoiceSource(plans, choice_dataset.plan, stop_on_empty_dataset)))
+        return Dataset(Plan(ChoiceSource(plans, choice_dataset._plan, stop_on_empty_dataset)))
 
     @classmethod
-    def from_plan(cls, plan: Plan) -> Dataset:
+    def _from_plan(cls, plan: Plan) -> Dataset:
         return Dataset(plan)
 
 
 def _check_plans(datasets: Sequence[Dataset], call: str) -> tuple[Plan, ...]:
     if not datasets or not all(isinstance(dataset, Dataset) for dataset in datasets):
         raise TypeError(f"{call}: expected a list of at least one Dataset, got {datasets!r}.")
-    plans = tuple(dataset.plan for dataset in datasets)
+    plans = tuple(dataset._plan for dataset in datasets)
     _ = Dataset(
-        Plan(ChoiceSource(plans, Dataset.range(0).plan))
-    ).known_element_spec  # raises if they do not fit together
+        Plan(ChoiceSource(plans, Dataset.range(0)._plan))
+    )._known_element_spec  # raises if they do not fit together
     return plans

@@ -40,28 +40,24 @@ class DatasetBase:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._next_iteration = 0
+        """The source and the operations, as data."""
+        self._num_iterations = 0
         self._agreed: Any = None
 
-    @property
-    def plan(self) -> Plan:
-        """The source and the operations, as data."""
-        return self._plan
-
-    def then(self, operation: Operation) -> Dataset:
+    def _then(self, operation: Operation) -> Dataset:
         """This dataset with one more operation at its end."""
-        return self.from_plan(self._plan.then(operation))
+        return self._from_plan(self._plan.then(operation))
 
     @classmethod
-    def from_plan(cls, plan: Plan) -> Dataset:
+    def _from_plan(cls, plan: Plan) -> Dataset:
         """A dataset of the kind that methods of this class return, with another plan."""
         raise NotImplementedError
 
-    def prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _prepare_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function that is called instead of a user's function: for subclasses that pass other arguments."""
         return function
 
-    def convert_spec(self, spec: Nest) -> Nest:
+    def _convert_spec(self, spec: Nest) -> Nest:
         """The spec as users see it: for subclasses with other spec classes."""
         return spec
 
@@ -75,15 +71,15 @@ class DatasetBase:
         >>> Dataset.from_tensor_slices([[1.0, 2.0]]).map(lambda x: x.sum()).batch(8).element_spec
         TensorSpec(shape=(None,), dtype=float64)
         """
-        return self.inferred_element_spec
+        return self._inferred_element_spec
 
     @property
-    def inferred_element_spec(self) -> Nest:
+    def _inferred_element_spec(self) -> Nest:
         """The element spec in `unisono.data`'s classes, also in subclasses that convert `element_spec`."""
         return self._traced[-1].spec if self._traced[-1].spec is not UNKNOWN else self._spec
 
     @property
-    def known_element_spec(self) -> Nest:
+    def _known_element_spec(self) -> Nest:
         """The same without running anything; None where a user's function would have to run."""
         return None if self._traced[-1].spec is UNKNOWN else self._traced[-1].spec
 
@@ -97,7 +93,7 @@ class DatasetBase:
         return self._plan.cardinality
 
     @cached_property
-    def execution(self) -> Execution:
+    def _execution(self) -> Execution:
         """How the plan runs on the host."""
         return plan_execution(self._plan, self._traced)
 
@@ -113,13 +109,13 @@ class DatasetBase:
         <BLANKLINE>
         In fit: rows are gathered and mapped inside the compiled step; Python does not run for a batch.
         """
-        return self.execution.explain()
+        return self._execution.explain()
 
     # Reading it
 
     def __iter__(self) -> DatasetIterator:
         report_data_pull()
-        return DatasetIterator(self, lambda dataset: dataset.execution.plan, self.next_iteration())
+        return DatasetIterator(self, lambda dataset: dataset._execution.plan, self._next_iteration())
 
     def as_numpy_iterator(self) -> Iterator[Nest]:
         """The elements of a new pass, with NumPy's numbers instead of arrays without dimensions.
@@ -137,7 +133,7 @@ class DatasetBase:
         >>> int(Dataset.from_tensors(3).get_single_element())
         3
         """
-        elements = list(self.then(Take(2)))
+        elements = list(self._then(Take(2)))
         if len(elements) != 1:
             found = "none" if not elements else "more than one"
             raise ValueError(f"get_single_element: expected one element, and there is {found}: {self._plan}.")
@@ -152,7 +148,7 @@ class DatasetBase:
         """
         if self.cardinality() == INFINITE_CARDINALITY:
             raise ValueError(f"reduce: {self._plan} never ends. Put take(count) before it.")
-        operation = Scan(initial_state, HostCall(self.prepare_function(reduce_func), "reduce"))
+        operation = Scan(initial_state, HostCall(self._prepare_function(reduce_func), "reduce"))
         state = as_arrays(initial_state, operation)
         for number, element in enumerate(self):
             if number == 0:
@@ -188,23 +184,23 @@ class DatasetBase:
 
     # Passes and seeds
 
-    def next_iteration(self) -> int:
+    def _next_iteration(self) -> int:
         """0, 1, 2, …: the number of a new pass over this object. Passes with different numbers shuffle
         differently.
 
         >>> from unisono.data import Dataset
         >>> dataset = Dataset.from_tensor_slices([1, 2])
-        >>> dataset.next_iteration(), dataset.next_iteration()
+        >>> dataset._next_iteration(), dataset._next_iteration()
         (0, 1)
         """
-        number, self._next_iteration = self._next_iteration, self._next_iteration + 1
+        number, self._num_iterations = self._num_iterations, self._num_iterations + 1
         return number
 
-    def with_seeds(self, seeds: Sequence[int]) -> Dataset:
-        """The same dataset with other seeds, in the order of `plan.seeds`: those of another run, for example."""
-        return self.from_plan(self._plan.with_seeds(seeds))
+    def _with_seeds(self, seeds: Sequence[int]) -> Dataset:
+        """The same dataset with other seeds, in the order of the plan: those of another run, for example."""
+        return self._from_plan(self._plan.with_seeds(seeds))
 
-    def with_agreed_seeds(self) -> Dataset:
+    def _with_agreed_seeds(self) -> Dataset:
         """The same dataset with the seeds of the chief, if several processes train together: all have to call it.
 
         Returns the same object every time, so that its passes continue to be numbered.
@@ -212,21 +208,21 @@ class DatasetBase:
         if self._agreed is None:
             seeds = self._plan.seeds
             needs_no_exchange = not seeds or processes().count == 1
-            self._agreed = self if needs_no_exchange else self.with_seeds(broadcast_seeds_from_chief(seeds))
+            self._agreed = self if needs_no_exchange else self._with_seeds(broadcast_seeds_from_chief(seeds))
             self._agreed._agreed = self._agreed
         agreed: Dataset = self._agreed
         return agreed
 
-    def resume_from(self, seeds: Sequence[int], num_by_row: int | None, next_iteration: int) -> None:
+    def _resume_from(self, seeds: Sequence[int], num_by_row: int | None, next_iteration: int) -> None:
         """Takes over from an earlier run: its seeds, its executor, and the number of its next pass."""
         seeds_differ = list(seeds) != list(self._plan.seeds)
         if seeds_differ:
             self._plan, self._agreed = self._plan.with_seeds(seeds), None
             self.__dict__.pop("_traced", None)
-        if seeds_differ or self.execution.num_by_row != num_by_row:
-            self.execution = plan_execution(self._plan, self._traced, num_by_row)
+        if seeds_differ or self._execution.num_by_row != num_by_row:
+            self._execution = plan_execution(self._plan, self._traced, num_by_row)
         # A dataset that is used for training and validation is resumed at two positions.
-        self._next_iteration = max(self._next_iteration, next_iteration)
+        self._num_iterations = max(self._num_iterations, next_iteration)
 
     def __len__(self) -> int:
         number = self.cardinality()
@@ -250,7 +246,7 @@ class DatasetBase:
 
     @classmethod
     def _from_source(cls, source: Source) -> Dataset:
-        return cls.from_plan(Plan(source))
+        return cls._from_plan(Plan(source))
 
     def _explain_unknown(self) -> str:
         stage = next(stage for stage in self._traced if stage.spec is UNKNOWN)
@@ -269,8 +265,8 @@ class DatasetBase:
         return trace_stages(self._plan)[-1].spec
 
     def _then_checked(self, operation: Operation) -> Dataset:
-        """The same as `then`; raises an error if the operation cannot take these elements, as far as that is known."""
-        dataset = self.then(operation)
+        """The same as `_then`; raises an error if the operation cannot take these elements, as far as that is known."""
+        dataset = self._then(operation)
         _ = dataset._traced
         return dataset
 

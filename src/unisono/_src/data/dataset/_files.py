@@ -94,4 +94,4 @@ def _plan_files(filenames: Any, make_source: Callable[[tuple[str, ...]], FileSou
     def read(names: Any) -> Dataset:
         return Dataset(Plan(make_source(tuple(file_names(names)))))
 
-    return filenames.plan.then(ReadFiles(read, call=make_source(()).call))
+    return filenames._plan.then(ReadFiles(read, call=make_source(()).call))

@@ -62,7 +62,7 @@ def make_folder_datasets(
         elements = ordered.map(load, num_parallel_calls=AUTOTUNE)
         batch = elements.padded_batch if pads else elements.batch
         batches = elements if batch_size is None else batch(batch_size)
-        return FolderDataset(batches.prefetch(AUTOTUNE).plan, files)
+        return FolderDataset(batches.prefetch(AUTOTUNE)._plan, files)
 
     if validation_split is None:
         return dataset(files, shuffle)

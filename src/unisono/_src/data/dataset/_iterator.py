@@ -99,7 +99,7 @@ class DatasetIterator:
         try:
             return next(self)
         except StopIteration:
-            raise out_of_range_error.current(ENDED.format(plan=self._dataset.plan)) from None
+            raise out_of_range_error.current(ENDED.format(plan=self._dataset._plan)) from None
 
     def get_next_as_optional(self) -> Optional:
         """The next element, if there is one."""
@@ -114,9 +114,9 @@ class DatasetIterator:
         """The position after the last element, for `set_state`. JSON can hold it."""
         return {
             "version": _VERSION,
-            "plan": str(self._dataset.plan),
-            "seeds": list(self._dataset.plan.seeds),
-            "by_row": self._dataset.execution.num_by_row,
+            "plan": str(self._dataset._plan),
+            "seeds": list(self._dataset._plan.seeds),
+            "by_row": self._dataset._execution.num_by_row,
             "iteration": self._iteration,
             "place": self._end if self._end is not None else self._open().get_state(),
         }
@@ -127,12 +127,12 @@ class DatasetIterator:
         Seeds that were drawn, not given, become those of the run that the state comes from, and the next pass over the
         dataset is the one that followed there.
         """
-        theirs, ours = state["plan"], str(self._dataset.plan)
+        theirs, ours = state["plan"], str(self._dataset._plan)
         if theirs != ours or state["version"] != _VERSION:
             raise ValueError(WRONG_STATE.format(theirs=theirs, ours=ours))
         self.close()
         self._iteration, self._end = state["iteration"], None
-        self._dataset.resume_from(state["seeds"], state["by_row"], self._iteration + 1)
+        self._dataset._resume_from(state["seeds"], state["by_row"], self._iteration + 1)
         self._open().set_state(state["place"])
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in dataset]
         [3, 8]
         """
-        return self.then(plans.Map(HostCall(self.prepare_function(map_func), "map"), num_parallel_calls))
+        return self._then(plans.Map(HostCall(self._prepare_function(map_func), "map"), num_parallel_calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which `predicate` is true.
@@ -55,7 +55,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
-        return self.then(plans.Filter(self.prepare_function(predicate)))
+        return self._then(plans.Filter(self._prepare_function(predicate)))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
         """The first `count` elements; -1 for all.
@@ -64,7 +64,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).take(2)]
         [0, 1]
         """
-        return self.then(plans.Take(count))
+        return self._then(plans.Take(count))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
         """All but the first `count` elements; -1 skips all.
@@ -73,7 +73,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).skip(4)]
         [4, 5]
         """
-        return self.then(plans.Skip(count))
+        return self._then(plans.Skip(count))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which `predicate` is false.
@@ -82,7 +82,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).take_while(lambda x: x < 2)]
         [0, 1]
         """
-        return self.then(plans.TakeWhile(self.prepare_function(predicate)))
+        return self._then(plans.TakeWhile(self._prepare_function(predicate)))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
         """Every `num_shards`-th element, from element `index` on.
@@ -91,7 +91,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(6).shard(num_shards=3, index=1)]
         [1, 4]
         """
-        return self.then(plans.Shard(num_shards, index))
+        return self._then(plans.Shard(num_shards, index))
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """`(number, element)` for each element.
@@ -100,7 +100,7 @@ class Transformations(DatasetBase):
         >>> [(int(n), int(x)) for n, x in Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
-        return self.then(plans.Enumerate(start))
+        return self._then(plans.Enumerate(start))
 
     def unique(self, name: str | None = None) -> Dataset:
         """Each element once: the first of all equal ones.
@@ -109,7 +109,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).unique()]
         [1, 2]
         """
-        return self.then(plans.Unique())
+        return self._then(plans.Unique())
 
     def scan(self, initial_state: Nest, scan_func: Callable[[Any, Any], Any], name: str | None = None) -> Dataset:
         """A map that carries a state: `scan_func(state, element)` returns `(new_state, result)`.
@@ -118,7 +118,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x))]
         [0, 1, 3, 6]
         """
-        return self.then(plans.Scan(initial_state, HostCall(self.prepare_function(scan_func), "scan")))
+        return self._then(plans.Scan(initial_state, HostCall(self._prepare_function(scan_func), "scan")))
 
     def shuffle(
         self,
@@ -138,7 +138,7 @@ class Transformations(DatasetBase):
         >>> sorted(int(x) for x in dataset)
         [1, 2, 3]
         """
-        return self.then(plans.Shuffle(buffer_size, seed, reshuffle_each_iteration is not False))
+        return self._then(plans.Shuffle(buffer_size, seed, reshuffle_each_iteration is not False))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """`count` rounds as one pass; None or -1 continues without end. A shuffle before it gives each round a
@@ -148,7 +148,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([1, 2]).repeat(2)]
         [1, 2, 1, 2]
         """
-        return self.then(plans.Repeat(count))
+        return self._then(plans.Repeat(count))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of another dataset after these.
@@ -159,7 +159,7 @@ class Transformations(DatasetBase):
         """
         if not isinstance(dataset, DatasetBase):
             raise TypeError(f"concatenate: expected a Dataset, got {type(dataset).__name__}.")
-        return self._then_checked(plans.Concatenate(dataset.plan))
+        return self._then_checked(plans.Concatenate(dataset._plan))
 
     def interleave(
         self,
@@ -180,8 +180,8 @@ class Transformations(DatasetBase):
         """
         # A constant: the order of the elements must not depend on the machine.
         cycle = _CYCLE_LENGTH if cycle_length in (None, -1) else cycle_length
-        return self.then(
-            plans.Interleave(self.prepare_function(map_func), cycle, 1 if block_length is None else block_length)
+        return self._then(
+            plans.Interleave(self._prepare_function(map_func), cycle, 1 if block_length is None else block_length)
         )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -191,7 +191,7 @@ class Transformations(DatasetBase):
         >>> [int(x) for x in Dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(Dataset.from_tensor_slices)]
         [1, 2, 3, 4]
         """
-        return self.then(plans.Interleave(self.prepare_function(map_func), flat=True))
+        return self._then(plans.Interleave(self._prepare_function(map_func), flat=True))
 
     def batch(
         self,
@@ -207,7 +207,7 @@ class Transformations(DatasetBase):
         >>> [x.tolist() for x in Dataset.from_tensor_slices([1, 2, 3]).batch(2)]
         [[1, 2], [3]]
         """
-        return self.then(plans.Batch(batch_size, bool(drop_remainder)))
+        return self._then(plans.Batch(batch_size, bool(drop_remainder)))
 
     def padded_batch(
         self,
@@ -237,7 +237,7 @@ class Transformations(DatasetBase):
         [0, 1, 2]
         """
         rows = {
-            leaf.shape[0] for leaf in flatten(self.known_element_spec) if isinstance(leaf, TensorSpec) and leaf.shape
+            leaf.shape[0] for leaf in flatten(self._known_element_spec) if isinstance(leaf, TensorSpec) and leaf.shape
         }
         num_rows = rows.pop() if len(rows) == 1 else None
         return self._then_checked(plans.Unbatch(num_rows))
@@ -275,9 +275,9 @@ class Transformations(DatasetBase):
         [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
         """
         if pad_to_bucket_boundary and padded_shapes is None:
-            padded_shapes = map_leaves(lambda spec: spec.shape, self.inferred_element_spec)
+            padded_shapes = map_leaves(lambda spec: spec.shape, self._inferred_element_spec)
         buckets = plans.Buckets(
-            length=self.prepare_function(element_length_func),
+            length=self._prepare_function(element_length_func),
             boundaries=bucket_boundaries,
             batch_sizes=bucket_batch_sizes,
             padded_shapes=padded_shapes,
@@ -285,7 +285,7 @@ class Transformations(DatasetBase):
             pad_to_bucket_boundary=pad_to_bucket_boundary,
             no_padding=no_padding,
         )
-        return self.then(buckets.make_operation(self._from_source, bool(drop_remainder)))
+        return self._then(buckets.make_operation(self._from_source, bool(drop_remainder)))
 
     def group_by_window(
         self,
@@ -304,11 +304,11 @@ class Transformations(DatasetBase):
         """
         if (window_size is None) == (window_size_func is None):
             raise ValueError("group_by_window: pass either window_size or window_size_func.")
-        size = (lambda _: window_size) if window_size_func is None else self.prepare_function(window_size_func)
-        return self.then(
+        size = (lambda _: window_size) if window_size_func is None else self._prepare_function(window_size_func)
+        return self._then(
             plans.GroupByWindow(
-                key=self.prepare_function(key_func),
-                reduce=self.prepare_function(reduce_func),
+                key=self._prepare_function(key_func),
+                reduce=self._prepare_function(reduce_func),
                 size=size,
                 dataset=self._from_source,
             )
@@ -329,7 +329,7 @@ class Transformations(DatasetBase):
         >>> [x.tolist() for x in windows.flat_map(lambda window: window.batch(2))]
         [[0, 1], [1, 2], [2, 3]]
         """
-        return self.then(plans.Window(size, self._from_source, shift, stride, bool(drop_remainder)))
+        return self._then(plans.Window(size, self._from_source, shift, stride, bool(drop_remainder)))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
         """Elements are computed once and kept: in memory, or in a file for this and later runs.
@@ -339,7 +339,7 @@ class Transformations(DatasetBase):
         2
         """
         path = os.fspath(filename)
-        return self.then(plans.FileCache(Path(path), f"cache({path!r})", str(self.plan)) if path else plans.Cache())
+        return self._then(plans.FileCache(Path(path), f"cache({path!r})", str(self._plan)) if path else plans.Cache())
 
     def snapshot(
         self,
@@ -363,7 +363,7 @@ class Transformations(DatasetBase):
                 "Leave them out, and shuffle or shard after it."
             )
         folder = os.fspath(path)
-        return self.then(plans.FileCache(Path(folder) / "elements", f"snapshot({folder!r})", str(self.plan)))
+        return self._then(plans.FileCache(Path(folder) / "elements", f"snapshot({folder!r})", str(self._plan)))
 
     def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
         """Elements are computed ahead of time by a thread; `AUTOTUNE` leaves the number to Unisono.
@@ -373,7 +373,7 @@ class Transformations(DatasetBase):
         >>> len(Dataset.from_tensor_slices([1, 2]).prefetch(AUTOTUNE))
         2
         """
-        return self.then(plans.Prefetch(buffer_size))
+        return self._then(plans.Prefetch(buffer_size))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func(dataset)`, for chains of methods.
@@ -394,8 +394,8 @@ class Transformations(DatasetBase):
         >>> Dataset.range(3).with_options(Options()).options().deterministic is None
         True
         """
-        return self.then(plans.WithOptions(options))
+        return self._then(plans.WithOptions(options))
 
     def options(self) -> Options:
         """The options that were given to it and to the datasets it is made of: of each member the last value."""
-        return plans.merge_options(self.plan)
+        return plans.merge_options(self._plan)

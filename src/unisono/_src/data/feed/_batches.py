@@ -38,8 +38,8 @@ class PlanBatches(HostBatches):
     """The batches of a dataset, computed by a thread while the devices train."""
 
     def __init__(self, dataset: Dataset, state: State = None) -> None:
-        self._iteration = dataset.next_iteration() if state is None else state["iteration"]
-        self._elements = add_background_thread(dataset.execution.plan).open((self._iteration,))
+        self._iteration = dataset._next_iteration() if state is None else state["iteration"]
+        self._elements = add_background_thread(dataset._execution.plan).open((self._iteration,))
         if state is not None:
             self._elements.set_state(state["place"])
 

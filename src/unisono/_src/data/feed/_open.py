@@ -13,6 +13,7 @@ from unisono._src.core import warn_user
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, trace_indexed_maps
 from unisono._src.data.feed._batches import IteratorBatches, PlanBatches
+from unisono._src.data.feed._distributed import unwrap_distributed
 from unisono._src.data.feed._feed import Feed
 from unisono._src.data.feed._indexed import IndexedFeed
 from unisono._src.data.feed._order import PassOrder
@@ -70,7 +71,7 @@ def open_feed(
     With a ``position`` the first pass begins there, in the order of the run that the position comes from.
     """
     _check_batch_size(batch_size)
-    gathered = getattr(x, "gathered_batches", None)
+    gathered = getattr(x, "_gathered_batches", None)
     if gathered is not None:
         origin = {"kind": "batches of several workers", "data": repr(x)}
         _check_origin(position, origin)
@@ -83,12 +84,12 @@ def open_feed(
             placement=placement,
             origin=origin,
             position=position,
-            resume_caveat=x.resume_caveat,
+            resume_caveat=x._resume_caveat,
             differs_by_process=True,
         )
-    x = getattr(x, "global_batches", x)  # a distributed dataset
+    x = unwrap_distributed(x)
     if isinstance(x, Dataset):
-        x = x.with_agreed_seeds() if placement.spans_processes else x
+        x = x._with_agreed_seeds() if placement.spans_processes else x
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
             if value is not None:
                 raise ValueError(f"A Dataset contains its {name} already: leave `{name}` out of the call.")
@@ -166,23 +167,23 @@ def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Fe
 def _dataset_feed(
     dataset: Dataset, class_weight: tuple[tuple[int, float], ...], placement: Placement, position: State
 ) -> Feed:
-    if _yields_single_elements(dataset.plan, dataset.known_element_spec):
+    if _yields_single_elements(dataset._plan, dataset._known_element_spec):
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
-    origin: dict[str, Any] = {"kind": "dataset", "data": str(dataset.plan)}
+    origin: dict[str, Any] = {"kind": "dataset", "data": str(dataset._plan)}
     _check_origin(position, origin)
     if position is not None:
         origin = position["origin"]
         iteration = position["number"][0] if "number" in position else position["base"]["iteration"]
-        dataset.resume_from(origin["seeds"], origin["by_row"], iteration + 1)
-    origin |= {"seeds": list(dataset.plan.seeds), "by_row": dataset.execution.num_by_row}
-    execution = dataset.execution
+        dataset._resume_from(origin["seeds"], origin["by_row"], iteration + 1)
+    origin |= {"seeds": list(dataset._plan.seeds), "by_row": dataset._execution.num_by_row}
+    execution = dataset._execution
     plan = execution.beginning
     if plan is not None and execution.complete and plan.batch is not None and _fits_into_step(plan):
         traces = trace_indexed_maps(plan)
         if all(isinstance(each, Traced) for each in traces):
             transform = Transform.of(plan, traces, class_weight)  # type: ignore[arg-type]
             first = None if position is None else position["number"]
-            order = PassOrder(plan, dataset.next_iteration, draws=transform.draws, first=first)
+            order = PassOrder(plan, dataset._next_iteration, draws=transform.draws, first=first)
             return _indexed_feed(plan, plan.arrays, order, transform, placement, origin, position)
     cardinality = dataset.cardinality()
     feed = StreamFeed(
@@ -194,9 +195,9 @@ def _dataset_feed(
         placement=placement,
         origin=origin,
         position=position,
-        resume_caveat=dataset.plan.resume_caveat,
+        resume_caveat=dataset._plan.resume_caveat,
     )
-    if _yields_single_elements(dataset.plan, feed.batch_spec):
+    if _yields_single_elements(dataset._plan, feed.batch_spec):
         feed.close()
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
     if _gives_single_rows(dataset.plan):

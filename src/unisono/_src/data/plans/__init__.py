@@ -62,6 +62,7 @@ from unisono._src.data.plans._nest import (
     structure,
     unflatten,
 )
+from unisono._src.data.plans._nested_dataset import is_dataset, plan_of
 from unisono._src.data.plans._number_sources import Counter, RandomNumbers, Range
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,

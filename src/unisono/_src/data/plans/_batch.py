@@ -17,6 +17,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf, concatenate_l
 from unisono._src.data.plans._identity import ComputedElement, current_identity, set_identity
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, flatten, leaf_names, same_structure, structure, unflatten
+from unisono._src.data.plans._nested_dataset import is_dataset
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._pass_batches import cut_into_batches
 from unisono._src.data.plans._passes import StatelessElements
@@ -212,7 +213,7 @@ def _stack_arrays(leaves: tuple[Any, ...], name: str, operation: Operation, stac
         return None
     if missing:
         raise ValueError(f"{operation}: {name} is None in one row and an array in another. Return one kind for all.")
-    if any(hasattr(leaf, "plan") for leaf in leaves):
+    if any(is_dataset(leaf) for leaf in leaves):
         raise TypeError(f"{operation}: {name} is a dataset. Use flat_map(lambda window: window.batch(n)) before it.")
     return stack(leaves, name)
 

@@ -47,7 +47,7 @@ class Buckets:
         """The operation: groups by bucket, each of which becomes a batch."""
         return GroupByWindow(
             key=self._bucket,
-            reduce=lambda bucket, window: window.then(self._batch(int(bucket))),
+            reduce=lambda bucket, window: window._then(self._batch(int(bucket))),
             size=self.batch_sizes.__getitem__,
             dataset=dataset,
             call=f"bucket_by_sequence_length({list(self.boundaries)}, {list(self.batch_sizes)})",

@@ -13,6 +13,7 @@ from unisono._src.data.plans._identity import ComputedElement
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply
+from unisono._src.data.plans._nested_dataset import plan_of
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -83,7 +84,7 @@ class GroupByWindow(Operation):
         """What `reduce` makes of a group."""
         with derive_seeds(self.seed, pass_id):
             dataset = self.reduce(np.int64(key), self.dataset(ListSource(tuple(group))))
-        plan: Plan | None = getattr(dataset, "plan", None)
+        plan = plan_of(dataset)
         if plan is None:
             raise TypeError(
                 f"{self}: the reduce function must return a Dataset, but it returned {type(dataset).__name__}. "

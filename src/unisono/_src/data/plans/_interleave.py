@@ -11,6 +11,7 @@ from unisono._src.data.plans._counting_elements import CountingElements
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._list_source import ListSource
 from unisono._src.data.plans._nest import Nest, apply, flatten, unflatten
+from unisono._src.data.plans._nested_dataset import plan_of
 from unisono._src.data.plans._operation import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -68,7 +69,7 @@ class Interleave(Operation):
         value = element()
         with derive_seeds(self.seed, pass_id):
             dataset = apply(self.function, value)
-        plan: Plan | None = getattr(dataset, "plan", None)
+        plan = plan_of(dataset)
         if plan is None:
             raise TypeError(
                 f"{self}: the function must return a Dataset, but it returned {type(dataset).__name__}. "
@@ -90,9 +91,9 @@ def _attach_specs(element: Nest, spec: Nest) -> Nest:
     """An element whose datasets carry what is known about their elements, beyond what the first ones show."""
 
     def attach(leaf: Any, leaf_spec: Any) -> Any:
-        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf.plan.source, ListSource):
+        if not isinstance(leaf_spec, DatasetSpec) or not isinstance(leaf._plan.source, ListSource):
             return leaf
-        return type(leaf)(Plan(replace(leaf.plan.source, spec=leaf_spec.element_spec), leaf.plan.operations))
+        return type(leaf)(Plan(replace(leaf._plan.source, spec=leaf_spec.element_spec), leaf._plan.operations))
 
     return unflatten(element, map(attach, flatten(element), flatten(spec)))
 

@@ -15,6 +15,7 @@ from unisono._src.data.plans._composite_leaf import CompositeLeaf
 from unisono._src.data.plans._identity import RandomDraws
 from unisono._src.data.plans._inspection import Inspection
 from unisono._src.data.plans._nest import Nest, apply, map_leaves
+from unisono._src.data.plans._nested_dataset import is_dataset
 from unisono._src.data.plans._operation import Deferred, Elements, Operation, PassId, Upstream
 from unisono._src.data.plans._passes import map_deferred
 from unisono._src.data.plans._seeds import draw_map_seed
@@ -63,7 +64,7 @@ def as_arrays(result: Nest, operation: object) -> Nest:
     def as_array(leaf: Any) -> Any:
         if type(leaf) is np.ndarray and not leaf.dtype.hasobject:
             return leaf
-        if leaf is None or hasattr(leaf, "plan"):  # a dataset in a dataset, as `window` gives them
+        if leaf is None or is_dataset(leaf):  # a dataset in a dataset, as `window` gives them
             return leaf
         if isinstance(leaf, CompositeLeaf):
             return leaf.to_host()

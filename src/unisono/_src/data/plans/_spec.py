@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from unisono._src.data.plans._composite_leaf import CompositeLeaf, CompositeSpec
 from unisono._src.data.plans._nest import Nest, flatten, map_leaves, structure, unflatten
+from unisono._src.data.plans._nested_dataset import is_dataset
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -51,7 +52,7 @@ def spec_of_leaf(leaf: Any) -> Any:
     """The spec of an array, of a composite leaf, or of a dataset."""
     if isinstance(leaf, CompositeLeaf):
         return leaf.leaf_spec()
-    return DatasetSpec(leaf.inferred_element_spec) if hasattr(leaf, "plan") else TensorSpec(leaf.shape, leaf.dtype)
+    return DatasetSpec(leaf._inferred_element_spec) if is_dataset(leaf) else TensorSpec(leaf.shape, leaf.dtype)
 
 
 def merge_specs(specs: Sequence[Nest]) -> Nest:

@@ -85,7 +85,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         self._log = _RunLog(Path(self.log_dir), self.profile_batch)
 
     @property
-    def call_ends(self) -> tuple[int, ...]:
+    def _call_ends(self) -> tuple[int, ...]:
         """Steps, counted from 1, after which the training loop has to call the batch hooks."""
         first, last = self.profile_batch
         return (first - 1, last) if last else ()

@@ -18,7 +18,7 @@ import numpy as np
 
 from unisono._src.core import RUN_VERSION, read_environment
 from unisono._src.data.dataset import Dataset
-from unisono._src.data.feed import Feed, IndexedFeed
+from unisono._src.data.feed import Feed, IndexedFeed, unwrap_distributed
 from unisono._src.devices import Placement
 from unisono._src.processes import processes
 
@@ -70,13 +70,13 @@ def describe_fit(
 
 
 def _describe_input(x: Any, feed: Feed | None) -> dict[str, Any]:
-    dataset = getattr(x, "global_batches", x)
+    dataset = unwrap_distributed(x)
     are_arrays = isinstance(feed, IndexedFeed) and not isinstance(dataset, Dataset)
     described: dict[str, Any] = {"kind": "arrays" if are_arrays else type(dataset).__name__}
     if feed is not None:
         described["resident_bytes"] = feed.resident_bytes
     if isinstance(dataset, Dataset):
-        execution = dataset.execution
+        execution = dataset._execution
         described["explain"] = execution.explain()
         described["in_python"] = [
             {"operation": each.member, "location": each.location, "reason": each.reason}

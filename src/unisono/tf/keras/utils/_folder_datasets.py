@@ -19,7 +19,7 @@ class DirectoryDataset(Dataset):
     """A dataset of files with its classes and paths. Its methods return plain datasets."""
 
     def __init__(self, dataset: data.FolderDataset) -> None:
-        super().__init__(dataset.plan)
+        super().__init__(dataset._plan)
         self.class_names = dataset.class_names
         """The name of each label, in order; None without labels."""
         self.file_paths = dataset.file_paths
