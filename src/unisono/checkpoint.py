@@ -2,7 +2,9 @@
 
 ```python
 checkpoint = unisono.checkpoint.Checkpoint(model=model, optimizer=optimizer, data=iterator)
-manager = unisono.checkpoint.CheckpointManager(checkpoint, "runs/mnist", policy=EverySeconds(30), background=True)
+manager = unisono.checkpoint.CheckpointManager(
+    checkpoint, "runs/mnist", policy=unisono.checkpoint.EverySeconds(30), background=True
+)
 manager.restore_or_initialize()
 for batch in iterator:
     train_step(batch)

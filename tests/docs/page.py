@@ -73,10 +73,11 @@ def english_page(korean: Path) -> Path:
 
 def read_blocks(page: Path) -> list[Block]:
     """The blocks of a page, in order; raises :class:`PageError`."""
-    return list(_blocks(page, page.read_text(encoding="utf-8").split("\n")))
+    return list(parse_blocks(page, page.read_text(encoding="utf-8").split("\n")))
 
 
-def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
+def parse_blocks(page: Path, lines: list[str]) -> Iterator[Block]:
+    """The blocks in the lines of a page."""
     position = end_of_last = 0
     while position < len(lines):
         opened = _FENCE.match(lines[position])

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,18 @@ class BlockError(Exception):
 
 def run_page(page: Path, folder: Path, *, full: bool) -> int:
     """Runs the blocks of a page in a folder; returns how many. Without `full`, the blocks marked so are left out."""
+    return run_blocks(read_blocks(page), folder, full=full)
+
+
+def run_blocks(blocks: Iterable[Block], folder: Path, *, full: bool, names: Mapping[str, Any] | None = None) -> int:
+    """Runs blocks of one page. They share a namespace, which has `names` at the beginning."""
     number_run = 0
     printed: str | None = None
     with _as_a_reader_starts(folder), contextlib.ExitStack() as page_end:
-        namespace: dict[str, Any] = {"__name__": "__main__", "page_end": page_end}
+        namespace: dict[str, Any] = {"__name__": "__main__", "page_end": page_end, **(names or {})}
         page_end.callback(gc.collect)  # threads of datasets end with their iterators
         page_end.callback(namespace.clear)
-        for block in read_blocks(page):
+        for block in blocks:
             if block.language == "text" and (block.directly_below or "output" in block.comments):
                 _compare(block, block.text, printed)
                 continue
@@ -77,7 +82,7 @@ def _prepare(block: Block, namespace: dict[str, Any]) -> None:
     if "setup" in block.comments and "own process" not in block.comments and "not run" not in block.comments:
         setup = block.comments["setup"]
         try:
-            exec(compile(setup, f"{block.place} (setup)", "exec"), namespace)
+            exec(compile(setup, f"{block.place} (setup)", "exec", dont_inherit=True), namespace)
         except Exception as error:
             raise BlockError(f"{block.place}: the setup above this block failed:\n{traceback.format_exc()}") from error
 
@@ -112,7 +117,8 @@ def _run_python(block: Block, namespace: dict[str, Any]) -> str:
             if ">>> " in block.text:
                 return _run_doctest(block, namespace)
             # Lines are those of the page: tracebacks show them, and `inspect` finds the source of functions there.
-            exec(compile("\n" * (block.line - 1) + block.text, str(block.page), "exec"), namespace)
+            text = "\n" * (block.line - 1) + block.text
+            exec(compile(text, str(block.page), "exec", dont_inherit=True), namespace)
         except (Exception, SystemExit) as error:
             failed = error
             output.write("".join(traceback.format_exception(error)))

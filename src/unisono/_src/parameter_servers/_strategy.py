@@ -60,8 +60,8 @@ class ParameterServerStrategy(Strategy):
     ```python
     strategy = unisono.ParameterServerStrategy(unisono.cluster_resolver.TFConfigClusterResolver())
     with strategy.scope():
-        model = ...
-        model.compile(...)
+        model = keras.Sequential([keras.layers.Dense(10)])
+        model.compile("adam", "mse")
     model.fit(dataset, epochs=10, steps_per_epoch=100)
     ```
 

@@ -23,6 +23,8 @@ class ReplicaContext:
     def step(x):
         context = unisono.get_replica_context()
         return context.all_reduce("SUM", keras.ops.sum(x))
+
+    total = strategy.run(step, args=(x,))
     ```
     """
 

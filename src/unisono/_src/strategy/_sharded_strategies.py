@@ -55,8 +55,8 @@ class FullyShardedStrategy(Strategy):
     ```python
     strategy = unisono.FullyShardedStrategy()
     with strategy.scope():
-        model = ...             # any Keras model
-        model.compile(...)
+        model = keras.Sequential([keras.Input((784,)), keras.layers.Dense(512, "relu"), keras.layers.Dense(10)])
+        model.compile("adam", "mse")
     strategy.explain(model)
     model.fit(dataset)
     ```

@@ -99,8 +99,8 @@ class MultiWorkerMirroredStrategy(Strategy):
     ```python
     strategy = unisono.MultiWorkerMirroredStrategy()   # the cluster from TF_CONFIG, SLURM, `unisono run`, ...
     with strategy.scope():
-        model = ...
-        model.compile(...)
+        model = keras.Sequential([keras.layers.Dense(10)])
+        model.compile("adam", "mse")
     model.fit(dataset)                                 # global batches, whatever the number of workers
     ```
 

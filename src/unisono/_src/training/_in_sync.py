@@ -18,10 +18,6 @@ def check_in_sync(model: Any) -> None:
     """Raises ``RuntimeError`` if a variable of ``model`` or its optimizer differs between devices or processes.
 
     All processes of a job have to call it. `unisono.config.set_sync_check(True)` calls it after every epoch of `fit`.
-
-    ```python
-    unisono._src.training.check_in_sync(model)
-    ```
     """
     variables = [*model.variables, *(model.optimizer.variables if model.optimizer else [])]
     first: list[dict[str, str]] = [{} for _ in variables]

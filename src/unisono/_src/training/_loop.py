@@ -1,6 +1,6 @@
 """The loop that runs chunks of steps, the same for `fit`, `evaluate` and `predict`:
 
-```
+```text
 for each chunk of the epoch:                     # run_epoch
     callbacks(first step of the chunk)
     for each call that the chunk needs:          # run_chunk; a loop program needs one

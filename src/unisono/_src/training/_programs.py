@@ -108,13 +108,7 @@ def block_size(placement: Placement) -> int:
 
 
 def programs(model: Any) -> list[Program]:
-    """The programs compiled so far for ``model``: what ran, in which form, and its text.
-
-    ```python
-    for program in unisono._src.training.programs(model):
-        print(program.kind, program.form, "all-reduce" in program.text)
-    ```
-    """
+    """The programs compiled so far for ``model``: what ran, in which form, and its text."""
     return list(_compiled(model).programs.values())
 
 
