@@ -200,7 +200,7 @@ def _dataset_feed(
     if _yields_single_elements(dataset._plan, feed.batch_spec):
         feed.close()
         raise ValueError(NOT_BATCHED.format(dataset=dataset))
-    if _gives_single_rows(dataset.plan):
+    if _gives_single_rows(dataset._plan):
         size = _shapes(feed.batch_spec)[0][0]
         warn_user(ROWS_AS_BATCHES.format(dataset=dataset, size=size))
     return feed
