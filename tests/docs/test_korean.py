@@ -1,4 +1,5 @@
-"""Korean pages keep pace with the English ones: the same sections, the same blocks, the same links.
+"""Korean pages keep pace with the English ones: the same sections, the same blocks, the same links, the same
+numbers in tables.
 
 The blocks of English pages are run by `test_pages.py`. Since those of a Korean page are the same code, they are not run
 a second time.
@@ -17,6 +18,8 @@ _HEADING = re.compile(r"^(#+) +(.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HASH = re.compile(r"(^|\s)#\s.*$", re.MULTILINE)
 _HANGUL = re.compile(r"[가-힣]")
+_TABLE = re.compile(r"^\|.*\n\|[ :|-]+\n(?:\|.*(?:\n|\Z))*", re.MULTILINE)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e-?\d+)?")
 _TRANSLATED = pytest.mark.parametrize("page", KOREAN_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -48,6 +51,14 @@ def _target(page: Path, link: str) -> str:
     return f"{english.relative_to(ROOT)}, section {headings.index(anchor) if anchor in headings else anchor}"
 
 
+def _rows(table: str) -> Counter[tuple[tuple[str, ...], ...]]:
+    """The rows with numbers, by cells. Words and rows may be in another order; a glossary may have another column."""
+    lines = [_LINK.sub("](", line).strip("|").split("|") for line in table.splitlines()]
+    numbers = ([sorted(_NUMBER.findall(cell)) for cell in line] for line in lines)
+    found = (tuple(tuple(cell) for cell in row if cell) for row in numbers)
+    return Counter(filter(None, found))
+
+
 @_TRANSLATED
 def test_a_korean_page_belongs_to_an_english_one_and_is_in_korean(page: Path) -> None:
     assert english_page(page).exists()
@@ -73,6 +84,20 @@ def test_both_languages_have_the_same_links(page: Path) -> None:
     lacking = [f"{name} has no link to {target}: translate what has changed" for target in english - korean]
     surplus = [f"{name} links to {target}, and the English page does not" for target in korean - english]
     assert lacking + surplus == []
+
+
+@_TRANSLATED
+def test_both_languages_have_the_same_numbers_in_tables(page: Path) -> None:
+    korean, english = ([_rows(table) for table in _TABLE.findall(_text(each))] for each in _pair(page))
+    assert len(korean) == len(english)
+    name = page.relative_to(ROOT)
+    different = [
+        f"{name}, table {number}: {sorted((theirs - ours).elements())} in English, "
+        f"{sorted((ours - theirs).elements())} in Korean"
+        for number, (ours, theirs) in enumerate(zip(korean, english, strict=True), start=1)
+        if ours != theirs
+    ]
+    assert different == []
 
 
 def test_links_of_korean_pages_lead_to_korean_pages_where_there_are_some() -> None:
