@@ -75,6 +75,6 @@ def test_without_mnist_and_network_it_says_where_to_put_the_file(
     monkeypatch.setattr("keras.datasets.mnist.load_data", load_data)
     assert main(["demo"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("mnist was not found on this machine. Looked for the file mnist.npz")
+    assert "\nmnist was not found on this machine. Looked for the file mnist.npz" in said
     assert f"    {tmp_path}\n" in said
-    assert "Keras could not download it: URL fetch failure: no route to host" in said
+    assert said.startswith("Keras could not download mnist: URL fetch failure: no route to host\n")

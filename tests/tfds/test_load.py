@@ -136,7 +136,7 @@ def test_offline_and_without_files_the_error_says_where_to_put_which(
     with pytest.raises(FileNotFoundError) as error:
         tfds.load("fashion_mnist")
     assert f"\n    {small}/.keras/datasets\n" in str(error.value)
-    assert "Keras could not download it: URL fetch failure" in str(error.value)
+    assert "Keras could not download fashion_mnist: URL fetch failure" in str(error.value)
     with pytest.raises(FileNotFoundError) as error:
         tfds.load("fashion_mnist", download=False)
     assert "could not download" not in str(error.value)
@@ -163,5 +163,5 @@ def test_cifar_is_what_keras_reads(small: Path, monkeypatch: pytest.MonkeyPatch,
         assert (element["coarse_label"].numpy(), info.features["coarse_label"].num_classes) == (1, 20)
         assert info.features["label"].int2str(99) == "worm"
     monkeypatch.setattr(getattr(keras.datasets, name), "load_data", failing_download)
-    with pytest.raises(FileNotFoundError, match="Keras could not download it"):
+    with pytest.raises(FileNotFoundError, match=f"Keras could not download {name}"):
         tfds.load(name)

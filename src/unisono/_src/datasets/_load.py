@@ -28,10 +28,10 @@ def _load(name: str) -> Arrays:
 
 
 def load_with_keras(name: str, where_to_put_it: str, **kwargs: Any) -> Arrays:
-    """The arrays from Keras's cache, into which it downloads them if needed. Without network: an error that begins with
+    """The arrays from Keras's cache, into which it downloads them if needed. Without network: an error that ends with
     ``where_to_put_it``."""
     try:
         arrays: Arrays = getattr(keras.datasets, name).load_data(**kwargs)
     except Exception as error:  # Keras raises nothing more specific
-        raise DatasetFilesNotFoundError(f"{where_to_put_it}\nKeras could not download it: {error}") from error
+        raise DatasetFilesNotFoundError(f"Keras could not download {name}: {error}\n{where_to_put_it}") from error
     return arrays
