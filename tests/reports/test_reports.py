@@ -150,6 +150,15 @@ def test_below_the_thresholds_a_run_is_compute_bound_and_says_where_the_all_redu
     assert "all-reduce of 2 devices" in verdict.text
 
 
+def test_a_page_says_why_the_exchange_of_devices_is_no_part_of_the_time(tmp_path: Path) -> None:
+    waiting = [epoch(0, 1_100.0, {"compute": 60.0, "input_wait": 40.0})]
+    page = make_page([read_run(write_run(tmp_path / "two", [start(), *waiting]))], NOW)
+    assert "Compute includes what the 2 devices exchange" in page
+    assert "<code>unisono plan</code> estimates it" in page
+    alone = make_page([read_run(write_run(tmp_path / "one", [start(devices=1), *waiting]))], NOW)
+    assert "unisono plan" not in alone
+
+
 def test_what_a_resumed_run_did_again_replaces_what_was_lost(tmp_path: Path) -> None:
     lines = [start(), *(epoch(number, 1_010.0 + number) for number in range(3)), start(1_020.0, step=10, attempt=1)]
     again = [epoch(1, 1_030.0, metrics={"loss": 0.4}), epoch(2, 1_040.0, metrics={"loss": 0.3}), end(1_041.0)]

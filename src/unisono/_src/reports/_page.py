@@ -124,7 +124,19 @@ def _share_bar(fit: FitRecord) -> str:
         for name in order
     )
     title = f"<b>{format_seconds(total)} in epochs, by part</b>"
-    return f'<div class="card">{title}<div class="bar">{bar}</div><div class="key">{key}</div></div>'
+    body = f'<div class="bar">{bar}</div><div class="key">{key}</div>{_explain_exchange(fit)}'
+    return f'<div class="card">{title}{body}</div>'
+
+
+def _explain_exchange(fit: FitRecord) -> str:
+    """Why the all-reduce is not among the parts."""
+    if fit.num_devices <= 1 or not fit.seconds_by_part["compute"]:
+        return ""
+    return (
+        f"<p class=muted>Compute includes what the {fit.num_devices} devices exchange, such as the all-reduce of "
+        "gradients. It is inside the compiled step and may run while the step computes, so it cannot be timed by "
+        "itself. <code>unisono plan</code> estimates it from the bytes that the step exchanges.</p>"
+    )
 
 
 def _time_line(run: Run) -> str:

@@ -83,6 +83,11 @@ class FitRecord:
         return {name: sum(each for each in values if 0 <= each < _MAX_PLAUSIBLE) for name, values in seconds.items()}
 
     @property
+    def num_devices(self) -> int:
+        """The most that it had in any attempt."""
+        return max((get_count(each.start, "devices", 1) for each in self.attempts), default=1)
+
+    @property
     def metric_names(self) -> list[str]:
         """The metrics of all lines, in the order in which they appear."""
         names: dict[str, None] = {}

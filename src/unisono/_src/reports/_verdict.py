@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from unisono._src.core import PARTS
-from unisono._src.reports._run import FitRecord, get_count
+from unisono._src.reports._run import FitRecord
 
 # A part is worth a remedy from this share of the time on.
 THRESHOLDS: Final = {
@@ -157,10 +157,9 @@ def _explain_other(fit: FitRecord) -> str:
 
 
 def _includes_all_reduce(fit: FitRecord) -> str:
-    devices = max((get_count(each.start, "devices", 1) for each in fit.attempts), default=1)
-    if devices == 1:
+    if fit.num_devices <= 1:
         return ""
-    return f", which contain the all-reduce of {devices} devices: it is part of the program, and not timed by itself"
+    return f", which contain the all-reduce of {fit.num_devices} devices: it cannot be timed by itself"
 
 
 def _find_bad_losses(fit: FitRecord) -> list[RunVerdict]:
