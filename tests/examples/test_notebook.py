@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.output import differences
 
-from .notebook import execute_notebook, printed_text, read_notebook, shown_images
+from .notebook import PATH, execute_notebook, printed_text, read_notebook, shown_images
 
 
 @pytest.mark.slow
@@ -26,3 +26,9 @@ def test_the_notebook_shows_what_is_saved_in_it(
         assert len(charts) == len(shown_images(saved))
         for chart in charts:
             assert ElementTree.fromstring(chart).tag.endswith("svg")
+
+
+def test_jupyter_and_colab_know_its_kernel_and_its_name() -> None:
+    metadata = read_notebook().metadata
+    assert metadata.kernelspec.name == "python3"  # Colab has no other
+    assert metadata.colab.name == PATH.name
