@@ -24,6 +24,7 @@ from unisono._src.keras_hooks._data import (
 from unisono._src.keras_hooks._exact_padding import ExactPadding, check_padding_analysis, find_exact_padding
 from unisono._src.keras_hooks._fit_handlers import install_value_restoration, install_compiled_trainable_flags
 from unisono._src.keras_hooks._host_part import TEXT_ON_HOST, install_text_inputs, host_part, is_text, runs_on_host
+from unisono._src.keras_hooks._input_spec import input_spec
 from unisono._src.keras_hooks._initial_values import initial_value_program, install_sharded_initialization
 from unisono._src.keras_hooks._layer_calls import install_layer_call_dispatcher
 from unisono._src.keras_hooks._layer_generators import (
@@ -42,7 +43,8 @@ from unisono._src.keras_hooks._optimizers import (
     learning_rate_reader, install_gradient_all_reduce, trained_variables, use_learning_rate,
 )
 from unisono._src.keras_hooks._remat import (
-    BlockMode, get_mask, in_symbolic_scope, install_remat, rematerialized_layers, set_block_mode, set_mask,
+    BlockMode, get_mask, in_symbolic_scope, install_remat, observe_rematerialized_layers, rematerialized_layers,
+    set_block_mode, set_mask, without_rematerialization,
 )
 from unisono._src.keras_hooks._remote_variables import (
     ValueStorage, become_remote, get_storage,

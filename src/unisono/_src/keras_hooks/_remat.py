@@ -59,10 +59,22 @@ class BlockMode(str):
         return mode
 
 
+Observe = Callable[[Any, Callable[..., Any], Callable[..., Any]], Callable[..., Any]]
+"""Gets a layer in a scope, its call without rematerialization and its call with it; returns what is called."""
+
+
 class _Running(threading.local):
-    """How many blocks are being computed, one inside the other."""
+    """What is being computed.
+
+    Attributes:
+        blocks: how many blocks, one inside the other.
+        is_off: whether nothing is rematerialized.
+        observe: called before each layer that has a mode.
+    """
 
     blocks: int = 0
+    is_off: bool = False
+    observe: Observe | None = None
 
 
 _running = _Running()
@@ -71,7 +83,13 @@ _running = _Running()
 def install_remat(rematerialize: Rematerialize) -> None:
     """Installs the hook: ``rematerialize`` is called in the place of `jax.checkpoint`."""
     why = "layers that are computed again keep what they assign, and `training`"
-    hooks.wrap(backend.core, "remat", lambda original: lambda f: rematerialize(f), expects="(f)", why=why)
+    hooks.wrap(
+        backend.core,
+        "remat",
+        lambda original: lambda f: f if _running.is_off else rematerialize(f),
+        expects="(f)",
+        why=why,
+    )
     why = "a layer in unisono.remat has a policy, and its inner layers are a part of it"
     hooks.require(Operation, "_remat_mode", expects="instance attribute", why=why)
     hooks.require(keras_remat, "get_current_remat_mode", expects="source aa4d4af81dd8", why=why)
@@ -82,6 +100,14 @@ def install_remat(rematerialize: Rematerialize) -> None:
         expects="(self, fn, *args, **kwargs)",
         why=why,
     )
+    why = "strategy.explain counts what layers keep with and without rematerialization"
+    hooks.wrap(
+        keras.Layer,
+        "rematerialized_call",
+        _observe_layer,
+        expects="(self, layer_call, *args, **kwargs)",
+        why=why,
+    )
     why = "losses that are added in a layer that is computed again leave its trace"
     hooks.wrap(keras.Layer, "add_loss", _note_owner_of_loss, expects="(self, loss)", why=why)
     handle_layer_calls(CallHandler(name="remat", adapt=_join_block))
@@ -89,8 +115,8 @@ def install_remat(rematerialize: Rematerialize) -> None:
 
 def _rematerialize_block(original: Any, rematerialize: Rematerialize) -> Any:
     def rematerialized_call(self: Any, fn: Any, *args: Any, **kwargs: Any) -> Any:
-        if in_symbolic_scope():
-            return fn  # only shapes are computed
+        if in_symbolic_scope() or _running.is_off:
+            return fn  # only shapes are computed, or all is kept to be counted
         mode = get_block_mode(self)
         if mode is not None:
             return rematerialize(_count_block(fn), mode.policy) if _is_block(self, mode, _running.blocks > 0) else fn
@@ -99,6 +125,36 @@ def _rematerialize_block(original: Any, rematerialize: Rematerialize) -> Any:
         return original(self, fn, *args, **kwargs)
 
     return rematerialized_call
+
+
+def _observe_layer(original: Any) -> Any:
+    def rematerialized_call(self: Any, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
+        if _running.is_off:
+            return layer_call
+        call, observe = original(self, layer_call, *args, **kwargs), _running.observe
+        return call if observe is None or in_symbolic_scope() else observe(self, layer_call, call)
+
+    return rematerialized_call
+
+
+@contextlib.contextmanager
+def observe_rematerialized_layers(observe: Observe | None) -> Iterator[None]:
+    """In the block, ``observe`` is called before each layer that has a mode of rematerialization; None: nothing is."""
+    before, _running.observe = _running.observe, observe
+    try:
+        yield
+    finally:
+        _running.observe = before
+
+
+@contextlib.contextmanager
+def without_rematerialization() -> Iterator[None]:
+    """In the block, layers keep all that their gradient needs."""
+    before, _running.is_off = _running.is_off, True
+    try:
+        yield
+    finally:
+        _running.is_off = before
 
 
 def _as_symbolic(value: Any) -> Any:
@@ -155,26 +211,26 @@ def _is_block(operation: Any, mode: BlockMode, is_inside_block: bool) -> bool:
     return isinstance(operation, keras.Layer) and not is_inside_block and not is_whole_model
 
 
-def rematerialized_layers(model: Any) -> list[tuple[str, str]]:
-    """The layers of a model that are computed again for the gradient: the path of each, and the policy in words.
+def rematerialized_layers(model: Any) -> list[tuple[Any, str]]:
+    """The layers of a model that are computed again for the gradient: each of them, and the policy in words.
 
     A layer in a `keras.RematScope` has Keras's mode in the place of a policy. Layers of a block are not listed.
     """
-    found: list[tuple[str, str]] = []
+    found: list[tuple[Any, str]] = []
     _list_layers(model, False, found, set())
     return found
 
 
-def _list_layers(layer: Any, is_inside_block: bool, found: list[tuple[str, str]], seen: set[int]) -> None:
+def _list_layers(layer: Any, is_inside_block: bool, found: list[tuple[Any, str]], seen: set[int]) -> None:
     if id(layer) in seen:
         return
     seen.add(id(layer))
     mode = get_block_mode(layer)
     if mode is not None and _is_block(layer, mode, is_inside_block):
-        found.append((layer.path or layer.name, mode.policy_name))
+        found.append((layer, mode.policy_name))
         is_inside_block = True
     elif mode is None and layer._remat_mode and _applies(layer, layer._remat_mode):
-        found.append((layer.path or layer.name, f"keras: {layer._remat_mode.mode}"))
+        found.append((layer, f"keras: {layer._remat_mode.mode}"))
     for child in layer._layers:
         _list_layers(child, is_inside_block, found, seen)
 

@@ -1,4 +1,5 @@
-"""`strategy.explain(model)`: where every variable of a model is stored, why, and what a training step moves."""
+"""`strategy.explain(model)`: where every variable of a model is stored, why, what a training step moves, and what its
+rematerialized layers keep."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from jax.sharding import NamedSharding
 from unisono._src import keras_hooks
 from unisono._src.core import format_bytes
 from unisono._src.devices import Placement, ShardedPlacement
+from unisono._src.strategy._kept_activations import LayerCall, kept_activations
 
 NOT_BUILT = """strategy.explain: {name!r} has no variables yet. Build it first: start it with keras.Input(shape), call
 model.build(input_shape), or call it on a batch."""
@@ -46,6 +48,24 @@ class VariableRow:
 
 
 @dataclass(frozen=True)
+class RematerializedRow:
+    """A layer whose activations are computed again for the gradient.
+
+    Attributes:
+        path: its path.
+        policy: what is kept, in words.
+        kept: the bytes that are kept for the backward pass for each row of a batch, the inputs of the layer included;
+            None if the shapes of the model's inputs are not known.
+        kept_without: the same without rematerialization.
+    """
+
+    path: str
+    policy: str
+    kept: int | None
+    kept_without: int | None
+
+
+@dataclass(frozen=True)
 class StateReport:
     """Where the state of a model is.
 
@@ -53,12 +73,14 @@ class StateReport:
         rows: a row for each variable of the model, its metrics and its optimizer.
         gathered: the bytes that each device receives in a training step because weights are gathered.
         scattered: the bytes of gradients that each device sends to the devices that store the weights.
+        rematerialized: a row for each layer whose activations are computed again.
         lines: what is printed.
     """
 
     rows: tuple[VariableRow, ...]
     gathered: int
     scattered: int
+    rematerialized: tuple[RematerializedRow, ...]
     lines: tuple[str, ...]
 
     @property
@@ -101,8 +123,9 @@ def explain(strategy: Any, model: Any) -> StateReport:
         if not info.of_optimizer:
             received, sent = _traffic(variable, layout, placement, is_trained=id(variable) in trained)
             gathered, scattered = gathered + received, scattered + sent
-    lines = tuple(_lines(rows, placement, gathered, scattered, model))
-    return StateReport(tuple(rows), gathered, scattered, lines)
+    rematerialized, activations = _rematerialized(model, placement)
+    lines = (*_lines(rows, placement, gathered, scattered, model), *activations)
+    return StateReport(tuple(rows), gathered, scattered, rematerialized, lines)
 
 
 def _row(variable: Any, layout: NamedSharding, reason: str, is_like_weight: bool) -> VariableRow:
@@ -169,8 +192,37 @@ def _lines(rows: list[VariableRow], placement: Placement, gathered: int, scatter
             f"A training step: each device receives {format_bytes(gathered)} of weights and sends "
             f"{format_bytes(scattered)} of gradients to the devices that store them."
         )
-    for path, policy in keras_hooks.rematerialized_layers(model):
-        yield f"{path}: its activations are not kept for the gradient but computed again ({policy})."
+
+
+def _rematerialized(model: Any, placement: Placement) -> tuple[tuple[RematerializedRow, ...], list[str]]:
+    """The layers whose activations are computed again, and what is printed about them."""
+    layers = keras_hooks.rematerialized_layers(model)
+    calls = kept_activations(model, [layer for layer, _ in layers])
+    rows, lines = [], []
+    for layer, policy in layers:
+        own = None if calls is None else [call for call in calls if call.layer is layer]
+        kept, kept_without = (None, None) if own is None else _sums(own)
+        row = RematerializedRow(layer.path or layer.name, policy, kept, kept_without)
+        rows.append(row)
+        lines.append(f"{row.path}: activations are computed again ({policy}){_format_kept(kept, kept_without)}")
+    if calls:
+        kept, kept_without = _sums([call for call in calls if not call.is_inside])
+        holder = "device" if placement.devices_per_replica == 1 else "replica"
+        lines.append(
+            f"Rematerialization: for each row of its batch, each {holder} keeps {format_bytes(kept)} of activations of "
+            f"these layers for the backward pass instead of {format_bytes(kept_without)}."
+        )
+    return tuple(rows), lines
+
+
+def _sums(calls: list[LayerCall]) -> tuple[int, int]:
+    return sum(call.kept for call in calls), sum(call.kept_without for call in calls)
+
+
+def _format_kept(kept: int | None, kept_without: int | None) -> str:
+    if kept is None or kept_without is None:
+        return "; how many bytes this saves is counted for models with a keras.Input of known shape."
+    return f"; {format_bytes(kept)} per row are kept instead of {format_bytes(kept_without)}."
 
 
 def _format_layout(layout: tuple[Any, ...]) -> str:

@@ -186,7 +186,8 @@ class Strategy:
 
     def explain(self, model: Any, print_fn: Callable[[str], Any] = print) -> StateReport:
         """Prints where each variable of `model` and of its optimizer is stored and why, how many bytes each device
-        stores, and how many bytes a training step moves between devices. Returns the same as an object.
+        stores, how many bytes a training step moves between devices, and how many bytes of activations rematerialized
+        layers keep. Returns the same as an object.
 
         Args:
             model: a built model of this strategy. The optimizer's variables are listed if they exist: after
