@@ -8,6 +8,7 @@ from jax.sharding import PartitionSpec
 
 import unisono
 from unisono._src.devices import ShardByMap, ShardLargestDim, VariableInfo
+from unisono._src.strategy._sharded_strategies import devices_of_a_machine
 
 FOUR = [f"cpu:{index}" for index in range(4)]
 
@@ -151,3 +152,23 @@ def test_a_layout_map_of_keras_is_accepted_and_a_typing_error_in_it_is_found() -
         ValueError, match=r"'outptu/kernel' matches no variable. The closest paths are: .*output/kernel"
     ):
         wrong.explain(model)
+
+
+def test_the_devices_of_a_machine_are_a_group() -> None:
+    assert devices_of_a_machine(["a", "a", "b", "b", "c", "c"]) == 2
+    assert devices_of_a_machine(["a", "b"]) == 1
+    assert devices_of_a_machine(["a", "a", "a"]) == 3
+
+
+def test_machines_that_differ_or_whose_ranks_are_not_consecutive_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"found 4 on a, 2 on b\. Write a number that divides each of these"):
+        devices_of_a_machine(["a"] * 4 + ["b"] * 2)
+    with pytest.raises(ValueError, match=r"the ranks of a are not: by rank, the devices are on a, b, a, b\."):
+        devices_of_a_machine(["a", "b", "a", "b"])
+
+
+def test_in_one_process_all_devices_are_on_one_machine() -> None:
+    strategy = unisono.FullyShardedStrategy(FOUR, shard_group="machine", min_shard_size=0)
+    with strategy.scope():
+        kernel = keras.Variable(keras.ops.ones((8, 4)))
+    assert [shard.data.shape for shard in kernel.value.addressable_shards] == [(2, 4)] * 4

@@ -25,8 +25,9 @@ _AXIS = "replica"
 
 
 SPLIT_REPLICA = """On the mesh {mesh} a replica has devices of several processes, each of which has {each}. `fit`,
-`evaluate` and `predict` can do that, but values per replica (`run`, distributed datasets) need whole replicas in each
-process. Make the axes other than "batch" small enough to fit into a process."""
+`evaluate`, `predict`, and `run` with arrays that all processes have, can do that, but distributed datasets and values
+per replica (`experimental_local_results`, ...) need whole replicas in each process. Make the axes other than "batch"
+small enough to fit into a process."""
 
 
 @dataclass(frozen=True, eq=False)

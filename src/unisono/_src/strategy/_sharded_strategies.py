@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import platform
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -34,6 +34,13 @@ UNKNOWN_WHAT = """FullyShardedStrategy: shard={found!r}. Write "all", for weight
 
 UNKNOWN_GROUP = """FullyShardedStrategy: shard_group={found!r}. Write "machine", to shard within each machine and
 replicate between machines, or a number of devices that divides {devices}, or None, to shard over all devices."""
+
+UNEQUAL_MACHINES = """FullyShardedStrategy: shard_group="machine" needs the same number of devices on each machine, and
+found {found}. Write a number that divides each of these, or None, to shard over all devices."""
+
+SCATTERED_MACHINE = """FullyShardedStrategy: shard_group="machine" needs workers with consecutive ranks on each machine,
+and the ranks of {machine} are not: by rank, the devices are on {found}. Number the workers machine by machine (SLURM:
+--distribution=block)."""
 
 WRONG_MESH = """ModelParallelStrategy: the mesh {mesh} needs {wanted} devices, and there are {found}.
 Its sizes have to multiply to the number of devices: {example}."""
@@ -159,13 +166,24 @@ def _group_size(devices: list[jax.Device], shard_group: str | int | None) -> int
     if shard_group is None:
         return len(devices)
     if shard_group == "machine":
-        machines = all_gather_json(platform.node()) if processes().count > 1 else ["this"]
-        sizes = Counter(machines[device.process_index if len(machines) > 1 else 0] for device in devices).values()
-        if len(set(sizes)) == 1:
-            return next(iter(sizes))
-    elif type(shard_group) is int and shard_group > 0 and len(devices) % shard_group == 0:
+        names = all_gather_json(platform.node()) if processes().count > 1 else [platform.node()]
+        return devices_of_a_machine([names[device.process_index if len(names) > 1 else 0] for device in devices])
+    if type(shard_group) is int and shard_group > 0 and len(devices) % shard_group == 0:
         return shard_group
     raise ValueError(UNKNOWN_GROUP.format(found=shard_group, devices=len(devices)))
+
+
+def devices_of_a_machine(machines: Sequence[str]) -> int:
+    """How many devices each machine has; ``machines`` has the name of the machine of each device, in their order."""
+    runs = [(name, len(list(found))) for name, found in itertools.groupby(machines)]
+    names = [name for name, _ in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(SCATTERED_MACHINE.format(machine=name, found=", ".join(machines)))
+    if len({size for _, size in runs}) > 1:
+        found = ", ".join(f"{size} on {name}" for name, size in runs)
+        raise ValueError(UNEQUAL_MACHINES.format(found=found))
+    return runs[0][1]
 
 
 def _patterns(layout_map: Any) -> dict[str, tuple[str | None, ...]] | None:
