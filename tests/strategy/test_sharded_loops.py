@@ -34,6 +34,8 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "accumulated": lambda: keras.optimizers.Adam(0.01, gradient_accumulation_steps=2),
     "clipped": lambda: keras.optimizers.Adam(0.01, global_clipnorm=0.1),
     "adafactor": lambda: keras.optimizers.Adafactor(0.01),
+    "lamb": lambda: keras.optimizers.Lamb(0.01),
+    "muon": lambda: keras.optimizers.Muon(0.01, weight_decay=0.01),
 }
 
 
