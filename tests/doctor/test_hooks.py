@@ -23,6 +23,10 @@ def test_all_hooks_are_listed_with_their_reason(doctor) -> None:
         assert all(hook[key] for key in KEYS - {"expects"}), hook
         assert (source / hook["file"]).is_file()
     assert {"jax", "keras"} <= {hook["owner"].partition(".")[0] for hook in hooks}
+    # Those of jobs, which a process gets when it joins others.
+    listed = {(hook["owner"], hook["name"]): hook for hook in hooks}
+    assert listed["sys", "exit"]["written_for"].startswith("Python 3.11")
+    assert ("jaxlib._jax", "make_gloo_tcp_collectives") in listed
 
 
 def test_people_read_hooks_by_file_and_reason(capsys) -> None:

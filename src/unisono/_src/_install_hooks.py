@@ -1,6 +1,7 @@
 """Puts the hooks of Keras and JAX that Unisono always needs in place. Those for TensorFlow's names: `unisono.tf`."""
 
 from unisono._src import jax_hooks, keras_hooks
+from unisono._src.processes import end_at_once_on_exit
 from unisono._src.tracing.functions import cond, rematerialize
 from unisono._src.tracing.tape import record_variable_read
 from unisono._src.training import MODEL_METHODS, explain_training_errors
@@ -41,3 +42,9 @@ def install_hooks() -> None:
     keras_hooks.run_inside(keras_hooks.ROUTED, explain_training_errors)
     keras_hooks.install_chief_only_writes()
     keras_hooks.install_weights_folders(WEIGHTS_FOLDERS)
+
+
+def install_hooks_of_jobs() -> None:
+    """The rest, which a process gets when it joins others in a job; called here to list them and to check them."""
+    end_at_once_on_exit()
+    jax_hooks.bind_gloo_to("127.0.0.1")

@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Checks everything that training needs. Exit code: 1 if training would fail, 0 otherwise.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (see docs/doctor.md)")
-    parser.add_argument("--hooks", action="store_true", help="list what Unisono replaces in Keras and JAX, and why")
+    parser.add_argument(
+        "--hooks", action="store_true", help="list what Unisono replaces in Keras, JAX and Python, and why"
+    )
     options = parser.parse_args(arguments)
     plain = options.json or importlib.util.find_spec("rich") is None  # where rich is missing, a finding says so
     return _report_hooks(plain) if options.hooks else _report_findings(plain)

@@ -153,8 +153,9 @@ def _training() -> dict[str, Any]:
 
 
 def _hooks() -> dict[str, Any]:
-    """Imports the tf namespace, too: its hooks are installed then."""
+    """Installs those of the tf namespace and of jobs of several processes, too."""
     importlib.import_module("unisono.tf")
+    importlib.import_module("unisono._src._install_hooks").install_hooks_of_jobs()
     registry = importlib.import_module("unisono._src.hooks")
     return {"hooks": [dataclasses.asdict(hook) for hook in registry.registered_hooks()]}
 

@@ -1,4 +1,4 @@
-"""Replaces and adds attributes of Keras and JAX, after checking that each original is the one the hook was written for.
+"""Replaces and adds attributes of Keras, JAX and Python, after checking that each original is the one expected.
 
 A hook that lands on a renamed or rewritten original does nothing, or something else, without a word: gradients N times
 too large, for example. So every hook says which original it expects, and refuses any other.
@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ WRITTEN_FOR: Final[dict[str, tuple[str, ...]]] = {
     "keras": ("3.15.1",),
     "jax": ("0.10.2", "0.11.2", "0.12.0.1"),
     "jaxlib": ("0.10.2", "0.11.2", "0.12.0.1"),
+    "sys": ("3.11", "3.12", "3.13"),
 }
 """The versions whose originals were read when the hooks were written."""
 
@@ -38,7 +40,7 @@ Install {library} {written_for}, or look for another package that replaces {name
 
 
 class HookMismatchError(ImportError):
-    """An attribute of Keras or JAX is not the one that a hook was written for."""
+    """An attribute of Keras, JAX or Python is not the one that a hook was written for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,12 +243,14 @@ def _static(owner: Any, name: str) -> Any:
 
 
 def _installed_version(library: str) -> str:
+    if library == "sys":
+        return platform.python_version()
     version = getattr(sys.modules.get(library), "__version__", None)
     return str(version or metadata.version(library))
 
 
 def _title(library: str) -> str:
-    return {"keras": "Keras", "jax": "JAX"}.get(library, library)
+    return {"keras": "Keras", "jax": "JAX", "sys": "Python"}.get(library, library)
 
 
 def _calling_file() -> str:

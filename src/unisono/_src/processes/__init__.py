@@ -12,4 +12,4 @@ from unisono._src.processes._processes import (
 )
 from unisono._src.processes._progress import report_progress, run_dir_of_worker
 from unisono._src.processes._rendezvous import bind_address
-from unisono._src.processes._script_exit import note_exit
+from unisono._src.processes._script_exit import end_at_once_on_exit, note_exit

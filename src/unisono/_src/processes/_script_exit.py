@@ -12,8 +12,9 @@ import atexit
 import os
 import sys
 import threading
-from typing import Final, NoReturn
+from typing import Any, Final
 
+from unisono._src import hooks
 from unisono._src.processes._progress import count_reports, report_failure
 from unisono_launch.worker import PREEMPTED, ExitCode
 
@@ -25,17 +26,25 @@ _noted: tuple[int, int] | None = None  # the code, and how many reports of progr
 
 def end_at_once_on_exit() -> None:
     """From now on a `sys.exit` that means an error ends this process without waiting for its peers."""
-    exit_of_python = sys.exit
-
-    def exit_and_note(status: object = None, /) -> NoReturn:
-        note_exit(status)
-        exit_of_python(status)  # type: ignore[arg-type]  # whatever the script gives
-
-    sys.exit = exit_and_note
+    hooks.wrap(
+        sys,
+        "exit",
+        _note_code,
+        expects=("type builtin_function_or_method", "type function"),  # a script may have replaced it, too
+        why="in a job of several processes, sys.exit(3) in one of them ends it without waiting for the others",
+    )
     atexit.register(_end)  # before JAX's handler, which was registered earlier
 
 
-def note_exit(status: object) -> None:
+def _note_code(original: Any) -> Any:
+    def exit_and_note(*status: object) -> Any:
+        note_exit(*status)
+        return original(*status)
+
+    return exit_and_note
+
+
+def note_exit(status: object = None) -> None:
     """The main thread has raised SystemExit with this code. It may still be caught."""
     global _noted
     if threading.current_thread() is threading.main_thread():
