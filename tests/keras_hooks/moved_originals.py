@@ -1,7 +1,7 @@
 """For each hook, in a process of its own: what becomes of it when its original was renamed or rewritten.
 
-Prints a line for each hook that installs nevertheless, or that fails in any other way than by naming itself. All take
-half a minute; with --sample, every eighth one is tried.
+Prints a line for each hook that installs nevertheless, or that fails in any other way than by naming itself. With
+--sample, every 16th one is tried.
 """
 
 from __future__ import annotations
@@ -14,74 +14,99 @@ import sys
 import traceback
 from collections.abc import Callable
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .uninstalled import import_without_hooks
 
-Move = Callable[[Any, str], None]
+
+class Hook(NamedTuple):
+    """What is known of a hook before it is installed."""
+
+    owner: str
+    name: str
+    kind: str
+    expects: tuple[str, ...]
+
+
+# Without these JAX itself does not work, and the first hook that tries it is named.
+_USED_BY_JAX = frozenset({("jax._src.core.ShapedArray", "__new__")})
+
+Move = Callable[[Any, Hook], None]
 
 
 def main(step: int) -> None:
     """Tries every ``step``-th hook; ends with the number of tries."""
     install_all = import_without_hooks()
     tried = 0
-    for owner, name, kind, expects in _list_hooks(install_all)[::step]:
-        for move in _moves(kind, expects):
+    for hook in _list_hooks(install_all)[::step]:
+        for move in _moves(hook):
             tried += 1
-            complaint = _try(install_all, owner, name, move)
+            complaint = _try(install_all, hook, move)
             if complaint:
-                print(f"{owner}.{name} ({move.__name__}): {complaint}")
+                print(f"{hook.owner}.{hook.name} ({move.__name__}): {complaint}")
     print(f"tried {tried}")
 
 
-def _moves(kind: str, expects: str) -> list[Move]:
-    if kind == "add":
+def _moves(hook: Hook) -> list[Move]:
+    if hook.kind == "add":
         return [_add]
-    if expects == "instance attribute":
+    expected = hook.expects[0]
+    if expected.startswith("primitive"):
+        return [_rename_primitive]
+    if expected == "instance attribute":
         return [_rename_in_methods]
-    return [_remove] if expects.startswith(("type", "calls")) else [_remove, _rewrite]
+    return [_remove] if expected.startswith(("type", "calls")) else [_remove, _rewrite]
 
 
-def _remove(owner: Any, name: str) -> None:
+def _remove(owner: Any, hook: Hook) -> None:
     holder = owner
     if isinstance(owner, type):
-        holder = next(kind for kind in owner.__mro__ if name in vars(kind))
-    delattr(holder, name)
+        holder = next(kind for kind in owner.__mro__ if hook.name in vars(kind))
+    delattr(holder, hook.name)
 
 
-def _rewrite(owner: Any, name: str) -> None:
-    original = inspect.getattr_static(owner, name)
+def _rewrite(owner: Any, hook: Hook) -> None:
+    original = inspect.getattr_static(owner, hook.name)
 
     def rewritten(*moved: Any) -> Any:
-        raise NotImplementedError(name)
+        raise NotImplementedError(hook.name)
 
-    setattr(owner, name, property(rewritten) if isinstance(original, property) else rewritten)
-
-
-def _add(owner: Any, name: str) -> None:
-    setattr(owner, name, "there already")
+    setattr(owner, hook.name, property(rewritten) if isinstance(original, property) else rewritten)
 
 
-def _rename_in_methods(owner: Any, name: str) -> None:
+def _add(owner: Any, hook: Hook) -> None:
+    setattr(owner, hook.name, "there already")
+
+
+def _rename_primitive(owner: Any, hook: Hook) -> None:
+    from jax.interpreters import mlir
+
+    for table in (mlir._lowerings, *mlir._platform_specific_lowerings.values()):
+        for primitive in table:
+            if f"primitive {primitive.name}" in hook.expects:
+                primitive.name = "moved"
+
+
+def _rename_in_methods(owner: Any, hook: Hook) -> None:
     for kind in owner.__mro__:
         for function in vars(kind).values():
             if inspect.isfunction(function):
                 plain = inspect.unwrap(function)
-                plain.__code__ = _renamed(plain.__code__, name)
+                plain.__code__ = _renamed(plain.__code__, hook.name)
 
 
 def _renamed(code: CodeType, name: str) -> CodeType:
     return code.replace(co_names=tuple("moved" if each == name else each for each in code.co_names))
 
 
-def _list_hooks(install_all: Callable[[], None]) -> list[tuple[str, str, str, str]]:
-    """(owner, name, kind, first expectation) of all hooks, without those that come twice."""
+def _list_hooks(install_all: Callable[[], None]) -> list[Hook]:
+    """All hooks, without those that come twice."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         from unisono._src import hooks
 
         install_all()
-        found = {(each.owner, each.name, each.kind, *each.expects[:1]): None for each in hooks.registered_hooks()}
+        found = {(each.owner, each.name, each.kind, *each.expects): None for each in hooks.registered_hooks()}
         with os.fdopen(writer, "w") as file:
             file.writelines("\t".join(each) + "\n" for each in found)
         os._exit(0)
@@ -89,23 +114,22 @@ def _list_hooks(install_all: Callable[[], None]) -> list[tuple[str, str, str, st
     with os.fdopen(reader) as file:
         rows = [line.rstrip("\n").split("\t") for line in file]
     os.wait()
-    return [(row[0], row[1], row[2], row[3] if len(row) > 3 else "") for row in rows]
+    return [Hook(row[0], row[1], row[2], tuple(row[3:])) for row in rows]
 
 
-def _try(install_all: Callable[[], None], owner: str, name: str, move: Move) -> str:
+def _try(install_all: Callable[[], None], hook: Hook, move: Move) -> str:
     reader, writer = os.pipe()
     if os.fork() == 0:
         from unisono._src import hooks
 
-        move(_resolve(owner), name)
+        owner = _resolve(hook.owner)
+        holder = _holder(owner, hook.name)
+        move(owner, hook)
         try:
             install_all()
             complaint = "was installed"
         except hooks.HookMismatchError as error:
-            # Classes may have it from one base: then the first of them is named. And another hook may have used it
-            # first, to see whether it works: then that one is named, with the error that it got.
-            is_named = re.search(rf"\b{name}\b|found: +\w+Error: ", str(error))
-            complaint = "" if is_named and "written for" in str(error) else str(error)
+            complaint = "" if _is_named(owner, holder, hook, str(error)) and "written for" in str(error) else str(error)
         except BaseException:
             complaint = traceback.format_exc()
         os.write(writer, complaint.encode()[-60000:])
@@ -115,6 +139,25 @@ def _try(install_all: Callable[[], None], owner: str, name: str, move: Move) -> 
         complaint = file.read().decode()
     os.wait()
     return complaint
+
+
+def _is_named(owner: Any, holder: Any, hook: Hook, error: str) -> bool:
+    """Whether the error names the hook, or another one that needs the same attribute."""
+    found = re.match(r"The hook on (\S+)\.(\S+) \(", error)
+    assert found is not None, error
+    if found[2] == hook.name:
+        # Several classes have it from one base: the first of them that has a hook is named.
+        named = _resolve(found[1])
+        return named is owner or (isinstance(named, type) and (issubclass(named, holder) or issubclass(owner, named)))
+    # Another hook has used it, to see whether it works, and says which attribute it did not find.
+    attribute = ".*" if (hook.owner, hook.name) in _USED_BY_JAX else rf".*\b{re.escape(hook.name)}\b"
+    return re.search(rf"found: +\w+Error: {attribute}", error) is not None
+
+
+def _holder(owner: Any, name: str) -> Any:
+    """The class that ``owner`` has the attribute from; ``owner`` itself for modules and instance attributes."""
+    kinds = owner.__mro__ if isinstance(owner, type) else ()
+    return next((kind for kind in kinds if name in vars(kind)), owner)
 
 
 def _resolve(path: str) -> Any:
@@ -134,4 +177,4 @@ def _resolve(path: str) -> Any:
 
 
 if __name__ == "__main__":
-    main(step=8 if "--sample" in sys.argv else 1)
+    main(step=16 if "--sample" in sys.argv else 1)

@@ -44,6 +44,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setitem(_registry.WRITTEN_FOR, "library", ("1.0",))
     monkeypatch.setattr(_registry, "_registered", [])
     monkeypatch.setattr(_registry, "_stock", {})
+    monkeypatch.setattr(_registry, "_unchecked_primitives", [])
     return Thing
 
 
@@ -106,6 +107,24 @@ def test_what_is_there_already_is_not_added(library: Any) -> None:
 def test_what_does_not_work_is_refused(library: Any) -> None:
     with pytest.raises(hooks.HookMismatchError, match="the reason"):
         hooks.require(library, "go", expects=_GO, why="the reason", works=lambda: False)
+
+
+def test_a_primitive_may_have_one_of_several_names(library: Any) -> None:
+    assert hooks.require_primitives("sum", ("call", "jit"), why="test") == {"sum", "call", "jit"}
+    hooks.check_primitives({"sum", "jit", "sine"})
+    assert [each.expects for each in hooks.registered_hooks()] == [
+        ("primitive sum",),
+        ("primitive call", "primitive jit"),
+    ]
+
+
+def test_a_missing_primitive_is_refused_with_the_file_that_looks_for_it(library: Any) -> None:
+    hooks.require_primitives("sum", ("call", "jit"), why="sums are merged")
+    expected = (
+        r"(?s)Primitive\.call \(.*test_registry\.py\).* JAX .*written for.*primitive call or primitive jit.*sums are"
+    )
+    with pytest.raises(hooks.HookMismatchError, match=expected):
+        hooks.check_primitives({"sum"})
 
 
 def test_without_source_files_the_version_decides(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:

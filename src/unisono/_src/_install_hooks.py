@@ -13,6 +13,7 @@ def install_hooks() -> None:
     jax_hooks.check_traces()
     jax_hooks.check_pull_backs()
     jax_hooks.check_tracers()
+    jax_hooks.check_primitives()
     keras_hooks.check_attributes()
     keras_hooks.check_variable_attributes()
     keras_hooks.check_callbacks()

@@ -12,7 +12,7 @@ import inspect
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from types import ModuleType
@@ -51,8 +51,8 @@ class RegisteredHook:
         owner: the class or module, with its full path.
         name: its attribute.
         kind: "patch" for a replaced attribute, "add" for a new one, "require" for one that is used as it is.
-        expects: descriptions of the original, one of which must fit: a signature, "source HASH", "type NAME", or
-            "instance attribute" for one that the methods of a class set.
+        expects: descriptions of the original, one of which must fit: a signature, "source HASH", "type NAME",
+            "calls NAME", "instance attribute" for one that the methods of a class set, or "primitive NAME".
         written_for: the library and its versions, "Keras 3.15.1".
         why: what the hook is for.
         file: where it is, "unisono/_src/keras_hooks/_losses.py".
@@ -69,12 +69,16 @@ class RegisteredHook:
 
 _registered: list[RegisteredHook] = []
 
+# What require_primitives was given, until check_primitives.
+_unchecked_primitives: list[RegisteredHook] = []
+
 # What was there before the first hook, by owner and name: later hooks on the same attribute are checked against it too.
 _stock: dict[tuple[int, str], tuple[Any, Any]] = {}
 
 _mismatches: list[str] | None = None
 
 _MISSING: Final = object()
+_PRIMITIVE: Final = "jax.extend.core.Primitive"
 
 
 def registered_hooks() -> list[RegisteredHook]:
@@ -161,6 +165,46 @@ def require(
             _refuse(hook, why, found)
 
 
+def require_primitives(*names: str | tuple[str, ...], why: str) -> frozenset[str]:
+    """Called at the top of a module that looks for primitives of JAX in traced programs by their names.
+
+    :func:`check_primitives` refuses those that the installed JAX does not have. Of a primitive that was renamed, the
+    module would find no equation, and change nothing without a word.
+
+    Args:
+        names: one for each primitive; a tuple for one that has other names in other versions of JAX.
+        why: what the module does with their equations, in one sentence.
+
+    Returns:
+        All names, to compare with.
+    """
+    file = _calling_file()
+    several = [(each,) if isinstance(each, str) else each for each in names]
+    _unchecked_primitives.extend(
+        RegisteredHook(
+            owner=_PRIMITIVE,
+            name=each[0],
+            kind="require",
+            expects=tuple(f"primitive {name}" for name in each),
+            written_for=_written_for("jax"),
+            why=why,
+            file=file,
+        )
+        for each in several
+    )
+    return frozenset(name for each in several for name in each)
+
+
+def check_primitives(installed: Collection[str]) -> None:
+    """Checks what :func:`require_primitives` was given; ``installed`` are the names of all primitives of JAX."""
+    for hook in _unchecked_primitives:
+        if not any(each.removeprefix("primitive ") in installed for each in hook.expects):
+            _refuse(hook, " or ".join(hook.expects), "no primitive of this name")
+        else:
+            _registered.append(hook)
+    _unchecked_primitives.clear()
+
+
 @contextlib.contextmanager
 def collect_mismatches() -> Iterator[list[str]]:
     """Inside, hooks that do not fit are listed, not refused: to see at once what a new Keras or JAX changed."""
@@ -180,10 +224,14 @@ def _describe(owner: Any, name: str, kind: Any, expects: str | Sequence[str], wh
         name=name,
         kind=kind,
         expects=(expects,) if isinstance(expects, str) else tuple(expects),
-        written_for=f"{_title(library)} {', '.join(WRITTEN_FOR.get(library, ('?',)))}",
+        written_for=_written_for(library),
         why=why,
         file=_calling_file(),
     )
+
+
+def _written_for(library: str) -> str:
+    return f"{_title(library)} {', '.join(WRITTEN_FOR.get(library, ('?',)))}"
 
 
 def _path_of(owner: Any) -> str:

@@ -10,10 +10,11 @@ from unisono._src.jax_hooks._kernel_gradients import untranspose_matmuls
 from unisono._src.jax_hooks._combined_row_sums import combine_row_sums
 from unisono._src.jax_hooks._combined_all_reduces import combine_all_reduces
 from unisono._src.jax_hooks._operators import OPERATORS, install_list_operands
+from unisono._src.jax_hooks._primitives import check_primitives
 from unisono._src.jax_hooks._reused_logits import reuse_logits
 from unisono._src.jax_hooks._partitioning import make_partitionable
-from unisono._src.jax_hooks._matmul_flops import count_matmul_flops
-from unisono._src.jax_hooks._recomputation import calls_host, keep_recomputation, primitive_names
+from unisono._src.jax_hooks._matmul_flops import count_matmul_flops, has_convolutions
+from unisono._src.jax_hooks._recomputation import calls_host, keep_recomputation
 from unisono._src.jax_hooks._split_programs import (
     OwnersPart, SplitProgram, mark_gradients, merge_owners, marking_gradients, split_updates,
 )

@@ -8,13 +8,16 @@ is so is seen in the traced program, whose operations are reordered for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jax
 from jax.core import eval_jaxpr
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
+from unisono._src import hooks
 from unisono._src.replicas.values import apply_packed
+
+_SUMS: Final = hooks.require_primitives("psum", why="sums over the replicas are merged")
 
 
 def combine_all_reduces(function: Callable[..., Any], axis: str) -> Callable[..., Any]:
@@ -67,7 +70,7 @@ def _stages(jaxpr: Jaxpr, is_sum: Callable[[JaxprEqn], bool]) -> list[_SumStage]
 
 def _is_sum(equation: JaxprEqn, axis: str) -> bool:
     return (
-        equation.primitive.name == "psum"
+        equation.primitive.name in _SUMS
         and equation.params["axes"] == (axis,)
         and equation.params["axis_index_groups"] is None
     )

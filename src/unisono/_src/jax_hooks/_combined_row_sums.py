@@ -9,15 +9,22 @@ are packed into one array, and the sum over that dim is the only all-reduce. The
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from jax.sharding import NamedSharding
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._combined_all_reduces import evaluate_in_stages
 from unisono._src.jax_hooks._equations import evaluate_equation
 from unisono._src.replicas.values import apply_packed
+
+_WHY: Final = "sums over the rows of a batch are merged"
+_CALLS: Final = hooks.require_primitives(("jit", "pjit"), why=_WHY)
+_CONSTRAINTS: Final = hooks.require_primitives("sharding_constraint", why=_WHY)
+_SUMS: Final = hooks.require_primitives("reduce_sum", why=_WHY)
+_PRODUCTS: Final = hooks.require_primitives("dot_general", why=_WHY)
 
 
 def combine_row_sums(program: ClosedJaxpr, sharded_rows: NamedSharding, num_replicas: int) -> ClosedJaxpr:
@@ -30,7 +37,7 @@ def combine_row_sums(program: ClosedJaxpr, sharded_rows: NamedSharding, num_repl
     counts = {
         equation.outvars[0].aval.shape[0]
         for equation in changed.jaxpr.eqns
-        if equation.primitive.name == "sharding_constraint" and equation.params["sharding"] == sharded_rows
+        if equation.primitive.name in _CONSTRAINTS and equation.params["sharding"] == sharded_rows
     }
     divisible = frozenset(count for count in counts if count % num_replicas == 0)
     if not any(_sums_rows(equation, divisible) for equation in changed.jaxpr.eqns):
@@ -64,7 +71,7 @@ def _inline_calls(program: ClosedJaxpr) -> ClosedJaxpr:
 
         for equation in jaxpr.eqns:
             operands = [read(atom) for atom in equation.invars]
-            if equation.primitive.name in ("jit", "pjit"):
+            if equation.primitive.name in _CALLS:
                 called = equation.params["jaxpr"]
                 results = run(called.jaxpr, [*called.consts, *operands])
             else:
@@ -94,9 +101,9 @@ def _trace(function: Callable[..., list[Any]], program: ClosedJaxpr) -> ClosedJa
 def _sums_rows(equation: JaxprEqn, counts: frozenset[int]) -> bool:
     if not all(_begins_with(atom, counts) for atom in equation.invars) or 0 in equation.outvars[0].aval.shape:  # type: ignore[attr-defined]
         return False
-    if equation.primitive.name == "reduce_sum":
+    if equation.primitive.name in _SUMS:
         return 0 in equation.params["axes"]
-    if equation.primitive.name == "dot_general":
+    if equation.primitive.name in _PRODUCTS:
         contracted, batch = equation.params["dimension_numbers"]
         return (0, 0) in zip(*contracted, strict=True) and not any(batch) and not equation.params["out_sharding"]
     return False
@@ -110,7 +117,7 @@ def _begins_with(atom: Any, counts: frozenset[int]) -> bool:
 def _sum_of_each_replica(equation: JaxprEqn, operands: list[Any], num_replicas: int) -> Any:
     """What the rows of each replica contribute, with a dim for the replicas at the beginning."""
     split = [array.reshape(num_replicas, array.shape[0] // num_replicas, *array.shape[1:]) for array in operands]
-    if equation.primitive.name == "reduce_sum":
+    if equation.primitive.name in _SUMS:
         return jax.lax.reduce_sum(split[0], axes=[dim + 1 for dim in equation.params["axes"]])
     contracted, _ = equation.params["dimension_numbers"]
     left, right = ([dim + 1 for dim in dims] for dims in contracted)

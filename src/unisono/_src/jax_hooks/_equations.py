@@ -10,32 +10,30 @@ parameters, and `Jaxpr` and `JaxprEqn` have `replace`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+
+from unisono._src import hooks
 
 Change = Callable[[Jaxpr], list[JaxprEqn]]
 """Gets a jaxpr and returns its equations, with others in the place of some."""
 
 # Programs within a program. The jaxprs of other primitives are not: a reduction's is applied to scalars, and that of a
 # shard_map is the program of one device.
-_CALLS: Final = frozenset(
-    {
-        "checkpoint",
-        "closed_call",
-        "cond",
-        "core_call",
-        "custom_jvp_call",
-        "custom_linear_solve",
-        "custom_vjp_call",
-        "jit",
-        "pjit",
-        "remat2",
-        "scan",
-        "while",
-    }
+_CALLS: Final = hooks.require_primitives(
+    ("closed_call", "eval_jaxpr"),  # the second one since JAX 0.11.1
+    "cond",
+    "custom_jvp_call",
+    "custom_linear_solve",
+    "custom_vjp_call",
+    ("jit", "pjit"),
+    ("remat2", "checkpoint"),
+    "scan",
+    "while",
+    why="operations are changed in the functions and loops that a program calls, too",
 )
 
 
@@ -89,6 +87,14 @@ def inner_jaxprs(equation: JaxprEqn) -> list[Any]:
     leaves = jax.tree.leaves(list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "jaxpr"))
     candidates = [getattr(leaf, "jaxpr", leaf) for leaf in leaves]
     return [candidate for candidate in candidates if hasattr(candidate, "eqns")]
+
+
+def primitive_names(jaxpr: Any) -> Iterator[str]:
+    """The names of all operations of a program, those of inner functions included."""
+    for equation in jaxpr.eqns:
+        yield equation.primitive.name
+        for inner in inner_jaxprs(equation):
+            yield from primitive_names(inner)
 
 
 def evaluate_equation(jaxpr: Jaxpr, equation: JaxprEqn, operands: list[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from unisono._src import hooks
 from unisono._src.jax_hooks._equations import evaluate_equation
 from unisono._src.jax_hooks._placeholders import is_placeholder
 
+_INDICES: Final = hooks.require_primitives("axis_index", why="a value is computed as the first replica computes it")
 _UNKNOWN: Final = object()
 _MAX_COMPARED: Final = 1000  # operations
 
@@ -125,7 +126,7 @@ def _compute(equation: Any, arguments: list[Any], read_placeholder: Callable[[in
     primitive, params = equation.primitive, equation.params
     if is_placeholder(primitive) and read_placeholder is not None:
         return [read_placeholder(params["key"])]
-    if primitive.name == "axis_index":
+    if primitive.name in _INDICES:
         return [jax.numpy.zeros((), equation.outvars[0].aval.dtype)]
     try:
         with equation.ctx.manager:

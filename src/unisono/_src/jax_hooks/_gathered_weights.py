@@ -19,6 +19,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, Va
 from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._equations import evaluate_equation
 from unisono._src.jax_hooks._recording_trace import RecordingTrace, trace_below_tapes
 from unisono._src.jax_hooks._traces import current_trace, use_trace
@@ -27,22 +28,20 @@ _gather: Final = Primitive("unisono_gather_weight")
 _scatter: Final = Primitive("unisono_scatter_gradient")
 
 # What is done again rather than kept, if all of its operands are weights. Each costs a pass over the weight at most.
-_CHEAP: Final = frozenset(
-    {
-        "broadcast_in_dim",
-        "convert_element_type",
-        "copy",
-        "div",
-        "expand_dims",
-        "mul",
-        "neg",
-        "reduce_precision",
-        "reshape",
-        "slice",
-        "squeeze",
-        "stop_gradient",
-        "transpose",
-    }
+_CHEAP: Final = hooks.require_primitives(
+    "broadcast_in_dim",
+    "convert_element_type",
+    "copy",
+    "div",
+    "mul",
+    "neg",
+    "reduce_precision",
+    "reshape",
+    "slice",
+    "squeeze",
+    "stop_gradient",
+    "transpose",
+    why="what is derived cheaply from a gathered weight is derived again",
 )
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from jax.extend.core import JaxprEqn
 
-from unisono._src.jax_hooks._equations import inner_jaxprs
+from unisono._src import hooks
+from unisono._src.jax_hooks._equations import inner_jaxprs, primitive_names
+
+_WHY: Final = "the operations of a program are counted"
+_PRODUCTS: Final = hooks.require_primitives("dot_general", why=_WHY)
+_CONVOLUTIONS: Final = hooks.require_primitives("conv_general_dilated", why=_WHY)
+_SCANS: Final = hooks.require_primitives("scan", why=_WHY)
 
 
 def count_matmul_flops(jaxpr: Any) -> float:
@@ -15,14 +21,19 @@ def count_matmul_flops(jaxpr: Any) -> float:
     total = 0.0
     for equation in jaxpr.eqns:
         name = equation.primitive.name
-        if name == "dot_general":
+        if name in _PRODUCTS:
             total += _product(equation)
-        elif name == "conv_general_dilated":
+        elif name in _CONVOLUTIONS:
             total += _convolution(equation)
         else:
-            repeated = equation.params["length"] if name == "scan" else 1
+            repeated = equation.params["length"] if name in _SCANS else 1
             total += repeated * sum(count_matmul_flops(inner) for inner in inner_jaxprs(equation))
     return total
+
+
+def has_convolutions(jaxpr: Any) -> bool:
+    """Whether there is a convolution among the operations of a program."""
+    return not _CONVOLUTIONS.isdisjoint(primitive_names(jaxpr))
 
 
 def _product(equation: JaxprEqn) -> float:

@@ -25,9 +25,15 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._equations import change_equations, replace_by
 
-_POOLING_DERIVATIVES: Final = ("select_and_gather_add", "select_and_scatter_add")
+_WHY: Final = "XLA partitions some operations wrongly over the rows of a batch, which are replaced"
+_POOLING_DERIVATIVES: Final = hooks.require_primitives("select_and_gather_add", "select_and_scatter_add", why=_WHY)
+_CONVOLUTIONS: Final = hooks.require_primitives("conv_general_dilated", why=_WHY)
+_SCATTERS: Final = hooks.require_primitives(
+    *("scatter", "scatter-add", "scatter-max", "scatter-min", "scatter-mul", "scatter-sub"), why=_WHY
+)
 
 
 def make_partitionable(program: ClosedJaxpr, mesh: Mesh, num_replicas: int) -> ClosedJaxpr:
@@ -45,7 +51,7 @@ def make_partitionable(program: ClosedJaxpr, mesh: Mesh, num_replicas: int) -> C
 
 def _change(equation: JaxprEqn, mesh: Mesh) -> JaxprEqn:
     name = equation.primitive.name
-    if name.startswith("scatter") and jnp.issubdtype(_aval(equation.invars[1]).dtype, jnp.unsignedinteger):
+    if name in _SCATTERS and jnp.issubdtype(_aval(equation.invars[1]).dtype, jnp.unsignedinteger):
         return replace_by(equation, _scatter_by_signed_indices(equation))
     if name in _POOLING_DERIVATIVES:
         return replace_by(equation, _replicate_pooled_dims(equation, mesh))
@@ -54,9 +60,9 @@ def _change(equation: JaxprEqn, mesh: Mesh) -> JaxprEqn:
 
 def _change_in_divided_layers(equation: JaxprEqn, mesh: Mesh, num_replicas: int) -> JaxprEqn:
     name = equation.primitive.name
-    if name.startswith("scatter") and any(size % num_replicas for size in _aval(equation.invars[1]).shape[:-1]):
+    if name in _SCATTERS and any(size % num_replicas for size in _aval(equation.invars[1]).shape[:-1]):
         return replace_by(equation, _scatter_whole_updates(equation, mesh))
-    if name == "conv_general_dilated" and _is_in_groups(equation):
+    if name in _CONVOLUTIONS and _is_in_groups(equation):
         return replace_by(equation, _convolve_whole_channels(equation, mesh))
     return equation
 

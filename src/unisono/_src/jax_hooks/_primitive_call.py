@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
+
+from unisono._src import hooks
+
+_WHY: Final = "a tape records what jitted functions and loops compute"
+_JITTED: Final = hooks.require_primitives(("jit", "pjit"), why=_WHY)
+_SCANS: Final = hooks.require_primitives("scan", why=_WHY)
 
 
 class PrimitiveCall:
@@ -29,6 +35,11 @@ class PrimitiveCall:
         return list(_jaxprs_in(self._params))
 
     @property
+    def is_jitted(self) -> bool:
+        """Whether it is the call of a jitted function."""
+        return self.name in _JITTED
+
+    @property
     def array_constants(self) -> list[jax.Array]:
         """The arrays that jitted functions in it have as constants."""
         return [constant for jaxpr in self.jaxprs for constant in _contents_of(jaxpr).constants]
@@ -36,7 +47,7 @@ class PrimitiveCall:
     @property
     def has_scan(self) -> bool:
         """Whether it is a `scan`, or has one in it."""
-        return self.name == "scan" or any(_contents_of(jaxpr).scans for jaxpr in self.jaxprs)
+        return self.name in _SCANS or any(_contents_of(jaxpr).scans for jaxpr in self.jaxprs)
 
     def __call__(self, *arguments: Any) -> list[Any]:
         results = self._primitive.bind(*arguments, **self._params)
@@ -67,7 +78,7 @@ def _contents_of(jaxpr: Any) -> _Contents:
         constants = [constant for constant in getattr(jaxpr, "consts", ()) if isinstance(constant, jax.Array)]
         inner = [_contents_of(program) for equation in jaxpr.eqns for program in _jaxprs_in(equation.params)]
         constants += [constant for contents in inner for constant in contents.constants]
-        scans = any(equation.primitive.name == "scan" for equation in jaxpr.eqns)
+        scans = any(equation.primitive.name in _SCANS for equation in jaxpr.eqns)
         found = _contents[jaxpr] = _Contents(constants, scans or any(contents.scans for contents in inner))
     return found
 

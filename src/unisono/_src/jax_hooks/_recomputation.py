@@ -10,12 +10,17 @@ Checked against JAX 0.10.2: the pass that drops them is called "cse_barrier_expa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
-from unisono._src.jax_hooks._equations import inner_jaxprs
+from unisono._src import hooks
+from unisono._src.jax_hooks._equations import primitive_names
 
-_CHECKPOINTS: Final = frozenset({"checkpoint", "remat2"})
+_CHECKPOINTS: Final = hooks.require_primitives(
+    ("remat2", "checkpoint"), why="what a rematerialized block computes again is kept apart from the first time"
+)
+_HOST_CALLS: Final = hooks.require_primitives(
+    *("debug_callback", "debug_print", "io_callback", "pure_callback"), why="programs that call Python run differently"
+)
 _DISABLED: Final = "xla_disable_hlo_passes"
 
 
@@ -27,14 +32,6 @@ def keep_recomputation(options: dict[str, bool | str], program: Any, platform: s
     return {**options, _DISABLED: ",".join([*disabled, "cse_barrier_expander"])}
 
 
-def primitive_names(jaxpr: Any) -> Iterator[str]:
-    """The names of all operations of a program, those of inner functions included."""
-    for equation in jaxpr.eqns:
-        yield equation.primitive.name
-        for inner in inner_jaxprs(equation):
-            yield from primitive_names(inner)
-
-
 def calls_host(jaxpr: Any) -> bool:
     """Whether a program calls functions of Python while it runs: checks, prints, callbacks."""
-    return any(name == "debug_print" or name.endswith("_callback") for name in primitive_names(jaxpr))
+    return any(name in _HOST_CALLS or name.endswith("_callback") for name in primitive_names(jaxpr))

@@ -149,7 +149,7 @@ class RecordingTrace(Trace):
 
     def _run_inlined(self, primitive: Any, args: Any, params: Any) -> Any:
         """Runs a jitted function operation by operation: as one call it does not show that it uses its constants."""
-        if primitive.name != "jit":
+        if not PrimitiveCall(primitive, params).is_jitted:
             raise ValueError(HIDDEN.format(name=primitive.name))
         with set_current_trace(self):
             return eval_jaxpr(params["jaxpr"].jaxpr, params["jaxpr"].consts, *args)

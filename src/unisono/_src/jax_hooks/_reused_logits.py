@@ -21,18 +21,23 @@ from typing import Any, Final
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._equations import change_equations, inner_jaxprs, replace_by
 
 _MIN_BYTES: Final = 2**28  # smaller ones do not decide whether a model fits
 _MAX_PARTS: Final = 8
 
-_ELEMENT_WISE: Final = frozenset(
-    (
-        *("abs", "add", "add_any", "and", "convert_element_type", "copy", "div", "eq", "exp", "exp2", "expm1"),
-        *("ge", "gt", "integer_pow", "is_finite", "le", "log", "log1p", "logistic", "lt", "max", "min", "mul"),
-        *("ne", "neg", "not", "or", "pow", "rsqrt", "select_n", "sign", "sqrt", "square", "stop_gradient"),
-        *("sub", "tanh", "xor"),
-    )
+_WHY: Final = "the gradient of large logits is written over them"
+_PRODUCTS: Final = hooks.require_primitives("dot_general", why=_WHY)
+_CALLS: Final = hooks.require_primitives(("jit", "pjit"), why=_WHY)
+_IOTAS: Final = hooks.require_primitives("iota", why=_WHY)
+_BROADCASTS: Final = hooks.require_primitives("broadcast_in_dim", why=_WHY)
+_ELEMENT_WISE: Final = hooks.require_primitives(
+    *("abs", "add", "add_any", "and", "convert_element_type", "copy", "div", "eq", "exp", "exp2", "expm1"),
+    *("ge", "gt", "integer_pow", "is_finite", "le", "log", "log1p", "logistic", "lt", "max", "min", "mul"),
+    *("ne", "neg", "not", "or", "pow", "rsqrt", "select_n", "sign", "sqrt", "square", "stop_gradient"),
+    *("sub", "tanh", "xor"),
+    why=_WHY,
 )
 
 
@@ -49,7 +54,7 @@ def reuse_logits(program: ClosedJaxpr, num_replicas: int, *, min_bytes: int = _M
 
 def _change(jaxpr: Jaxpr, num_replicas: int, min_bytes: int) -> list[JaxprEqn]:
     equations = list(jaxpr.eqns)
-    for product in [equation.outvars[0] for equation in equations if equation.primitive.name == "dot_general"]:
+    for product in [equation.outvars[0] for equation in equations if equation.primitive.name in _PRODUCTS]:
         num_parts = _num_parts(product.aval, num_replicas)
         is_large = _num_bytes(product.aval) >= min_bytes * num_replicas
         if num_parts > 1 and is_large and product not in jaxpr.outvars:
@@ -74,7 +79,7 @@ def _overwrite(equations: list[JaxprEqn], product: Any, num_parts: int) -> list[
     """``equations``, the last element-wise function of ``product`` that a product reads computed in its place."""
     made_by = {result: equation for equation in equations for result in equation.outvars}
     read_by_products = {
-        atom for one in equations if one.primitive.name == "dot_general" for atom in one.invars if isinstance(atom, Var)
+        atom for one in equations if one.primitive.name in _PRODUCTS for atom in one.invars if isinstance(atom, Var)
     }
     for position in reversed(range(len(equations))):
         equation = equations[position]
@@ -118,9 +123,9 @@ def _derived(product: Var, equations: list[JaxprEqn]) -> set[Var]:
 def _is_element_wise(equation: JaxprEqn, shape: tuple[int, ...]) -> bool:
     """Whether every element of the result depends on the elements at the same place, or on smaller arrays."""
     name = equation.primitive.name
-    if name in ("iota", "broadcast_in_dim"):
+    if name in _IOTAS | _BROADCASTS:
         return True
-    if name in ("jit", "pjit"):
+    if name in _CALLS:
         (inner,) = inner_jaxprs(equation)
         return not inner.constvars and all(_is_element_wise(one, shape) for one in inner.eqns)
     return name in _ELEMENT_WISE and all(_broadcasts(_shape(atom), shape) for atom in equation.invars)
@@ -193,21 +198,20 @@ class _Parts:
 
     def _results(self, equation: JaxprEqn, operands: list[Any]) -> list[Any]:
         parameters = dict(equation.params)
-        match equation.primitive.name:
-            case "jit" | "pjit":
-                (inner,) = inner_jaxprs(equation)
-                known = dict(zip(inner.invars, operands, strict=True))
-                self.evaluate(inner.eqns, known)
-                return [atom.val if isinstance(atom, Literal) else known[atom] for atom in inner.outvars]
-            case "iota" if parameters["shape"] == self._whole:
-                result = equation.primitive.bind(**parameters | self._new_shape)
-                return [result + self._start.astype(result.dtype) if parameters["dimension"] == self._axis else result]
-            case "broadcast_in_dim" if parameters["shape"] == self._whole:
-                dimensions = tuple(parameters["broadcast_dimensions"])
-                axis = dimensions.index(self._axis) if self._axis in dimensions else None
-                return [equation.primitive.bind(self._take(operands[0], axis), **parameters | self._new_shape)]
-            case _:
-                return [equation.primitive.bind(*(self._take(one, self._axis) for one in operands), **parameters)]
+        name = equation.primitive.name
+        if name in _CALLS:
+            (inner,) = inner_jaxprs(equation)
+            known = dict(zip(inner.invars, operands, strict=True))
+            self.evaluate(inner.eqns, known)
+            return [atom.val if isinstance(atom, Literal) else known[atom] for atom in inner.outvars]
+        if name in _IOTAS and parameters["shape"] == self._whole:
+            result = equation.primitive.bind(**parameters | self._new_shape)
+            return [result + self._start.astype(result.dtype) if parameters["dimension"] == self._axis else result]
+        if name in _BROADCASTS and parameters["shape"] == self._whole:
+            dimensions = tuple(parameters["broadcast_dimensions"])
+            axis = dimensions.index(self._axis) if self._axis in dimensions else None
+            return [equation.primitive.bind(self._take(operands[0], axis), **parameters | self._new_shape)]
+        return [equation.primitive.bind(*(self._take(one, self._axis) for one in operands), **parameters)]
 
     def _take(self, array: Any, axis: int | None) -> Any:
         """The part of an array; the array itself if it has no such dimension, or is a part already."""

@@ -25,57 +25,57 @@ from jax.ad_checkpoint import checkpoint_name
 from jax.extend.core import Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._placeholders import placeholder_key
 
 _GRADIENT: Final = "unisono_gradient"
 
 # What the owner computes as well rather than have it sent, if its operands are not larger than its result: from an
 # array and a few numbers to another array. So that of an optimizer's step only the gradient is sent.
-_CHEAP: Final = frozenset(
-    [
-        "abs",
-        "add",
-        "add_any",
-        "and",
-        "broadcast_in_dim",
-        "clamp",
-        "convert_element_type",
-        "copy",
-        "copy_p",
-        "cos",
-        "div",
-        "eq",
-        "exp",
-        "expand_dims",
-        "ge",
-        "gt",
-        "integer_pow",
-        "le",
-        "log",
-        "lt",
-        "max",
-        "min",
-        "mul",
-        "ne",
-        "neg",
-        "not",
-        "or",
-        "pow",
-        "reshape",
-        "rsqrt",
-        "select_n",
-        "sign",
-        "sin",
-        "sqrt",
-        "square",
-        "squeeze",
-        "stop_gradient",
-        "sub",
-        "tanh",
-    ]
+_CHEAP: Final = hooks.require_primitives(
+    "abs",
+    "add",
+    "add_any",
+    "and",
+    "broadcast_in_dim",
+    "clamp",
+    "convert_element_type",
+    "copy",
+    "cos",
+    "div",
+    "eq",
+    "exp",
+    "ge",
+    "gt",
+    "integer_pow",
+    "le",
+    "log",
+    "lt",
+    "max",
+    "min",
+    "mul",
+    "ne",
+    "neg",
+    "not",
+    "or",
+    "pow",
+    "reshape",
+    "rsqrt",
+    "select_n",
+    "sign",
+    "sin",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stop_gradient",
+    "sub",
+    "tanh",
+    why="what a parameter server computes cheaply is not sent to it",
 )
 _FEW_BYTES: Final = 64  # a learning rate
-_LOOPS: Final = frozenset(("scan", "while"))
+_WHY: Final = "a program is split between a worker and the parameter servers"
+_LOOPS: Final = hooks.require_primitives("scan", "while", why=_WHY)
+_MARKS: Final = hooks.require_primitives("name", why=_WHY)
 
 
 class _Marking(threading.local):
@@ -271,7 +271,7 @@ def _owners_equations(program: _ProgramGraph, old_values: Sequence[Any], new_val
 
 
 def _is_mark(equation: Any) -> bool:
-    return equation.primitive.name == "name" and bool(equation.params["name"] == _GRADIENT)
+    return equation.primitive.name in _MARKS and bool(equation.params["name"] == _GRADIENT)
 
 
 def _find_frontier(

@@ -10,12 +10,17 @@ Only for programs of one device: XLA does not partition a layout constraint, it 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from jax.experimental.layout import Layout, with_layout_constraint
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
+from unisono._src import hooks
 from unisono._src.jax_hooks._equations import change_equations, replace_by
+
+_SUMS: Final = hooks.require_primitives(
+    "reduce_sum", why="arrays that are summed over their rows stay in row-major order"
+)
 
 
 def keep_rows_major(program: ClosedJaxpr) -> ClosedJaxpr:
@@ -28,7 +33,7 @@ def _change(jaxpr: Jaxpr) -> list[JaxprEqn]:
 
 
 def _sums_leading_dimensions(equation: JaxprEqn) -> bool:
-    if equation.primitive.name != "reduce_sum":
+    if equation.primitive.name not in _SUMS:
         return False
     axes, shape = tuple(equation.params["axes"]), equation.invars[0].aval.shape  # type: ignore[attr-defined]
     num_summed = math.prod(shape[: len(axes)])

@@ -22,10 +22,10 @@ from unisono._src.jax_hooks import (
     combine_row_sums,
     count_matmul_flops,
     gather_where_used,
+    has_convolutions,
     keep_recomputation,
     keep_rows_major,
     make_partitionable,
-    primitive_names,
     reuse_logits,
     untranspose_matmuls,
 )
@@ -238,7 +238,7 @@ def _choose_form(placement: Placement, chunk: StepChunk, jaxpr: Any, *, is_large
     Everything else: loop."""
     if not chunk.is_regular or is_large:
         return "plain"
-    if placement.platform == "cpu" and "conv_general_dilated" in set(primitive_names(jaxpr.jaxpr)):
+    if placement.platform == "cpu" and has_convolutions(jaxpr.jaxpr):
         return "plain"
     return "loop"
 

@@ -126,7 +126,7 @@ def _get_compiled_vjp(call: jax_hooks.PrimitiveCall, indices: tuple[int, ...]) -
     differently, and a process that resumes a training has run less than the one that it replaces. A call that holds
     arrays is not cached, because the cache would keep the arrays.
     """
-    if call.array_constants or (call.jaxprs and call.name != "jit"):
+    if call.array_constants or (call.jaxprs and not call.is_jitted):
         return None
     try:
         return _cached_vjp(call, indices)
