@@ -12,7 +12,8 @@ from pathlib import Path
 import jax
 import pytest
 
-from unisono._src.devices import _compilation_cache
+import unisono
+from unisono._src.devices import Placement, _compilation_cache
 from unisono._src.devices._compilation_cache import (
     remove_oldest,
     remove_unused_folders,
@@ -35,6 +36,14 @@ def test_programs_of_a_gpu_are_stored_in_the_cache_folder_of_the_user() -> None:
     use_user_cache("gpu", spans_processes=False)
     assert jax.config.jax_compilation_cache_dir == str(user_cache_folder())
     assert user_cache_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_a_strategy_over_a_gpu_stores_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    unisono.MirroredStrategy(["cpu:0"])
+    assert jax.config.jax_compilation_cache_dir is None
+    monkeypatch.setattr(Placement, "platform", "gpu")
+    unisono.MirroredStrategy(["cpu:0"])
+    assert jax.config.jax_compilation_cache_dir == str(user_cache_folder())
 
 
 @pytest.mark.parametrize(("platform", "spans_processes"), [("cpu", False), ("gpu", True), ("tpu", True)])

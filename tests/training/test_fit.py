@@ -253,6 +253,24 @@ def test_the_progress_bar_ends_at_the_last_step(make_model: Make, xy: XY, capsys
     assert "5/5" in capsys.readouterr().out
 
 
+class LoadsProgram(keras.callbacks.Callback):
+    """Does what JAX does when it finds a compiled program in its cache."""
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        jax.monitoring.record_event_duration_secs("/jax/compilation_cache/compile_time_saved_sec", 12.34)
+
+
+def test_fit_prints_a_line_when_a_compiled_program_was_loaded(
+    make_model: Make, xy: XY, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = make_model()
+    model.fit(*xy, callbacks=[LoadsProgram()], verbose=2)
+    assert "Loaded a compiled program from" in (printed := capsys.readouterr().out)
+    assert "which saved 12.3 s." in printed
+    model.fit(*xy, callbacks=[LoadsProgram()], verbose=0)
+    assert "Loaded" not in capsys.readouterr().out
+
+
 def test_an_optimizer_made_outside_of_the_scope_is_taken_in(pair: Strategy, xy: XY) -> None:
     optimizer = keras.optimizers.Adam()
     with pair.scope():
