@@ -44,7 +44,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error parity faults attacks row-operations sharding tf-coverage errors tf-guides lock clean supported
+.PHONY: help demo install docs check test test-all test-engines test-trackers test-versions lint types layers format bench bench-gpu bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page plan-error parity faults attacks row-operations sharding tf-coverage errors tf-guides lock clean supported
 
 help:
 	@echo "make demo       install, then train a small model on several devices and show it"
@@ -69,6 +69,7 @@ help:
 	@echo "make bench-workers  run the benchmark of two worker processes"
 	@echo "make bench-saving   run the benchmark of checkpointing"
 	@echo "make bench-large  run the benchmark of ResNet-50 and GPT-2 small on a GPU"
+	@echo "make bench-gpu  run all benchmarks of one GPU, with the packages of PYTHON: small and large models, loops, start"
 	@echo "make bench-sharding  run the benchmark of sharded state"
 	@echo "make bench-start  run the benchmark of imports and of the first step"
 	@echo "make bench-page  write benchmarks/RESULTS.md and its plot from the saved results of all benchmarks"
@@ -171,6 +172,10 @@ format: $(READY)
 
 bench: $(READY)
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+# Not with the packages of the lock, whose JAX is the one for CPUs.
+bench-gpu:
+	@$(PYTHON) benchmarks/gpu.py $(ARGS)
 
 bench-data bench-loops bench-workers bench-saving bench-large bench-sharding bench-start bench-page: bench-%: $(READY)
 	@$(VENV)/bin/python benchmarks/$*.py $(ARGS)

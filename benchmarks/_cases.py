@@ -83,17 +83,20 @@ class Workload:
 
 @dataclass(frozen=True)
 class Target:
-    """Unisono's time divided by the opponent's is at most ``limit``."""
+    """The contender's time divided by the opponent's is at most ``limit``."""
 
     opponent: str
     limit: float
+    contender: str = UNISONO
 
     def __str__(self) -> str:
         if self.limit < 1:
-            return f"at least {1 / self.limit:.2g} times as fast as {self.opponent}"
-        if self.limit == 1:
-            return f"faster than {self.opponent}"
-        return f"at most {self.limit:g} times the time of {self.opponent}"
+            limit = f"at least {1 / self.limit:.2g} times as fast as {self.opponent}"
+        elif self.limit == 1:
+            limit = f"faster than {self.opponent}"
+        else:
+            limit = f"at most {self.limit:g} times the time of {self.opponent}"
+        return limit if self.contender == UNISONO else f"{self.contender}: {limit}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,8 +30,15 @@ CASES = {
     "large-gpt2": "GPT-2 small, H200",
     "loops-1": "custom loop, 1 CPU device",
     "loops-2": "custom loop, 2 CPU devices",
+    "loops-4": "custom loop, 4 CPU devices",
+    "loops-gpu": "custom loop, H200",
+    "loops-gpu-input": "custom loop with input, H200",
     "workers-32": "2 processes, batch 32",
     "workers-256": "2 processes, batch 256",
+    "sharding-zero3-4": "sharded, 4 CPU devices",
+    "sharding-zero3-8": "sharded, 8 CPU devices",
+    "sharding-mesh-4": "mesh of 2 x 2 CPU devices",
+    "sharding-mesh-8": "mesh of 2 x 4 CPU devices",
 }
 
 
@@ -51,11 +58,13 @@ _TRIANGLE = "M0,-6.2L6,4.6H-6Z"
 _TRIANGLE_DOWN = "M0,6.2L6,-4.6H-6Z"
 _PLUS = "M-1.9,-6h3.8v4.1h4.1v3.8h-4.1v4.1h-3.8v-4.1h-4.1v-3.8h4.1Z"
 _CROSS = "M0,-2.6L3.4,-6L6,-3.4L2.6,0L6,3.4L3.4,6L0,2.6L-3.4,6L-6,3.4L-2.6,0L-6,-3.4L-3.4,-6Z"
+_STAR = "M0,-7L2,-2.2L6.6,-2.1L3,0.8L4.3,5.7L0,2.9L-4.3,5.7L-3,0.8L-6.6,-2.1L-2,-2.2Z"
 
 SYMBOLS = {
     "hand-written": Symbol(_CIRCLE, "#5b5f66", "#b4bac2"),
     "shard_map": Symbol(_RING, "#8a6d00", "#e3c44a"),
     "keras-jax": Symbol(_DIAMOND, "#c23b4b", "#ff8791"),
+    "keras-model-parallel": Symbol(_STAR, "#9c4a00", "#f0a860"),
     "tensorflow": Symbol(_TRIANGLE, "#d55e00", "#ff9147"),
     "torch": Symbol(_SQUARE, "#007f5f", "#3ecf9f"),
     "torch-tuned": Symbol(_TRIANGLE_DOWN, "#a3418f", "#df86cb"),
@@ -64,7 +73,7 @@ SYMBOLS = {
 }
 
 # Narrow, with large text: a phone shows it at half its size.
-_LEFT, _WIDTH, _ROW, _TOP, _RIGHT = 200, 420, 30, 92, 20
+_LEFT, _WIDTH, _ROW, _TOP, _RIGHT = 210, 410, 30, 116, 20
 _LEGEND_COLUMNS, _LEGEND_ROW = 4, 24
 _LOWEST, _HIGHEST = 0.4, 32.0
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from _cases import UNISONO, Case
 from _environments import HERE, Environments, Program
 from _measure import Result, measure
-from _table import Form, markdown, met, report
+from _table import Form, markdown, passes, report
 
 RESULTS = HERE / "results"
+SAVED = RESULTS / "saved"
 _BEGAN = time.monotonic()
 
 
@@ -46,19 +47,19 @@ class Benchmark:
 def main(description: str, *benchmarks: Benchmark) -> int:
     """Measures, prints and stores, or only prints; returns the exit code."""
     arguments = _parse(description, [case for benchmark in benchmarks for case in benchmark.cases])
-    folder = RESULTS / "saved" if arguments.save else RESULTS
+    folder = SAVED if arguments.save else RESULTS
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that contenders are ended as well
         signal.signal(number, lambda number, _: sys.exit(128 + number))
-    all_met = True
+    passed = True
     for benchmark in benchmarks:
         cases = [case for case in benchmark.cases if case.name in arguments.cases]
         paths = {case.name: folder / f"{benchmark.prefix}{case.name}.json" for case in cases}
         if not arguments.markdown:
-            all_met &= _measure_all(benchmark, cases, paths, arguments)
+            passed &= _measure_all(benchmark, cases, paths, arguments)
         elif results := [load(path) for path in paths.values() if path.exists()]:
             heading = f"### {benchmark.title}\n\n" if len(benchmarks) > 1 else ""
             print(heading + markdown(results, benchmark.form) + "\n")
-    return 1 if arguments.check and not all_met else 0
+    return 1 if arguments.check and not passed else 0
 
 
 def load(path: Path) -> Result:
@@ -69,14 +70,14 @@ def load(path: Path) -> Result:
 def _measure_all(
     benchmark: Benchmark, cases: Sequence[Case], paths: Mapping[str, Path], arguments: argparse.Namespace
 ) -> bool:
-    """Measures, prints and stores all cases; returns whether all targets were met."""
+    """Measures, prints and stores all cases; returns whether `--check` finds nothing."""
     environments = Environments(
         programs=benchmark.programs,
         shared=arguments.same_env or any(case.workload.platform == "gpu" for case in cases),
         paths=tuple(path.resolve() for path in arguments.path),
         stored_programs=arguments.stored_programs,
     )
-    all_met, results = True, []
+    passed, results = True, []
     for case in (_among(case, arguments.contenders) for case in cases):
         benchmark.prepare(case)
         results.append(
@@ -90,12 +91,14 @@ def _measure_all(
             )
         )
         _say("")
+        saved = SAVED / paths[case.name].name
+        before = load(saved) if saved.exists() else None
         _store(results[-1], paths[case.name])
-        print(report(case, results[-1], benchmark.form) + "\n", flush=True)
-        all_met &= all(met(target, results[-1]) for target in case.targets)
+        print(report(case, results[-1], benchmark.form, before) + "\n", flush=True)
+        passed &= passes(case, results[-1], before)
     if summary := benchmark.form.summary(results):
         print(summary + "\n", flush=True)
-    return all_met
+    return passed
 
 
 def _parse(description: str, cases: Sequence[Case]) -> argparse.Namespace:
@@ -123,7 +126,11 @@ def _parse(description: str, cases: Sequence[Case]) -> argparse.Namespace:
     )
     parser.add_argument("--save", action="store_true", help="use results/saved/, which is committed, not results/")
     parser.add_argument("--markdown", action="store_true", help="measure nothing; print the stored results")
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a target was missed")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="exit with 1 if a ratio is worse than saved, or a target is missed that was met",
+    )
     arguments = parser.parse_args()
     _check_known(parser, "case", arguments.cases, [case.name for case in cases])
     contenders = dict.fromkeys(name for case in cases for name in case.contenders)
@@ -131,7 +138,7 @@ def _parse(description: str, cases: Sequence[Case]) -> argparse.Namespace:
     if arguments.rounds < 1 or arguments.warm_up < 1:
         parser.error("--rounds and --warm-up are at least 1: the first round of every contender compiles.")
     if not arguments.cases:
-        if len(platforms) > 1 and not arguments.markdown:
+        if len(platforms) > 1 and (arguments.gpu or not arguments.markdown):
             platforms = {"gpu" if arguments.gpu else "cpu"}
         arguments.cases = [case.name for case in cases if case.workload.platform in platforms]
     return arguments

@@ -38,6 +38,6 @@ CASES = (
     _in_a_function(4, ()),  # without targets: more replicas than many machines have cores
     _eagerly(1),
     _eagerly(2),
-    _on_a_gpu("gpu", (), feeds=False),
+    _on_a_gpu("gpu", (Target(HAND_WRITTEN, 1.5),), feeds=False),
     _on_a_gpu("gpu-input", (Target(HAND_WRITTEN, 1),), feeds=True),
 )

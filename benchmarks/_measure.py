@@ -151,7 +151,7 @@ def median_and_spread(values: list[float]) -> tuple[float, float, float]:
     return middle, low, high
 
 
-def trains_differently(result: Result, contender: str) -> bool:
-    """Whether the loss after a contender's first round differs from Unisono's: then it does not do the same work."""
-    first, ours = (result.series[name].losses[:1] for name in (contender, UNISONO))
-    return bool(first and ours) and abs(first[0] - ours[0]) > 0.25 * ours[0]
+def trains_differently(result: Result, contender: str, *, number: int = 0, tolerance: float = 0.25) -> bool:
+    """Whether the loss after a round, by default the first, differs from Unisono's: then it is other work."""
+    losses, ours = (result.series[name].losses for name in (contender, UNISONO))
+    return bool(losses and ours) and abs(losses[number] - ours[number]) > tolerance * ours[number]

@@ -26,8 +26,12 @@ class Form:
     summary: Callable[[list[Result]], str] = lambda _: ""
 
 
-def report(case: Case, result: Result, form: Form) -> str:
-    """The table of one case, and which of its targets were met."""
+# Two runs of one program differ by up to 1.05 on a quiet machine.
+_NOISE = 1.05
+
+
+def report(case: Case, result: Result, form: Form, saved: Result | None) -> str:
+    """The table of one case, which of its targets were met, and what is slower than in the saved result."""
     failures = [series.failure for series in result.series.values() if series.failure]
     return "\n".join(
         [
@@ -36,7 +40,8 @@ def report(case: Case, result: Result, form: Form) -> str:
             aligned([form.header, *(_row(result, name, form) for name in result.series)]),
             "",
             *failures,
-            *(_verdict(target, result) for target in case.targets),
+            *(_verdict(target, result, saved) for target in case.targets),
+            *(f"SLOWER   than saved: {slower}" for slower in find_slower(result, saved)),
         ]
     )
 
@@ -51,8 +56,28 @@ def markdown(results: list[Result], form: Form) -> str:
 
 def met(target: Target, result: Result) -> bool:
     """Whether the median of the rounds' ratios is within the target."""
-    ratios = result.ratios(UNISONO, target.opponent)
+    ratios = result.ratios(target.contender, target.opponent)
     return bool(ratios) and median_and_spread(ratios)[0] <= target.limit  # type: ignore[arg-type]
+
+
+def passes(case: Case, result: Result, saved: Result | None) -> bool:
+    """Whether `--check` finds nothing: no ratio is worse than saved, and no target is missed that was met then."""
+    return not find_slower(result, saved) and all(
+        met(target, result) or _was_missed(target, saved) for target in case.targets
+    )
+
+
+def find_slower(result: Result, saved: Result | None) -> list[str]:
+    """The ratios to other libraries that are worse than saved by more than the rounds and two runs differ."""
+    found = []
+    for name in [] if saved is None else result.series:
+        pair = result.ratios(UNISONO, name), saved.ratios(UNISONO, name)  # type: ignore[union-attr]
+        if name.startswith(UNISONO) or not pair[0] or not pair[1]:
+            continue
+        (now, now_low, _), (before, _, before_high) = map(median_and_spread, pair)  # type: ignore[arg-type]
+        if now_low > before_high and now > _NOISE * before:
+            found.append(f"{now:.3f} instead of {before:.3f} times the time of {name}")
+    return found
 
 
 def relative_to(other: str, result: Result, name: str) -> tuple[str, str]:
@@ -88,9 +113,15 @@ def _row(result: Result, name: str, form: Form) -> tuple[str, ...]:
     return (name, *form.cells(result, name))
 
 
-def _verdict(target: Target, result: Result) -> str:
-    ratios = result.ratios(UNISONO, target.opponent)
+def _was_missed(target: Target, saved: Result | None) -> bool:
+    return saved is not None and bool(saved.ratios(target.contender, target.opponent)) and not met(target, saved)
+
+
+def _verdict(target: Target, result: Result, saved: Result | None) -> str:
+    ratios = result.ratios(target.contender, target.opponent)
     if not ratios:
         return f"NOT MET  {target}: one of the two did not finish"
     median, low, high = median_and_spread(ratios)
-    return f"{'met    ' if met(target, result) else 'NOT MET'}  {target}: {median:.3f} ({low:.3f} to {high:.3f})"
+    verdict = "met    " if met(target, result) else "NOT MET"
+    note = ", as in the saved result" if not met(target, result) and _was_missed(target, saved) else ""
+    return f"{verdict}  {target}: {median:.3f} ({low:.3f} to {high:.3f}){note}"

@@ -21,7 +21,12 @@ def _two_workers(global_batch_size: int, *, steps: int) -> Case:
             workers=2,
         ),
         contenders=(UNISONO, UNISONO_FIT, TENSORFLOW, TORCH, TORCH_TUNED),
-        targets=(Target(TENSORFLOW, 1), Target(TORCH, 1)),
+        targets=(
+            Target(TENSORFLOW, 1),
+            Target(TORCH, 1),
+            Target(TORCH_TUNED, 1),
+            Target(TORCH_TUNED, 1, contender=UNISONO_FIT),
+        ),
     )
 
 

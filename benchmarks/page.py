@@ -15,11 +15,10 @@ from pathlib import Path
 
 from _cases import UNISONO
 from _chart import CASES, SYMBOLS, Point, draw
-from _command import load
+from _command import SAVED, load
 from _measure import median_and_spread
 
 HERE = Path(__file__).parent
-SAVED = HERE / "results" / "saved"
 
 SECTIONS = {
     "run.py": "Small networks",
@@ -64,7 +63,8 @@ def main() -> int:
         "# Results of the benchmarks\n\n"
         "Written by `make bench-page` from the measurements in `results/saved`. [README.md](README.md) says how they\n"
         "are made. A symbol to the right of the thick line is a contender that takes longer than Unisono. Short lines\n"
-        "are the quartiles of the rounds.\n\n"
+        "are the quartiles of the rounds. The plot leaves out input pipelines, checkpointing, the start of a program,\n"
+        "and the loops and the training of Unisono that are compared with Unisono itself: they are in the tables.\n\n"
         "![Time of each contender divided by that of Unisono](results.svg)\n\n"
     )
     files = {HERE / "results.svg": draw(points), HERE / "RESULTS.md": introduction + read_tables()}

@@ -13,6 +13,7 @@ at least one more. The time of the epoch is compared. With Adam a model of 100 M
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import platform
@@ -101,6 +102,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
         "saving_ms": [each * 1e3 for each in found["saving"]],
         "ratio": statistics.median(ratios),
         "ratios": ratios,
+        "measured": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "device": str(jax.devices()[0].device_kind),
         "cores": os.cpu_count(),
         "about": {"jax": jax.__version__, "keras": keras.__version__, "python": platform.python_version()},
@@ -110,7 +112,7 @@ def measure(interval: float, rounds: int, folder: Path) -> dict[str, Any]:
 def markdown(results: list[dict[str, Any]]) -> str:
     """The table."""
     lines = [
-        "| device | model | saved | every | ms per step, plain | ms a step, saving | ratio (median) |",
+        "| device | model | saved | every | ms per step, plain | ms per step, saving | ratio (median) |",
         "|---|---|---|---|---|---|---|",
     ]
     for each in results:
@@ -119,7 +121,14 @@ def markdown(results: list[dict[str, Any]]) -> str:
             f"| {each['device']} | {each['weights_mb']} MB | {each['saved_mb']} MB | {each['interval_s']:g} s "
             f"| {plain:.2f} | {saving:.2f} | {each['ratio']:.3f} |"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *map(_caption, results)])
+
+
+def _caption(result: dict[str, Any]) -> str:
+    versions = ", ".join(f"{what} {version}" for what, version in sorted(result["about"].items()))
+    return f"- {result['device']}: {len(result['ratios'])} rounds; {result['cores']} cores; {versions}; " + result.get(
+        "measured", "date not saved"
+    )
 
 
 def main() -> int:

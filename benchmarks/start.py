@@ -29,6 +29,16 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 ON_GPU = ("resnet50", "gpt2")
 
+# At most this many times as long as stock Keras, to the end of the last stage.
+TARGETS = {
+    ("import", "unisono"): 1.15,
+    ("import", "unisono.tf"): 1.15,
+    ("resnet50", "unisono"): 1.0,
+    ("resnet50", "unisono, programs stored"): 1.0,
+    ("gpt2", "unisono"): 1.0,
+    ("gpt2", "unisono, programs stored"): 1.0,
+}
+
 
 class Contender(NamedTuple):
     """What is imported, and whether it finds its compiled programs."""
@@ -99,18 +109,32 @@ def markdown(results: list[dict[str, Any]]) -> str:
                 f"{statistics.median(each['seconds'][stage] for each in own):.2f}" if stage in own[0]["seconds"] else ""
                 for stage in ("import", "model", "first step")
             ]
-            ratio = statistics.median(_last(one) / _last(two) for one, two in zip(own, rounds["keras"], strict=True))
-            lines.append(f"| {result['case']} | {name} | {' | '.join(stages)} | {ratio:.2f} |")
+            lines.append(f"| {result['case']} | {name} | {' | '.join(stages)} | {_ratio(result, name):.2f} |")
     return "\n".join([*lines, "", *map(_caption, results)])
 
 
 def _caption(result: dict[str, Any]) -> str:
     rounds = len(result["rounds"]["keras"])
-    about = ", ".join(f"{what} {value}" for what, value in result["about"].items())
+    versions = ", ".join(f"{what} {value}" for what, value in result.get("about", {}).items()) or "versions not saved"
     return (
-        f"- {result['case']}: {rounds} round{'' if rounds == 1 else 's'} of one process each; {result['machine']}; "
-        f"{about}; {result['measured']}"
+        f"- {result['case']}: {rounds} round{'' if rounds == 1 else 's'} of one process each; "
+        f"{result['machine']}; {versions}; {result['measured']}"
     )
+
+
+def _ratio(result: dict[str, Any], name: str) -> float:
+    """The median of the ratios to stock Keras in a round."""
+    rounds = result["rounds"]
+    return statistics.median(_last(one) / _last(two) for one, two in zip(rounds[name], rounds["keras"], strict=True))
+
+
+def _misses(result: dict[str, Any]) -> dict[str, str]:
+    """The contenders that take longer than their target allows, and how long they take."""
+    return {
+        name: f"{case}: {name} takes {_ratio(result, name):.3f} times as long as keras, the target is {limit:g}"
+        for (case, name), limit in TARGETS.items()
+        if case == result["case"] and name in result["rounds"] and _ratio(result, name) > limit
+    }
 
 
 def _last(measured: dict[str, Any]) -> float:
@@ -128,17 +152,25 @@ def main() -> int:
     parser.add_argument("--path", type=Path, action="append", default=[], help="a folder to import from")
     parser.add_argument("--save", action="store_true", help="use results/saved/, which is committed, not results/")
     parser.add_argument("--markdown", action="store_true", help="measure nothing; print the stored results")
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed that was met")
     arguments = parser.parse_args()
     stored = RESULTS / "saved" if arguments.save else RESULTS
     if arguments.markdown:
-        print(markdown([json.loads(path.read_text()) for path in sorted(stored.glob("start-*.json"))]))
+        paths = [stored / f"start-{case}.json" for case in arguments.cases] or sorted(stored.glob("start-*.json"))
+        print(markdown([json.loads(path.read_text()) for path in paths if path.exists()]))
         return 0
+    new_misses = []
     for case in arguments.cases or ["import", "mlp"]:
         result = measure(case, arguments.rounds, [path.resolve() for path in arguments.path])
+        saved = RESULTS / "saved" / f"start-{case}.json"
+        known = _misses(json.loads(saved.read_text())) if saved.exists() else {}
+        for name, miss in _misses(result).items():
+            print(miss + (", as in the saved result" if name in known else ""), file=sys.stderr)
+            new_misses += [] if name in known else [miss]
         stored.mkdir(parents=True, exist_ok=True)
         (stored / f"start-{case}.json").write_text(json.dumps(result, indent=1) + "\n")
         print(markdown([result]))
-    return 0
+    return 1 if arguments.check and new_misses else 0
 
 
 if __name__ == "__main__":

@@ -94,6 +94,55 @@ def test_an_unknown_case_is_an_error() -> None:
     assert "no such case: mlp-3. There are mlp-1, cnn-1" in done.stderr
 
 
+def _result(load: Load, **seconds: list[float]) -> Any:
+    """The result of a case, from the times of each contender."""
+    measure = load("_measure")
+    series = {
+        name.replace("_", "-"): measure.Series(about={}, seconds_per_step=its, cpu_seconds_per_step=its, losses=[])
+        for name, its in seconds.items()
+    }
+    return measure.Result(case="a", workload={}, data="", machine="", measured="", series=series)
+
+
+@pytest.mark.parametrize(
+    ("saved", "now", "passes"),
+    [
+        ([1.0, 1.02, 1.04], [1.0, 1.02, 1.04], True),  # misses the target of 1, as the saved result does
+        ([0.98, 0.99, 1.0], [1.0, 1.01, 1.02], False),  # misses a target that was met
+        ([1.0, 1.02, 1.04], [1.05, 1.06, 1.07], True),  # no more than two runs of one program differ
+        ([1.0, 1.02, 1.04], [0.9, 1.1, 1.2], True),  # no more than the rounds differ
+        ([1.0, 1.02, 1.04], [1.1, 1.12, 1.14], False),
+        ([0.5, 0.52, 0.54], [0.6, 0.62, 0.64], False),  # slower, within the target
+        (None, [1.0, 1.02, 1.04], False),  # nothing was saved
+        (None, [0.9, 0.92, 0.94], True),
+    ],
+)
+def test_a_check_compares_with_the_saved_result(
+    load: Load, workload: Any, saved: list[float] | None, now: list[float], passes: bool
+) -> None:
+    cases = load("_cases")
+    case = cases.Case(name="a", workload=workload, contenders=("unisono", "torch"), targets=(cases.Target("torch", 1),))
+    before = saved and _result(load, unisono=saved, torch=[1.0] * 3)
+    result = _result(load, unisono=now, torch=[1.0] * 3)
+    assert load("_table").passes(case, result, before) is passes
+
+
+def test_a_target_may_be_of_another_contender_than_unisono(load: Load) -> None:
+    target = load("_cases").Target("torch", 1, contender="unisono-fit")
+    result = _result(load, unisono=[1.0] * 3, unisono_fit=[2.0] * 3, torch=[1.5] * 3)
+    assert str(target) == "unisono-fit: faster than torch"
+    assert not load("_table").met(target, result)
+
+
+@pytest.mark.slow
+def test_one_command_knows_all_results_of_a_gpu() -> None:
+    done = _run("gpu.py", "--markdown", "--save", "--path", "folder")
+    assert done.returncode == 0, done.stderr
+    for row in ("| mlp-gpu ", "| cnn-gpu ", "| gpu-input ", "| gpt2 ", "| resnet50-4-epochs ", "| NVIDIA H200 "):
+        assert row in done.stdout
+    assert "| mlp-1 " not in done.stdout
+
+
 @pytest.mark.slow
 def test_the_page_shows_the_saved_results() -> None:
     done = _run("page.py", "--check")
