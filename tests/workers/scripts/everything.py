@@ -5,6 +5,7 @@ python everything.py FOLDER [leave out this part]...
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -72,11 +73,23 @@ def training():
     return predicted
 
 
+def check_sums(model):
+    """Each step sums one array over the workers, which has the gradients, the loss and the metrics."""
+    found = [program for program in unisono._src.training.programs(model) if program.form == "loop"]
+    assert found
+    for program in found:
+        sums = re.findall(r"= (.*?) (?:all-reduce|reduce-scatter|all-gather)(?:-start)?\(", program.text)
+        assert len(sums) == 1, sums
+        assert not sums[0].startswith("("), sums  # a tuple: gloo sums its arrays one after the other
+
+
 def inputs():
     model = model_of(lambda: [keras.layers.Dense(8, activation="tanh"), keras.layers.Dropout(0.3)])
     dataset = unisono.data.Dataset.from_tensor_slices((X, Y)).shuffle(ROWS).map(lambda x, y: (2 * x, y)).batch(BATCH)
     note("dataset", *(model.fit(dataset, epochs=1, verbose=0).history["loss"] for _ in range(2)))
     note("distributed", model.fit(strategy.experimental_distribute_dataset(dataset), verbose=0).history["loss"])
+    if not alone:
+        check_sums(model)
 
     def batches():
         for begin in range(0, ROWS, BATCH):
