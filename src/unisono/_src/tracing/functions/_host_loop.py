@@ -20,7 +20,7 @@ pass what changes as an argument:
 
 
 @dataclass
-class _Definition:
+class _KnownFunction:
     """A function, and what was made for it. Keeps alive the objects whose IDs are in its key."""
 
     function: Callable[..., Any]
@@ -70,7 +70,7 @@ def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T
     if not _host_loops.caches:
         return None
     code, key = (_code(function), id(getattr(function, "__self__", None))), _key(function)
-    known: dict[Any, _Definition] | None = _host_loops.caches[-1].setdefault(code, {})
+    known: dict[Any, _KnownFunction] | None = _host_loops.caches[-1].setdefault(code, {})
     if known is None:
         return None
     if key in known:
@@ -81,7 +81,7 @@ def get_or_make_in_host_loop(function: Callable[..., Any], make: Callable[[], _T
             name = getattr(function, "__qualname__", repr(function))
             warnings.warn(REDEFINED.format(function=name, number=_MAX_DEFINITIONS + 1), UserWarning, stacklevel=5)
             return None
-        known[key] = _Definition(function, make())
+        known[key] = _KnownFunction(function, make())
     made: _T = known[key].made
     return made
 
