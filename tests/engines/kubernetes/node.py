@@ -19,9 +19,10 @@ import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 NODE = "node"
 
@@ -62,16 +63,19 @@ class Pod:
         for variable in self._container.get("env", []):
             environ[variable["name"]] = _read_variable(variable, metadata)
         in_pod = f'mount --bind {folder / "hosts"} /etc/hosts; exec "$@"'
-        with (folder / f"{metadata['name']}.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                ["unshare", "--mount", "sh", "-c", in_pod, "sh", *self._container["command"]],
-                cwd=folder / "image",
-                env=environ,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        log = folder / f"{metadata['name']}.log"
+        log.touch()
+        self._process = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", in_pod, "sh", *self._container["command"]],
+            cwd=folder / "image",
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._log = threading.Thread(target=_store_with_times, args=(self._process.stdout, log), daemon=True)
+        self._log.start()
         self._report("Running", {"running": {"startedAt": self.started_at}})
 
     def terminate(self, grace: float) -> None:
@@ -93,6 +97,7 @@ class Pod:
         code = self._process.poll()
         if code is None or self.has_ended:
             return
+        self._log.join(5)
         self.has_ended = True
         code = 128 - code if code < 0 else code
         ended = {"exitCode": code, "startedAt": self.started_at, "finishedAt": now()}
@@ -156,16 +161,20 @@ def serve_logs(api: ApiServer, folder: Path, port: int) -> None:
         def log_message(self, *_: Any) -> None:
             pass
 
-        def do_GET(self) -> None:  # /containerLogs/<namespace>/<pod>/<container>?follow=true
-            _, _, namespace, name, *_ = self.path.split("/")
+        def do_GET(self) -> None:  # /containerLogs/<namespace>/<pod>/<container>?follow=true&timestamps=true
+            path = urllib.parse.urlsplit(self.path)
+            query = dict(urllib.parse.parse_qsl(path.query))
+            _, _, namespace, name, *_ = path.path.split("/")
+            since = query.get("sinceTime", "")[: len("2026-01-01T12:00:00")].encode()
             self.send_response(200)
             self.end_headers()
             with (folder / f"{name}.log").open("rb") as log:
                 is_running = True
                 while is_running:
-                    is_running = "follow=true" in self.path and _is_running(api, namespace, name)
-                    while data := log.read(1 << 16):
-                        self.wfile.write(data)
+                    is_running = "follow" in query and _is_running(api, namespace, name)
+                    for line in log:
+                        if line >= since:
+                            self.wfile.write(line if "timestamps" in query else line.partition(b" ")[2])
                     self.wfile.flush()
                     time.sleep(0.2)
 
@@ -176,14 +185,22 @@ def serve_logs(api: ApiServer, folder: Path, port: int) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
+def _store_with_times(output: IO[bytes], path: Path) -> None:
+    """As a container runtime does: each line with its time in front."""
+    with output, path.open("ab", buffering=0) as log:
+        for line in output:
+            seconds, rest = divmod(time.time_ns(), 10**9)
+            log.write(f"{now(seconds)[:-1]}.{rest:09}Z ".encode() + line)
+
+
 def path_of(manifest: Any) -> str:
     """The path of a pod in the API."""
     return f"/api/v1/namespaces/{manifest['metadata']['namespace']}/pods/{manifest['metadata']['name']}"
 
 
-def now() -> str:
-    """The time, as the API writes it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+def now(seconds: float | None = None) -> str:
+    """The time, as the API writes it; or another one."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def _is_running(api: ApiServer, namespace: str, name: str) -> bool:

@@ -17,7 +17,8 @@ import pytest
 from unisono_launch.engines import run
 from unisono_launch.engines.kubernetes import _follow
 
-# Every answer about the job is the next file of "answers": its first line is the job, the second the pods.
+# Every answer about the job is the next file of "answers": its first line is the job, the second the pods. Of a pod's
+# output, which a script prints with times, it leaves out the seconds before --since-time, as Kubernetes does.
 STAND_IN_FOR_KUBECTL = """#!/bin/bash
 cd "$(dirname "$0")"
 echo "$*" >> calls
@@ -27,7 +28,10 @@ case "$*" in
     *"get pods"*) sed -n 2p "answers/$(cat number)" ;;
     *"get "*) number=$(( $(cat number) + 1 )); [[ -e answers/$number ]] || number=$(( number - 1 ))
         echo "$number" > number; sed -n 1p "answers/$number" | grep . || { echo "no route to host" >&2; exit 1; } ;;
-    *"logs --follow"*) exec bash "logs-${*: -1}" ;;
+    *"logs --follow --timestamps --container node"*)
+        [[ $* =~ --since-time=([^.]*) ]] || exec bash "logs-${*: -1}"
+        bash "logs-${*: -1}" | SINCE=${BASH_REMATCH[1]} perl -ne 'print if substr($_, 0, 19) ge $ENV{SINCE}'
+        exit "${PIPESTATUS[0]}" ;;
     *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
 """
@@ -60,6 +64,11 @@ def state(*pods, conditions=()):
     return {"status": {"conditions": list(conditions)}}, {"items": list(pods)}
 
 
+def line(second, text):
+    """A command that prints a line of a pod's output as `kubectl logs --timestamps` does."""
+    return f"echo 2026-01-01T12:00:{second:02}.000000001Z {text}"
+
+
 def pod(name, phase, *, index=0, code=None, at="12:00", waiting=None):
     terminated = None if code is None else {"exitCode": code, "finishedAt": f"2026-01-01T{at}:00Z"}
     states = {"waiting": waiting} if waiting else {"terminated": terminated} if terminated else {"running": {}}
@@ -69,7 +78,8 @@ def pod(name, phase, *, index=0, code=None, at="12:00", waiting=None):
             "creationTimestamp": f"2026-01-01T{at}:00Z",
             "annotations": {"batch.kubernetes.io/job-completion-index": str(index)},
         },
-        "status": {"phase": phase, "containerStatuses": [{"state": states}]},
+        "spec": {"containers": [{"name": "node"}, {"name": "sidecar"}]},
+        "status": {"phase": phase, "containerStatuses": [{"name": "node", "state": states}]},
     }
 
 
@@ -85,8 +95,8 @@ def test_a_job_is_applied_and_followed_over_a_restart_to_its_end(cluster, capfd)
         state(pod("mnist-b", "Running", at="13:00")),
         state(pod("mnist-b", "Succeeded", code=0, at="13:00"), conditions=[DONE]),
     )
-    (cluster / "logs-mnist-a").write_text("echo step 1")
-    (cluster / "logs-mnist-b").write_text("echo step 2")
+    (cluster / "logs-mnist-a").write_text(line(1, "step 1"))
+    (cluster / "logs-mnist-b").write_text(line(2, "step 2"))
     assert run([*JOB, "--namespace", "research", "train.py"]) == 0
     shown = capfd.readouterr()
     assert shown.out == "step 1\nstep 2\n"
@@ -106,21 +116,43 @@ def test_output_continues_after_a_broken_connection_and_a_restart_in_place(clust
     waiting = state(pod("mnist-a", "Running", waiting={"reason": "CrashLoopBackOff"}))
     answer(cluster, running, running, waiting, state(again), state(ended), state(ended, conditions=[DONE]))
     (cluster / "logs-mnist-a").write_text(
-        "echo >> starts; case $(wc -l < starts) in 1) echo step 1; exit 1 ;; 2) echo step 2 ;; *) echo step 3 ;; esac"
+        f"""echo >> starts
+        case $(wc -l < starts) in
+            1) {line(1, "step 1")}; exit 1 ;;
+            2 | 3) {line(1, "step 1")}; {line(2, "step 2")} ;;
+            *) {line(2, "step 3")} ;;
+        esac"""
     )
     assert run([*JOB, "train.py"]) == 0
     assert capfd.readouterr().out == "step 1\nstep 2\nstep 3\n"
     calls = [call for call in (cluster / "calls").read_text().splitlines() if call.startswith("logs")]
-    assert calls == ["logs --follow mnist-a", "logs --follow --since=1s mnist-a", "logs --follow mnist-a"]
+    since = [re.findall(r"--since-time=2026-01-01T12:00:0(\d)\S*Z mnist-a$", call) for call in calls]
+    assert since == [[], ["1"], ["2"], ["2"], ["2"]]
 
 
-def test_a_silent_stream_that_was_cut_while_the_container_runs_is_followed_again(cluster, capfd):
-    """kubectl ends with 0 when a load balancer closes the connection in good order."""
-    running, ended = state(pod("mnist-a", "Running")), pod("mnist-a", "Succeeded", code=0)
-    answer(cluster, running, running, state(ended), state(ended, conditions=[DONE]))
-    (cluster / "logs-mnist-a").write_text("echo >> starts; echo step $(wc -l < starts)")
+def test_a_silent_stream_that_was_cut_is_followed_again_until_it_ends_after_the_container(cluster, capfd):
+    """kubectl ends with 0 when a load balancer closes the connection in good order. A sidecar has ended before."""
+    running, ended = pod("mnist-a", "Running"), pod("mnist-a", "Succeeded", code=0)
+    running["status"]["containerStatuses"].append({"name": "sidecar", "state": {"terminated": {"exitCode": 0}}})
+    answer(cluster, *[state(running)] * 3, state(ended), state(ended, conditions=[DONE]))
+    steps = " ".join(f"[[ {number} -gt $num ]] || {line(number // 2, f'step {number}')};" for number in range(1, 5))
+    (cluster / "logs-mnist-a").write_text(f"echo >> starts; num=$(wc -l < starts); {steps}")
     assert run([*JOB, "train.py"]) == 0
-    assert capfd.readouterr().out == "step 1\nstep 2\n"
+    assert capfd.readouterr().out == "step 1\nstep 2\nstep 3\nstep 4\n"
+
+
+def test_a_line_that_was_cut_off_is_shown_when_it_is_whole_or_the_last(cluster, capfd):
+    running, ended = state(pod("mnist-a", "Running")), pod("mnist-a", "Succeeded", code=0)
+    answer(cluster, running, state(ended), state(ended, conditions=[DONE]))
+    (cluster / "logs-mnist-a").write_text(
+        f"""echo >> starts
+        case $(wc -l < starts) in
+            1) {line(1, "step 1")}; {line(1, "st")} | head -c -1 ;;
+            *) {line(1, "step 1")}; {line(1, "step 2")}; {line(1, "step 3")} | head -c -1 ;;
+        esac"""
+    )
+    assert run([*JOB, "train.py"]) == 0
+    assert capfd.readouterr().out == "step 1\nstep 2\nstep 3"
 
 
 def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypatch):
@@ -138,7 +170,7 @@ def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypa
 def test_a_failed_job_ends_with_the_code_of_the_pod_that_failed_first(cluster, capfd):
     pods = [pod("mnist-a", "Failed", code=69, at="12:00"), pod("mnist-1", "Failed", index=1, code=3, at="12:01")]
     answer(cluster, state(*pods, conditions=[FAILED]))
-    (cluster / "logs-mnist-a").write_text("echo a peer was lost")
+    (cluster / "logs-mnist-a").write_text(line(1, "a peer was lost"))
     assert run([*JOB, "--kind", "jobset", "train.py"]) == 3
     shown = capfd.readouterr()
     assert shown.out == "a peer was lost\n"

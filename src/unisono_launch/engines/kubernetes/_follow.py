@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
+import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +15,9 @@ from unisono_launch.launch import ExitCode, StopRequestedError, exit_code_after,
 
 _POLL_SECONDS: Final = 2.0
 _MAX_ERRORS: Final = 30  # in a row: a minute without an answer
+
+# A line as `kubectl logs --timestamps` gives it: the second, the rest of the time, the text.
+_TIMED_LINE: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\S*) (.*)", re.DOTALL)
 
 # How a JobSet and a TrainJob say that they are done.
 _DONE: Final = ("Completed", "Complete")
@@ -64,8 +69,7 @@ class _PodLogs:
     def __init__(self, kubectl: Kubectl) -> None:
         self._kubectl = kubectl
         self._shown: set[tuple[str, int]] = set()
-        self._ended: set[tuple[str, int]] = set()
-        """Those whose stream has ended without an error. It was the whole output if the container has terminated."""
+        self._lines: dict[str, _Lines] = {}
         self._breaks: dict[tuple[str, int], list[float]] = {}
         """When the connection to a pod broke: load balancers end connections that carry nothing for minutes."""
         self._state = ""
@@ -73,8 +77,9 @@ class _PodLogs:
     def show(self, pod: Any) -> None:
         """Shows the output of a pod until its container ends, or why it has none yet."""
         name, status = pod["metadata"]["name"], pod["status"]
-        restarts = sum(container.get("restartCount", 0) for container in status.get("containerStatuses", []))
-        start = (name, restarts)  # the container of a pod may be restarted in place
+        container = _main_container(pod)
+        states = [state for state in status.get("containerStatuses", []) if state["name"] == container]
+        start = (name, sum(state.get("restartCount", 0) for state in states))  # it may be restarted in place
         if start in self._shown:
             return
         if status.get("phase") not in ("Running", "Succeeded", "Failed"):
@@ -83,23 +88,62 @@ class _PodLogs:
                 print(f"unisono: {state}", file=sys.stderr)
                 self._state = state
             return
-        breaks = self._breaks.setdefault(start, [])
-        if start in self._ended and _has_terminated(status):
+        is_running = status["phase"] == "Running" and all("running" in state.get("state", {}) for state in states)
+        lines, breaks = self._lines.setdefault(name, _Lines()), self._breaks.setdefault(start, [])
+        has_ended = self._kubectl.stream_logs(name, "--container", container, *lines.since, show=lines.show)
+        # To kubectl, a connection that was closed in good order has ended too. It was the whole output only if the
+        # container was not running before ("waiting": Kubernetes is about to restart it in the pod).
+        if has_ended and not is_running:
+            lines.show_unfinished()
             self._shown.add(start)
-            return
-        # By the seconds that have passed, not by the time, since the clock of the node may differ.
-        since = [f"--since={math.ceil(time.monotonic() - breaks[-1])}s"] if breaks else []
-        if self._kubectl.stream_logs(name, *since):
-            self._ended.add(start)  # to kubectl that is also the end of a connection that was closed in good order
         breaks.append(time.monotonic())
         if len(breaks) >= _MAX_ERRORS and breaks[-1] - breaks[-_MAX_ERRORS] < _MAX_ERRORS * 2 * _POLL_SECONDS:
             self._shown.add(start)  # its output cannot be had
 
 
-def _has_terminated(status: Any) -> bool:
-    """Whether a container that was running no longer does. "waiting": Kubernetes is about to restart it in the pod."""
-    states = (container.get("state", {}) for container in status.get("containerStatuses", []))
-    return status.get("phase") in ("Succeeded", "Failed") or any("running" not in state for state in states)
+class _Lines:
+    """The output of a pod, each line shown once although it may arrive again."""
+
+    def __init__(self) -> None:
+        self.since: list[str] = []
+        """The flag with which kubectl continues: from the second of the last line on."""
+        self._second = b""
+        self._shown: set[bytes] = set()  # of that second
+        self._unfinished = b""
+
+    def show(self, line: bytes) -> None:
+        """Shows a line unless it was shown before. One without an end may have been cut off, and arrive whole later."""
+        timed = _TIMED_LINE.fullmatch(line)
+        if timed is not None and not line.endswith(b"\n"):
+            self._unfinished = timed[3]
+            return
+        if timed is None:  # of the node itself: "unable to retrieve container logs"
+            _write(line)
+        elif line not in self._shown:
+            second, rest, text = timed.groups()
+            if second > self._second:  # standard output and standard error may overtake each other
+                self._second, self._shown = second, set()
+                self.since = [f"--since-time={(second + rest).decode()}"]
+            self._shown.add(line)
+            self._unfinished = b""
+            _write(text)
+
+    def show_unfinished(self) -> None:
+        """Shows the end of the output, if it is not a whole line."""
+        _write(self._unfinished)
+        self._unfinished = b""
+
+
+def _write(data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError):  # `| head`: the code of the job is still wanted
+        while data:
+            data = data[os.write(sys.stdout.fileno(), data) :]
+
+
+def _main_container(pod: Any) -> str:
+    """The container whose output `kubectl logs` shows; others are sidecars."""
+    named = pod["metadata"].get("annotations", {}).get("kubectl.kubernetes.io/default-container")
+    return str(named or pod["spec"]["containers"][0]["name"])
 
 
 def _find_chiefs(pods: list[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,10 +57,18 @@ class Kubectl:
         """Objects of the cluster, as JSON gives them; raises :class:`KubectlError` if they cannot be had."""
         return json.loads(self.read("get", *arguments, "-o", "json"))
 
-    def stream_logs(self, pod: str, *flags: str) -> bool:
-        """Shows the output of a pod on our own standard output. False: the connection broke before the pod ended."""
-        words = [*self._words, "logs", "--follow", *flags, pod]
-        return subprocess.run(words, stdin=subprocess.DEVNULL, check=False).returncode == 0
+    def stream_logs(self, pod: str, *flags: str, show: Callable[[bytes], None]) -> bool:
+        """Passes on each line of the output of a pod, with its time in front. False: kubectl ended with an error."""
+        words = [*self._words, "logs", "--follow", "--timestamps", *flags, pod]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    show(line)
+            except BaseException:  # a signal asks this process to end
+                process.kill()
+                raise
+        return process.returncode == 0
 
     def quote(self, *arguments: str) -> str:
         """A command for the user to type."""
