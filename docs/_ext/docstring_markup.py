@@ -4,14 +4,22 @@ What docstrings use is translated: fenced blocks, and code between single backti
 the full path of a public name.
 """
 
+import functools
+import inspect
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.public_api import public_modules
+
 _FENCE = re.compile(r"^( *)```(\w*)$")
 _CODE = re.compile(r"(?<![`:\\\w])`([^`]+)`(?!`)")
 _PUBLIC_PATH = re.compile(r"unisono(?:\.\w+)+")
+_PRIVATE_PATH = re.compile(r"unisono\._src\.[\w.]+")
 
 
 def translate_docstring(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
@@ -52,6 +60,22 @@ def _translate_code(match: re.Match[str]) -> str:
     return f"``{code}``" + ("\\ " if after.isalnum() else "")
 
 
+def make_paths_public(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Replaces the paths that the types of attributes have in annotations by those that users import."""
+    lines[:] = [_PRIVATE_PATH.sub(lambda match: _public_paths().get(match[0], match[0]), line) for line in lines]
+
+
+@functools.cache
+def _public_paths() -> dict[str, str]:
+    return {
+        f"{value.__module__}.{value.__qualname__}": f"{module.__name__}.{name}"
+        for module in public_modules()
+        for name in module.__all__
+        if inspect.isclass(value := getattr(module, name))
+    }
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", translate_docstring, priority=400)  # before napoleon's
+    app.connect("autodoc-process-docstring", make_paths_public, priority=600)  # after it: it writes the types
     return {"parallel_read_safe": True, "parallel_write_safe": True}
