@@ -14,9 +14,10 @@ from itertools import cycle
 REPLICAS = (1, 2, 4, 8)
 
 # `zero1` and `zero3` are FullyShardedStrategy with shard="optimizer" and shard="all", which shard even the smallest
-# variables here; the meshes are ModelParallelStrategy with layouts from shapes; `processes` is `zero3` with a process
-# for each device. `_runner.py` makes them.
-STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4", "processes")
+# variables here; the meshes are ModelParallelStrategy with layouts from shapes. The last ones have a process for each
+# device: in `mesh1x3` the devices that share the work of a layer are in different processes. `_runner.py` makes them.
+OVER_PROCESSES = ("processes-zero1", "processes-zero3", "processes-mesh1x3")
+STRATEGIES = ("mirrored", "zero1", "zero3", "mesh2x2", "mesh2x4", *OVER_PROCESSES)
 
 # One step from the same state: what two orders of summing a few hundred float32 numbers may differ by.
 STEP_TOLERANCE = 1e-6
@@ -182,7 +183,13 @@ class Cell:
 
     @property
     def processes(self) -> int:
-        return self.devices if self.strategy == "processes" else 1
+        return self.devices if self.strategy in OVER_PROCESSES else 1
+
+    @property
+    def replicas(self) -> int:
+        """Among how many the rows of a batch are divided."""
+        _, is_mesh, shape = self.strategy.partition("mesh")
+        return int(shape.partition("x")[0]) if is_mesh else self.devices
 
     @property
     def is_sharded(self) -> bool:
@@ -360,7 +367,8 @@ def _sharded_problems(mirrored: Iterable[Cell]) -> Iterator[tuple[Problem, int, 
         yield cell.problem, 4, "mesh2x2"
         yield cell.problem, 8, "mesh2x4"
     for problem in dict.fromkeys(problem for problem, _ in (*_default(), *_every_model_and_way_to_call())):
-        yield problem, 3, "processes"
+        for strategy in OVER_PROCESSES:
+            yield problem, 3, strategy
 
 
 def _depends_on_rounding(problem: Problem) -> bool:

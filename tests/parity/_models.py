@@ -110,7 +110,7 @@ def _cnn() -> keras.Model:
     return keras.Sequential(
         [
             layers.Input((8, 8, 1)),
-            layers.Conv2D(4, 3, activation="relu"),
+            layers.Conv2D(8, 3, activation="relu"),
             layers.MaxPooling2D(),
             layers.Flatten(),
             layers.Dense(4, dtype="float32", activation="softmax"),
@@ -121,7 +121,7 @@ def _cnn() -> keras.Model:
 def _recurrent(layer: type[layers.Layer]) -> Callable[[], keras.Model]:
     def build() -> keras.Model:
         return keras.Sequential(
-            [layers.Input((6, 5)), layer(8), layers.Dense(4, dtype="float32", activation="softmax")]
+            [layers.Input((6, 5)), layer(24), layers.Dense(4, dtype="float32", activation="softmax")]
         )
 
     return build
@@ -146,10 +146,10 @@ def _tokens(rng: np.random.Generator, rows: int) -> tuple[Arrays, Arrays]:
 
 
 def _attention() -> keras.Model:
-    inputs = layers.Input((6, 8))
+    inputs = layers.Input((6, 24))
     attended = layers.MultiHeadAttention(num_heads=2, key_dim=4)(inputs, inputs)
     hidden = layers.LayerNormalization()(layers.Add()([inputs, attended]))
-    forward = layers.Dense(8)(layers.Dense(16, activation="gelu")(hidden))
+    forward = layers.Dense(24)(layers.Dense(48, activation="gelu")(hidden))
     hidden = layers.LayerNormalization()(layers.Add()([hidden, forward]))
     pooled = layers.GlobalAveragePooling1D()(hidden)
     return keras.Model(inputs, layers.Dense(4, dtype="float32", activation="softmax")(pooled))
@@ -323,7 +323,7 @@ RECIPES = {
     "lstm": Recipe(_recurrent(layers.LSTM), _classes(6, 5), _classifier),
     "gru": Recipe(_recurrent(layers.GRU), _classes(6, 5), _classifier),
     "masked": Recipe(_masked, _tokens, lambda: {"loss": "binary_crossentropy", "metrics": ["accuracy"]}),
-    "attention": Recipe(_attention, _classes(6, 8), _classifier),
+    "attention": Recipe(_attention, _classes(6, 24), _classifier),
     "two_heads_list": Recipe(_two_heads(list), _two_heads_data(list), _two_heads_compile(list)),
     "two_heads_dict": Recipe(_two_heads(dict), _two_heads_data(dict), _two_heads_compile(dict)),
     "add_loss": Recipe(_AddLoss, _classes(12), _classifier),

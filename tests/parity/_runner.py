@@ -201,13 +201,11 @@ def _where_it_ran(model: Any) -> dict[str, Any]:
         for program in unisono._src.training.programs(model)
     ]
     weights = sum(v.value.size for v in model.trainable_variables)
-    sizes = {size for variable in model.trainable_variables for size in variable.shape}
-    divides = any(size % number == 0 for size in sizes for number in set(devices.values()))
     sharded = {
         kind: any(not variable.value.is_fully_replicated for variable in variables)
         for kind, variables in (("weights", model.trainable_variables), ("optimizer", model.optimizer.variables))
     }
-    return {"devices": devices, "weights": weights, "sharded": sharded, "divides": divides, "programs": programs}
+    return {"devices": devices, "weights": weights, "sharded": sharded, "programs": programs}
 
 
 def _all_reduced(text: str) -> int:
@@ -243,16 +241,17 @@ def _scope(side: str, strategy: str, devices: int) -> Any:
         return contextlib.nullcontext()
     import unisono  # only this side may
 
-    if strategy == "processes":  # of a launched job: each has one device
-        return unisono.FullyShardedStrategy(min_shard_size=0).scope()
-    unisono.config.set_cpu_devices(devices)
-    names = [f"cpu:{index}" for index in range(devices)]
-    if strategy == "mirrored":
+    kind = strategy.removeprefix("processes-")
+    names = None  # all devices of a launched job, of which each process has one
+    if kind == strategy:
+        unisono.config.set_cpu_devices(devices)
+        names = [f"cpu:{index}" for index in range(devices)]
+    if kind == "mirrored":
         return unisono.MirroredStrategy(names).scope()
-    if strategy.startswith("mesh"):
-        batch, model = map(int, strategy.removeprefix("mesh").split("x"))
+    if kind.startswith("mesh"):
+        batch, model = map(int, kind.removeprefix("mesh").split("x"))
         return unisono.ModelParallelStrategy({"batch": batch, "model": model}, devices=names).scope()
-    what: Any = {"zero1": "optimizer", "zero3": "all"}[strategy]
+    what: Any = {"zero1": "optimizer", "zero3": "all"}[kind]
     return unisono.FullyShardedStrategy(names, shard=what, min_shard_size=0).scope()
 
 

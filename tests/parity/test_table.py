@@ -5,7 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ._cells import CELLS, MODELS, OPTIMIZERS, ROW_KINDS, STRATEGIES, VARIATIONS, Problem, Rows, rows_for
+from ._cells import (
+    CELLS,
+    MODELS,
+    OPTIMIZERS,
+    OVER_PROCESSES,
+    ROW_KINDS,
+    STRATEGIES,
+    VARIATIONS,
+    Problem,
+    Rows,
+    rows_for,
+)
 from ._compare import Solution, initial_differences, not_zero, run_differences, step_differences
 
 DEFAULT = [cell for cell in CELLS if cell.tier == "default"]
@@ -29,6 +40,10 @@ def test_every_problem_is_in_the_table_with_sharded_state(strategy: str):
     on_several = {cell.problem for cell in CELLS if not cell.is_sharded and cell.devices > 1}
     left_out = {(problem.model, problem.policy) for problem in on_several - solved}
     assert left_out <= {("attention", "mixed_bfloat16")}
+
+
+def test_every_strategy_is_in_the_table():
+    assert {cell.strategy for cell in CELLS} == set(STRATEGIES)
 
 
 def test_cells_have_unique_names():
@@ -71,8 +86,9 @@ def test_the_kinds_of_rows_are_what_their_names_say(replicas: int):
     assert rows_for("indivisible", replicas).batch % replicas
 
 
-def test_every_model_is_solved_by_three_processes():
-    cells = [cell for cell in CELLS if cell.strategy == STRATEGIES[-1]]
+@pytest.mark.parametrize("strategy", OVER_PROCESSES)
+def test_every_model_is_solved_by_three_processes(strategy: str):
+    cells = [cell for cell in CELLS if cell.strategy == strategy]
     assert {(cell.devices, cell.processes) for cell in cells} == {(3, 3)}
     assert {cell.problem.model for cell in cells} == set(MODELS)
     assert {cell.problem.variation for cell in cells} == set(VARIATIONS)
