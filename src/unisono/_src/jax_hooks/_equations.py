@@ -48,10 +48,15 @@ class _Walk:
         # A function that is called twice is one jaxpr, and should be one afterwards: JAX compiles it once. The key is
         # an identity, so the jaxpr is kept alive with it.
         self._known: dict[int, tuple[Any, Any]] = {}
+        self._known_closed: dict[int, tuple[Any, Any]] = {}  # of its own: since JAX 0.12 both are of one class
 
     def closed(self, program: ClosedJaxpr) -> ClosedJaxpr:
-        changed = self._jaxpr(program.jaxpr)
-        return program if changed is program.jaxpr else ClosedJaxpr(changed, program.consts)
+        if id(program) not in self._known_closed:
+            changed = self._jaxpr(program.jaxpr)
+            closed = program if changed is program.jaxpr else ClosedJaxpr(changed, program.consts)
+            self._known_closed[id(program)] = program, closed
+        known: ClosedJaxpr = self._known_closed[id(program)][1]
+        return known
 
     def _jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self._known:
