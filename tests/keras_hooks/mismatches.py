@@ -6,8 +6,11 @@ python -m tests.keras_hooks.mismatches
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+os.environ["KERAS_BACKEND"] = "jax"  # Keras is imported below, before Unisono
 
 from .missing_imports import replace_missing_imports
 from .uninstalled import import_without_hooks

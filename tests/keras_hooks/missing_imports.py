@@ -35,7 +35,9 @@ def _has(module: str, name: str) -> bool:
         if hasattr(importlib.import_module(module), name):
             return True
         importlib.import_module(f"{module}.{name}")
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith(_INTERNALS):  # such as TensorFlow, which a backend of Keras imports
+            raise
         return False
     return True
 

@@ -72,6 +72,15 @@ def test_text_comes_in_any_form_that_holds_rows(model: Any) -> None:
     np.testing.assert_allclose(model.predict_on_batch(TEXTS), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("training", [None, True])
+def test_a_layer_behind_the_text_keeps_the_training_that_it_was_given(training: bool | None) -> None:
+    with unisono.OneDeviceStrategy("cpu:0").scope():
+        inputs = keras.Input((1,), dtype="string")
+        ones = layers.Embedding(8, 50, embeddings_initializer="ones")(vectorize()(inputs))
+        model = keras.Model(inputs, layers.Dropout(0.5)(ones, training=training))
+    assert (0.0 in model.predict(TEXTS, verbose=0)) == bool(training)
+
+
 def test_arrays_of_text_are_trained_on_as_datasets_are(model: Any) -> None:
     start = model.get_weights()
     wanted = model.fit(texts(), verbose=0).history

@@ -22,12 +22,13 @@ import jax
 import keras
 import numpy as np
 from keras.src.layers.layer import Layer
-from keras.src.models.functional import Functional, operation_fn, unpack_singleton
+from keras.src.models.functional import Functional, unpack_singleton
 
 from unisono._src import hooks
 from unisono._src.data.plans import CompositeLeaf
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls
 from unisono._src.keras_hooks._ragged_inputs import mask_ragged_inputs
+from unisono._src.keras_hooks._training_argument import call_operation, check_operation_calls
 
 TEXT_ON_HOST: Final = """Text stays on the host: {why}.
 Put the layer that takes it into the dataset, dataset.map(lambda x, y: (vectorize(x), y)), or make it the first layer of
@@ -124,7 +125,8 @@ def install_text_inputs() -> None:
     hooks.wrap(Functional, "_convert_inputs_to_tensors", _convert_all_but_text, expects="(self, flat_inputs)", why=why)
     hooks.wrap(keras.Sequential, "build", _build_for_text, expects="(self, input_shape=None)", why=why)
     why = "a model whose layers for text have run on the host continues after them"
-    call = "(self, inputs, training=None, mask=None, **kwargs)"
+    check_operation_calls()
+    call = ("(self, inputs, training=None, mask=None, **kwargs)", "(self, inputs, training=None, mask=None)")
     hooks.wrap(Functional, "call", _continue_after_cut, expects=call, why=why)
     hooks.wrap(Functional, "_assert_input_compatibility", _accept_crossed, expects="(self, *args)", why=why)
     hooks.require(Functional, "_nodes_by_depth", expects="instance attribute", why="where to cut the graph")
@@ -223,7 +225,7 @@ def _as_crossing(value: Any, dtype: str) -> Any:
 def _run(nodes: list[Any], values: dict[int, Any], **options: Any) -> None:
     for node in nodes:
         args, kwargs = node.arguments.fill_in(values)
-        outputs = operation_fn(node.operation, **options)(*args, **kwargs)
+        outputs = call_operation(node.operation, args, kwargs, options)
         values.update(zip(map(id, node.outputs), keras.tree.flatten(outputs), strict=True))
 
 

@@ -11,7 +11,8 @@ base that is being fine-tuned would learn new statistics, and dropout that is to
 Checked against Keras 3.15.1: `JAXTrainer.compute_loss_and_updates` knows whether it is training and calls
 `stateless_call`; a `CallContext` belongs to the layer that was called first and has the attribute `training`. A `Node`
 records `training` whether the caller gave it, an enclosing layer or the default of `call`; `Functional.call` finds
-`operation_fn` in its module and overwrites what was recorded.
+`operation_fn` in its module and overwrites what was recorded. Keras 3.16 keeps it: `Layer.__call__` uses the value of
+the enclosing layer only for a layer that was called without one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from unisono._src import hooks
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls, handle_stateless_calls
 
 _CONTEXT: Final = "current_call_ctx"
+
+# Whether a functional model of this Keras keeps the value that a layer was given explicitly.
+_KEEPS_EXPLICIT: Final = tuple(map(int, keras.__version__.split(".")[:2])) >= (3, 16)
 
 
 class _Current(threading.local):
@@ -64,8 +68,29 @@ def install_explicit_training() -> None:
     """Installs the hook by which `training` that a layer of a functional model was given explicitly stays."""
     handle_layer_calls(CallHandler(name="explicit training", enter=_count_nodes, leave=_forget_implicit_training))
     why = "Dropout(0.5)(x, training=True) in a functional model stays on in predict"
-    hooks.wrap(functional, "operation_fn", _keep_explicit, expects="(operation, **call_context_args)", why=why)
-    hooks.require(functional.Functional, "call", expects="calls operation_fn", why=why)
+    if _KEEPS_EXPLICIT:
+        hooks.require(keras.Layer, "_resolve_and_populate_arg", expects="source 6fa67e0494fd", why=why)
+    else:
+        hooks.wrap(functional, "operation_fn", _keep_explicit, expects="(operation, **call_context_args)", why=why)
+        hooks.require(functional.Functional, "call", expects="calls operation_fn", why=why)
+
+
+def check_operation_calls() -> None:
+    """Checks that Keras has what :func:`call_operation` uses."""
+    why = "the layers behind those for text get the value of `training` that the model gets"
+    if _KEEPS_EXPLICIT:
+        hooks.require(keras.Layer, "_call_context_args", expects="instance attribute", why=why)
+    else:
+        hooks.require(functional, "operation_fn", expects="(operation, **call_context_args)", why=why)
+
+
+def call_operation(operation: Any, args: Any, kwargs: dict[str, Any], context: dict[str, Any]) -> Any:
+    """Calls an operation of a functional model that was itself called with ``context``: with a value of `training`."""
+    if not _KEEPS_EXPLICIT:
+        return functional.operation_fn(operation, **context)(*args, **kwargs)
+    known = getattr(operation, "_call_context_args", ())
+    inherited = {name: value for name, value in context.items() if name in known and value is not None}
+    return operation(*args, **inherited | kwargs)
 
 
 def _note_model(original: Any) -> Any:
