@@ -140,10 +140,9 @@ class _Block(nn.Module):
         self.up, self.down = nn.Linear(_WIDTH, 4 * _WIDTH), nn.Linear(4 * _WIDTH, _WIDTH)
         for layer in (self.qkv, self.out, self.up, self.down):
             nn.init.zeros_(layer.bias)
-        # Keras takes the kernels of heads, (768, 12, 64) and (12, 64, 768), for those of convolutions.
-        nn.init.uniform_(self.qkv.weight, *_glorot(_WIDTH * (_HEADS + _WIDTH // _HEADS)))
-        nn.init.uniform_(self.out.weight, *_glorot(_HEADS * (_WIDTH // _HEADS + _WIDTH)))
-        for layer in (self.up, self.down):
+        limit = (3 / _WIDTH) ** 0.5  # of three products with as many inputs as outputs each
+        nn.init.uniform_(self.qkv.weight, -limit, limit)
+        for layer in (self.out, self.up, self.down):
             nn.init.xavier_uniform_(layer.weight)
 
     def forward(self, hidden: Any) -> Any:
@@ -157,12 +156,6 @@ class _Block(nn.Module):
 
 def _new_norm() -> nn.LayerNorm:
     return nn.LayerNorm(_WIDTH, eps=1e-3)
-
-
-def _glorot(fans: int) -> tuple[float, float]:
-    """The interval of Keras's initial weights, from the sum of the fans."""
-    limit = (6 / fans) ** 0.5
-    return -limit, limit
 
 
 if __name__ == "__main__":
