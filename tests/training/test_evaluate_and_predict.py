@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import unisono
+from unisono._src.devices import ReleasableArrays
 from unisono._src.strategy import Strategy
 
 XY = tuple[np.ndarray, np.ndarray]
@@ -20,6 +21,29 @@ def test_evaluate_returns_a_list_in_order_or_a_dict(make_model: Make, xy: XY) ->
     logs = model.evaluate(*xy, batch_size=7, verbose=0, return_dict=True)
     assert values == [logs["loss"], logs["accuracy"]]
     assert make_model().evaluate(*xy, verbose=0) == pytest.approx(logs["loss"])
+
+
+def test_the_memory_of_the_data_serves_the_next_call_unless_one_failed(
+    make_model: Make, xy: XY, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[Any] = []
+    monkeypatch.setattr(ReleasableArrays, "release", lambda self: given_back.append(self))
+
+    class Failing(keras.callbacks.Callback):
+        def on_test_end(self, logs: Any = None) -> None:
+            raise RuntimeError("stop")
+
+        def on_predict_end(self, logs: Any = None) -> None:
+            raise RuntimeError("stop")
+
+    model = make_model()
+    for method, data in ((model.evaluate, xy), (model.predict, xy[:1])):
+        with pytest.raises(RuntimeError, match="stop"):
+            method(*data, callbacks=[Failing()], verbose=0)
+        assert not given_back
+        method(*data, verbose=0)
+        assert len(given_back) == 1
+        given_back.clear()
 
 
 def test_evaluate_can_stop_after_some_steps(make_model: Make, xy: XY) -> None:

@@ -139,4 +139,5 @@ def evaluate(
             )
             with keras_hooks.close_on_error(callbacks):
                 logs = evaluation.run(callbacks)
+    feed.release()  # not after an exception: a program may still be reading
     return logs if return_dict else keras_hooks.flatten_logs(model, logs)

@@ -35,6 +35,7 @@ def predict(model: Any, *, x: Any, batch_size: int | None, verbose: Any, steps: 
                 outputs = _run(call, cursor, callbacks)
             finally:
                 cursor.close()
+    feed.release()  # not after an exception: a program may still be reading
     return jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
 
 
