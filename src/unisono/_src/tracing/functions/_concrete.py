@@ -312,14 +312,14 @@ def _needs_throttle(placement: Placement | None) -> bool:
 
 def _take_for_donation(variable: Any) -> Any:
     """The variable's array, to be donated; a copy if it is also referenced elsewhere, where it would be deleted."""
-    is_shared = _count_references(variable) > _OWN_REFERENCES
-    stored = keras_hooks.get_stored_value(variable)
-    return jnp.array(stored, copy=True) if is_shared else stored
+    stored, num_references = _count_references(variable)
+    return jnp.array(stored, copy=True) if num_references > _OWN_REFERENCES else stored
 
 
-def _count_references(variable: Any) -> int:
+def _count_references(variable: Any) -> tuple[Any, int]:
+    """The variable's array, and how many references there are to it."""
     stored = keras_hooks.get_stored_value(variable)
-    return sys.getrefcount(stored)
+    return stored, sys.getrefcount(stored)
 
 
 class _Unshared:
@@ -330,7 +330,7 @@ class _Unshared:
 
 
 # Measured, not written down: what an interpreter counts for locals and arguments differs between versions.
-_OWN_REFERENCES: Final = _count_references(_Unshared())
+_OWN_REFERENCES: Final = _count_references(_Unshared())[1]
 
 
 _compiled: dict[Any, Any] = {}
