@@ -114,7 +114,7 @@ def start_in_step(step: str, *words: str, num_requeues: int = 0) -> str:
     return make_run_folder(LaunchOptions(program=(*PROGRAM, *words)), machines, num_requeues=num_requeues).name
 
 
-def test_after_a_requeue_each_command_of_a_step_continues_in_its_own_folder(tmp_path, monkeypatch):
+def test_after_a_requeue_each_command_of_a_step_continues_in_its_own_folder(tmp_path, monkeypatch, capsys):
     """As in `srun -n1 bash -c 'for lr in 0.1 0.2; do unisono run train.py --lr $lr; done'`."""
     monkeypatch.chdir(tmp_path)
     assert [start_in_step("0", rate) for rate in ("0.1", "0.2", "0.2")] == ["module-7", "module-7-2", "module-7-3"]
@@ -123,6 +123,16 @@ def test_after_a_requeue_each_command_of_a_step_continues_in_its_own_folder(tmp_
         later = [start_in_step("0", rate, num_requeues=number) for rate in ("0.2", "0.2", "0.3")]
         assert later == ["module-7-2", "module-7-3", "module-7-4"]
     assert start_in_step("0", "0.2", num_requeues=2) == "module-7-5", "no two commands share a folder"
+    assert capsys.readouterr().err == ""
+
+
+def test_after_a_requeue_a_command_that_does_not_find_its_folder_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert start_in_step("0", "--seed=17") == "module-7"
+    assert start_in_step("0", "--seed=42", num_requeues=1) == "module-7-2"
+    assert "runs/module-7 is of a command with other arguments. This one starts anew in runs/module-7-2. If its " in (
+        capsys.readouterr().err
+    )
 
 
 def test_after_a_requeue_steps_that_have_swapped_their_numbers_find_their_folders(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,26 +54,34 @@ def script_stem(program: Sequence[str]) -> str:
 
 def _make_folder_of_step(stem: str, step: str, program: Sequence[str], num_requeues: int) -> Path:
     """A new folder; after a requeue, the one of this command that no other process has taken since."""
-    name, job = f"{stem}-{step}", step.partition(".")[0]
-    mark = json.dumps({"job": job, "program": list(program)})
+    name, mark = f"{stem}-{step}", json.dumps(list(program))
+    found = _find_folders_of_job(f"{stem}-{step.partition('.')[0]}", name) if num_requeues else []
+    is_first = not any((folder / f"{_MARK}{num_requeues}").exists() for folder in found)
+    for folder in found:
+        if any(file.read_text() == mark for file in folder.glob(f"{_MARK}*")) and _mark(folder, mark, num_requeues):
+            return folder.resolve()
+    folder = _make_new_folder(name)
+    _mark(folder, mark, num_requeues)
+    if found and is_first:
+        print(
+            f"unisono: SLURM has requeued this job, and {found[0]} is of a command with other arguments. This one "
+            f"starts anew in runs/{folder.name}. If its arguments differ each time, give it a name: "
+            f"--name {stem}-$SLURM_JOB_ID",
+            file=sys.stderr,
+        )
+    return folder
+
+
+def _find_folders_of_job(base: str, name: str) -> list[Path]:
+    """Those of the step that is called `name` first, but of all steps: their numbers may be others after a requeue,
+    where they start side by side, or one is left out."""
 
     def preference(folder: Path) -> tuple[bool, int, str]:
         is_of_step = folder.name == name or folder.name.startswith(f"{name}-")
         return not is_of_step, len(folder.name), folder.name  # -10 after -9
 
-    if num_requeues:
-        # Of all steps: those that start side by side, or after one that is left out now, may have other numbers.
-        found = Path("runs").glob(f"{glob.escape(f'{stem}-{job}')}*")
-        for folder in sorted(found, key=preference):
-            if _is_marked(folder, mark) and _mark(folder, mark, num_requeues):
-                return folder.resolve()
-    folder = _make_new_folder(name)
-    _mark(folder, mark, num_requeues)
-    return folder
-
-
-def _is_marked(folder: Path, mark: str) -> bool:
-    return any(file.read_text() == mark for file in folder.glob(f"{_MARK}*"))
+    found = Path("runs").glob(f"{glob.escape(base)}*")
+    return sorted((folder for folder in found if folder.name[len(base) :][:1] in ("", "-", ".")), key=preference)
 
 
 def _mark(folder: Path, mark: str, num_requeues: int) -> bool:
