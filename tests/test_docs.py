@@ -67,3 +67,14 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     assert [
         str(page.relative_to(ROOT)) for page in PAGES if page not in listed and page != ROOT / "docs/index.md"
     ] == []
+
+
+def test_0011_names_every_small_file_that_is_left() -> None:
+    """A private file of fewer than 30 lines: merge it into the file that uses it, or say in 0011 why it is left."""
+    files = [path for path in (ROOT / "src").rglob("_*.py") if not path.name.startswith("__")]
+    small = [path for path in files if len(path.read_text(encoding="utf-8").splitlines()) < 30]
+    page = (ROOT / "docs/design/0011-packages-and-public-api.md").read_text(encoding="utf-8")
+    rule = page.partition("**Small files.**")[2].partition("\n**")[0]
+    named = {folder / path for path in re.findall(r"`([\w/]+\.py)`", rule) for folder in FOLDERS}
+    assert sorted(str(path.relative_to(ROOT)) for path in small if path not in named) == []
+    assert sorted(str(path) for path in named if path.exists() and path not in small) == []

@@ -13,7 +13,6 @@ from unisono._src.core import warn_user
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.dataset._trace import NON_JAX_KINDS, Traced, trace_indexed_maps
 from unisono._src.data.feed._batches import IteratorBatches, PlanBatches
-from unisono._src.data.feed._distributed import unwrap_distributed
 from unisono._src.data.feed._feed import Feed
 from unisono._src.data.feed._indexed import IndexedFeed
 from unisono._src.data.feed._order import PassOrder
@@ -130,6 +129,14 @@ def single_batch_feed(batch: Any, placement: Placement) -> Feed:
         transform=None,
         placement=placement,
     )
+
+
+def unwrap_distributed(x: Any) -> Any:
+    """The dataset of global batches inside a distributed dataset; anything else as it is.
+
+    Strategies are above this package, so a distributed dataset is known by its attribute.
+    """
+    return getattr(x, "_global_batches", x)
 
 
 def _array_feed(source: ArrayInput, placement: Placement, position: State) -> Feed:
