@@ -7,15 +7,17 @@ from typing import TypeVar
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
-TESTS: dict[str, str] = {}
-"""The name of a test by what it covers: "Layer.__call__", "loss.scale_loss_for_distribution"."""
+TESTS: dict[str, list[str]] = {}
+"""The tests of each hook, as pytest names them: "tests/…/test_core_hooks.py::test_…" by "Layer.__call__"."""
 
 
 def covers(*targets: str) -> Callable[[_F], _F]:
-    """Says of a test which hooks would make it fail if they were not there."""
+    """Says of a test which hooks would make it fail if they were not there; disabled_hooks.py checks it."""
 
     def note(test: _F) -> _F:
-        TESTS.update(dict.fromkeys(targets, test.__name__))
+        path = test.__module__.replace(".", "/")
+        for target in targets:
+            TESTS.setdefault(target, []).append(f"{path}.py::{test.__name__}")
         return test
 
     return note
