@@ -176,7 +176,7 @@ def test_the_demo_without_mnist_and_network_ends_with_what_to_do(run: RunCommand
     assert f"    {tmp_path / 'keras' / 'datasets'}\n" in said
     remedy, origin = said.splitlines()[-2:]
     assert remedy == "Put one of them there, or set UNISONO_DATASETS to a folder that has it."
-    assert origin.startswith("The file is at https://")
+    assert origin.startswith("A clone of Unisono has the file in examples/data; it is also at https://")
 
 
 def test_a_script_has_the_same_losses_alone_and_on_two_workers(run: RunCommand) -> None:

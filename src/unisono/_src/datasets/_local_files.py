@@ -39,7 +39,8 @@ Put one of them there, or set UNISONO_DATASETS to a folder that has it.
 {origin}"""
 
 _ORIGINS: Final = {
-    "mnist": "The file is at https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
+    "mnist": "A clone of Unisono has the file in examples/data; it is also at "
+    "https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
     "fashion_mnist": "The folder comes on Debian and Ubuntu by `apt install dataset-fashion-mnist`, and from "
     "https://github.com/zalandoresearch/fashion-mnist/tree/master/data/fashion",
 }

@@ -33,6 +33,7 @@ p{margin:6px 0}
 .bar i{display:block;min-width:0}
 .key{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:.88rem}
 .key span{white-space:nowrap}
+.key+p{font-size:.88rem;margin-bottom:0}
 .key i{display:inline-block;width:11px;height:11px;border-radius:3px;margin-right:6px}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
