@@ -94,10 +94,17 @@ def _description(line: str, config: Config) -> list[str]:
 
 
 def _static_description(found: optional_api.StaticClass, config: Config) -> list[str]:
-    lines = [f".. py:class:: {found.signature}", "", *_indent(_translate(found.docstring, config))]
+    module, _, name = found.path.rpartition(".")
+    lines = [f".. py:class:: {name}{found.parameters}", f"   :module: {module}", ""]
+    lines += _indent(_translate(found.docstring, config))
     for member, docstring in found.members.items():
         method = re.sub(r"\(self(?:, )?", "(", member)
-        lines += [f"   .. py:method:: {method}", "", *_indent(_indent(_translate(docstring, config)))]
+        lines += [
+            f"   .. py:method:: {name}.{method}",
+            f"      :module: {module}",
+            "",
+            *_indent(_indent(_translate(docstring, config))),
+        ]
     return [*lines, ""]
 
 

@@ -131,5 +131,5 @@ def test_the_thread_ends_with_the_pass() -> None:
 
 
 def test_data_in_memory_is_grouped() -> None:
-    plan = one().experimental_distribute_dataset(in_memory())._plan(in_memory())
+    plan = one().experimental_distribute_dataset(in_memory())._make_plan(in_memory())
     assert isinstance(plan.operations[-1], SendInGroups)

@@ -198,7 +198,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
             self._log.validation.add(summary, step)
 
     def prepare_for_resume(self, epoch: int, step: int) -> None:
-        """The training resumes after ``step`` steps; if that is 0, it died before its first checkpoint."""
+        """`fit` calls it before `on_train_begin` of a run that resumes after ``step`` steps; 0: from no checkpoint."""
         for files in self._log.runs.values():
             files.forget_from(step + 1 if step else 0)
 

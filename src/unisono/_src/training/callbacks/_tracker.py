@@ -101,7 +101,7 @@ class Tracker(keras.callbacks.Callback):
         """Ends the run, when all points have arrived."""
 
     def prepare_for_resume(self, epoch: int, step: int) -> None:
-        """The training resumes, or it died before its first checkpoint."""
+        """`fit` calls it before `on_train_begin` of a run that resumes, or that died before its first checkpoint."""
         self._is_resumed = True
 
     def on_train_begin(self, logs: Any = None) -> None:
