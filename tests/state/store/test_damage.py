@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from unisono._src.state.store import BadCheckpoint, CheckpointSeries, LoadedCheckpoint, commit, load
+from unisono_launch._install_command import upgrade_command
 
 pytestmark = pytest.mark.slow
 
@@ -243,7 +245,8 @@ def test_no_path_of_a_manifest_is_ever_opened(series, files):
 @pytest.mark.parametrize("version", [4, 10**30])
 def test_a_newer_version_is_named_with_the_remedy(series, version):
     (series.path(2) / "manifest.json").write_bytes(signed({"what": "ever"}, version=version, more={}))
-    with pytest.raises(BadCheckpoint, match=f"in version {version} of the format; this one reads 3. Upgrade: pip"):
+    remedy = f"in version {version} of the format; this one reads 3. Upgrade: {upgrade_command()}"
+    with pytest.raises(BadCheckpoint, match=re.escape(remedy)):
         load(series.path(2))
 
 
