@@ -1,5 +1,6 @@
 """Each hook that `import unisono.tf` installs, by what it is for."""
 
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,10 @@ def test_operators_of_symbolic_tensors_take_lists() -> None:
     results = keras.Model(inputs, apply_all_operators(inputs, [2, 3]))(x)
     for result, each in zip(results, apply_all_operators(x, np.array([2, 3], "float32")), strict=True):
         np.testing.assert_allclose(result, each)
+    # Keras itself takes lists of bools, as if they were scalars: the shape was that of the tensor.
+    bits = keras.Input(batch_shape=(2, 1), dtype="bool")
+    for operate in (operator.and_, operator.or_, operator.xor):
+        assert operate(bits, [True, False]).shape == operate([True, False], bits).shape == (2, 2)
 
 
 SIZED = {
