@@ -31,8 +31,10 @@ VICTIMS: Final = {
     "worker 0": Job(workers=2, data="arrays", step_seconds=0.15),
     "worker 1": Job(workers=2, data="arrays", step_seconds=0.15),
     "launcher": Job(workers=2, data="arrays", step_seconds=0.15),
-    "sharded worker 0": Job(workers=2, data="arrays", step_seconds=0.15, sharded=True),
-    "sharded worker 1": Job(workers=2, data="arrays", step_seconds=0.15, sharded=True),
+    "sharded worker 0": Job(workers=2, data="arrays", step_seconds=0.15, shard="zero3"),
+    "sharded worker 1": Job(workers=2, data="arrays", step_seconds=0.15, shard="zero3"),
+    "ZeRO-1 worker 1": Job(workers=2, data="arrays", step_seconds=0.15, shard="zero1"),
+    "mesh worker 0": Job(workers=2, data="arrays", step_seconds=0.15, shard="mesh"),
 }
 """The process that it happens to, and the job that it happens in."""
 
@@ -63,6 +65,8 @@ def _exists(fault: Fault) -> bool:
         if is_chiefs and fault.victim == "sharded worker 1":
             return False  # it copies and writes its part, and the chief completes the checkpoint
         return fault.kind in ("SIGKILL", "SIGTERM") or fault.moment == "writing"
+    if fault.victim in ("ZeRO-1 worker 1", "mesh worker 0"):  # they differ from the above in what each worker writes
+        return fault.kind in ("SIGKILL", "SIGTERM") and fault.moment in ("in a step", "writing")
     if fault.victim == "launcher":
         return fault.kind.startswith("SIG")  # the script cannot make it raise, and the disk is the workers' too
     if fault.victim == "process with many steps per call":

@@ -35,7 +35,8 @@ class Job:
         step_seconds: the least time that a step takes.
         data: "arrays", "rows" (a dataset that is gathered in the program) or "stream" (one that is not).
         max_restarts: the launcher's.
-        sharded: whether weights and optimizer state are sharded over the workers, each of which writes its part.
+        shard: what is sharded over the workers, each of which writes its part: "zero3" (weights and optimizer state),
+            "zero1" (optimizer state) or "mesh" (both, and the workers share the work of each layer); "" for nothing.
     """
 
     workers: int = 1
@@ -46,7 +47,7 @@ class Job:
     step_seconds: float = 0.0
     data: str = "rows"
     max_restarts: int = 3
-    sharded: bool = False
+    shard: str = ""
 
     @property
     def undisturbed(self) -> Job:

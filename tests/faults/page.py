@@ -41,6 +41,8 @@ NAMES: Final = {
     "launcher": "Two workers: the launcher, at the same moments of worker 0",
     "sharded worker 0": "Two workers with sharded state: worker 0, which writes its part and completes the checkpoints",
     "sharded worker 1": "Two workers with sharded state: worker 1, which writes its part",
+    "ZeRO-1 worker 1": "Two workers with a sharded optimizer: worker 1, which writes its part of the optimizer state",
+    "mesh worker 0": "Two workers that share the work of each layer: worker 0, which completes the checkpoints",
 }
 
 

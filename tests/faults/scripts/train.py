@@ -232,6 +232,16 @@ class Steps(keras.callbacks.Callback):
             self._fault.at(moment)
 
 
+def made_strategy():
+    if JOB.workers == 1:
+        return unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+    if JOB.shard == "mesh":
+        return unisono.ModelParallelStrategy({"batch": 1, "model": JOB.workers})
+    if JOB.shard:
+        return unisono.FullyShardedStrategy(shard={"zero1": "optimizer", "zero3": "all"}[JOB.shard])
+    return unisono.MultiWorkerMirroredStrategy()
+
+
 def made_model(strategy) -> keras.Model:
     with strategy.scope():
         model = keras.Sequential(
@@ -267,13 +277,7 @@ def main() -> None:
     if fault:
         Moments(fault)
     keras.utils.set_random_seed(11)
-    if JOB.sharded:
-        strategy = unisono.FullyShardedStrategy()
-    elif JOB.workers > 1:
-        strategy = unisono.MultiWorkerMirroredStrategy()
-    else:
-        strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
-    model = made_model(strategy)
+    model = made_model(made_strategy())
     rng = np.random.default_rng(0)
     x = rng.normal(size=(BATCH * STEPS - 3, 20)).astype("float32")  # the last batch of a pass is short
     y = rng.integers(0, 4, len(x))
