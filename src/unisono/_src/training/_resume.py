@@ -26,7 +26,8 @@ resume="runs/NAME"."""
 
 TWICE = """Both resume={resume!r} and a BackupAndRestore callback were given. They do the same: leave one out."""
 
-NOT_A_FOLDER = """resume={resume!r}. Expected a folder such as "runs/mnist", True, or a unisono.Resume."""
+NOT_A_FOLDER = """resume={resume!r}. Expected a folder such as "runs/mnist" or a unisono.Resume. For the folder that
+`unisono run` made: resume=True, or a Resume without a folder, unisono.Resume(keep=3)."""
 
 
 @dataclass(frozen=True)
