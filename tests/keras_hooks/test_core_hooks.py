@@ -123,6 +123,16 @@ def test_a_layer_that_is_computed_again_keeps_its_state_its_losses_and_its_polic
     assert policies == [False, True]
 
 
+@covers("Layer.rematerialized_call")
+def test_the_bytes_that_a_layer_keeps_are_counted_with_and_without_computing_them_again() -> None:
+    with (strategy := mirrored(2)).scope():
+        inputs = keras.Input((8,))
+        block = unisono.remat()(keras.Sequential([keras.layers.Dense(32, "relu"), keras.layers.Dense(8)]))
+        model = keras.Model(inputs, block(inputs))
+    [row] = strategy.explain(model, print_fn=lambda text: None).rematerialized
+    assert (row.kept, row.kept_without) == (8 * 4, 8 * 4 + 32 * 4 + 32)
+
+
 @covers("SeedGenerator.next")
 def test_replicas_draw_numbers_of_their_own() -> None:
     with mirrored(2).scope():

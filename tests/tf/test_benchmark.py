@@ -7,7 +7,7 @@ import pytest
 import unisono.tf as tf
 
 
-class Sums(tf.test.Benchmark):
+class Totals(tf.test.Benchmark):
     """Two benchmarks and a method that is none."""
 
     def benchmark_small(self) -> None:
@@ -22,20 +22,20 @@ class Sums(tf.test.Benchmark):
 
 
 def test_main_runs_the_benchmarks_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    tf.test.main(["script.py", "--benchmarks=Sums"])
+    tf.test.main(["script.py", "--benchmarks=Totals"])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines == [
         {"name": "other", "throughput": 1.0},
-        {"name": "Sums.benchmark_small", "iters": 2, "wall_time": 0.5, "extras": {"rows": 3}},
+        {"name": "Totals.benchmark_small", "iters": 2, "wall_time": 0.5, "extras": {"rows": 3}},
     ]
-    tf.test.main(["script.py", "--benchmarks=Sums.benchmark_sm"])
+    tf.test.main(["script.py", "--benchmarks=Totals.benchmark_sm"])
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def test_what_needs_a_session_says_what_to_do() -> None:
     with pytest.raises(NotImplementedError, match=r"time\.perf_counter\(\)"):
-        Sums().run_op_benchmark(None, None)
+        Totals().run_op_benchmark(None, None)
     assert tf.test.Benchmark.is_abstract()
-    assert not Sums.is_abstract()
+    assert not Totals.is_abstract()
     assert tf.test.benchmark_config() is None
     tf.test.experimental.sync_devices()

@@ -129,7 +129,8 @@ def _divide_small_integers(operator: Any) -> Any:
     @functools.wraps(operator)
     def divide(self: HostTensor, other: Any) -> Any:
         is_small = self.dtype.kind in "iu" and self.dtype.itemsize <= 2
-        by_integer = type(other) is int or getattr(getattr(other, "dtype", None), "kind", "") in ("i", "u")
+        dtype = np.asarray(other).dtype if type(other) in _MATCHED else getattr(other, "dtype", None)
+        by_integer = type(other) is int or getattr(dtype, "kind", "") in ("i", "u")
         return operator(self.astype(np.float32) if is_small and by_integer else self, other)
 
     return divide

@@ -165,8 +165,8 @@ def test_everything_an_element_can_be_comes_back(keep: Kept, name: str, tmp_path
     ("damage", "message"),
     [
         (lambda data: data[: len(data) // 2], "its end is missing"),
-        (lambda data: b"", "not a file that Unisono wrote"),
-        (lambda data: b"PK" + data[2:], "not a file that Unisono wrote"),
+        (lambda data: b"", "not a file that this version of Unisono wrote"),
+        (lambda data: b"PK" + data[2:], "not a file that this version of Unisono wrote"),
         (lambda data: data[:20] + bytes([data[20] ^ 1]) + data[21:], "checksum|ends within"),
         (lambda data: data[:-40] + bytes([data[-40] ^ 1]) + data[-39:], "checksum"),
     ],
@@ -179,7 +179,7 @@ def test_a_damaged_file_is_refused_by_name(
     taken(dataset)
     path = tmp_path / name
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ElementFileError, match=rf"(?s){path}.*({message}).*Delete it"):
+    with pytest.raises(ElementFileError, match=rf"(?s){path}.*({message}).*if you delete it"):
         taken(dataset)
 
 
