@@ -40,6 +40,19 @@ REDUCED = {
             labels=tf.boolean_mask(tf.constant([1, 0, 1, 1]), m), logits=tf.boolean_mask(x, m)
         )
     ),
+    "of rows by position": lambda x, m: [
+        tf.reduce_sum(tf.nn.softmax(tf.boolean_mask(x, m), 1) * [1.0, 3.0], np.int64(0)),
+        tf.reduce_sum(tf.nn.log_softmax(tf.boolean_mask(x, m), -1) * [1.0, 3.0], [np.int64(0)]),
+        tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m), 1) * [1.0, 3.0]),
+        tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m), dim=[-1]) * [1.0, 3.0], keepdims=True, axis=[-2]),
+        tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(tf.boolean_mask(x, m), tf.boolean_mask(x + 1, m), 1)),
+        tf.reduce_sum(input_tensor=tf.boolean_mask(x, m), axis=0),
+    ],
+    "one_hot": lambda x, m: [
+        tf.reduce_sum(tf.one_hot(tf.boolean_mask(tf.cast(x, tf.int32), m), 4, axis=axis), 0) for axis in (None, -1, 1)
+    ],
+    "matrices": lambda x, m: tf.reduce_sum(tf.boolean_mask(x, m) @ tf.ones([2, 3]), 0),
+    "reshaped by an array": lambda x, m: tf.reduce_sum(tf.reshape(tf.boolean_mask(x, m), np.array([-1])), 0),
     "all dims": lambda x, m: tf.reduce_sum(tf.boolean_mask(x, x > 1)),
     "indices": lambda x, m: tf.reduce_sum(tf.where(x > 1), axis=0),
     "gather_nd": lambda x, m: _distance(x, tf.where(x > 1)),
@@ -77,6 +90,29 @@ ON_HOST = {
     "concat": lambda x, m: tf.concat([tf.boolean_mask(x, m), x], 0),
     "first": lambda x, m: tf.boolean_mask(x, m)[0],
     "other mask": lambda x, m: tf.boolean_mask(x, m) * tf.boolean_mask(x, x[:, 1] != x[2, 1]),
+    "softmax": lambda x, m: tf.reduce_sum(tf.nn.softmax(tf.boolean_mask(x, m), 0) ** 2),
+    "softmax of a negative axis": lambda x, m: tf.reduce_sum(tf.nn.softmax(tf.boolean_mask(x, m), axis=-2) ** 2),
+    "log_softmax": lambda x, m: tf.reduce_sum(tf.nn.log_softmax(tf.boolean_mask(x, m), 0)),
+    "softmax of a vector": lambda x, m: tf.reduce_sum(tf.nn.softmax(tf.boolean_mask(x[:, 0], m)) ** 2),
+    "norm of all": lambda x, m: tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m))),
+    "norm of rows": lambda x, m: tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m), 0)),
+    "norm of both": lambda x, m: tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m), [0, 1])),
+    "norm of dim": lambda x, m: tf.reduce_sum(tf.math.l2_normalize(tf.boolean_mask(x, m), dim=0)),
+    "one_hot": lambda x, m: tf.reduce_sum(tf.one_hot(tf.cast(tf.boolean_mask(x[:, 0], m), tf.int32), 4, axis=0), 0),
+    "an axis that is a tensor": lambda x, m: tf.reduce_sum(tf.boolean_mask(x, m), tf.constant(0)),
+    "cross entropy": lambda x, m: tf.reduce_sum(
+        tf.nn.softmax_cross_entropy_with_logits(tf.boolean_mask(x, m), tf.boolean_mask(x, m), axis=0)
+    ),
+    "cross entropy of a vector": lambda x, m: tf.reduce_sum(
+        tf.nn.softmax_cross_entropy_with_logits(tf.boolean_mask(x[:, 0], m), tf.boolean_mask(x[:, 0], m))
+    ),
+    "transposed": lambda x, m: tf.reduce_sum(tf.matmul(tf.boolean_mask(x, m), tf.ones([3, 2]), True), 0),
+    "batches": lambda x, m: tf.reduce_sum(tf.matmul(tf.boolean_mask(x, m), tf.ones([1, 2, 2])), 0),
+    "outer": lambda x, m: tf.reduce_sum(tf.boolean_mask(x[:, :1], m) * tf.boolean_mask(x[:, 0], m), 0),
+    "more dims": lambda x, m: tf.reduce_sum(tf.boolean_mask(x, m) + tf.ones([1, 1, 2]), 0),
+    "rows in a list": lambda x, m: tf.reduce_sum(tf.boolean_mask(x, m) * [[1.0], [2.0], [3.0]], 0),
+    "where of them": lambda x, m: tf.reduce_sum(tf.where(tf.boolean_mask(x, m) > 0), 0),
+    "to a number": lambda x, m: tf.reshape(tf.boolean_mask(x, x == tf.reduce_max(x)), []),
     "own rows": lambda x, m: tf.boolean_mask(x, m) - tf.ones([3, 2]),
     "keras": lambda x, m: tf.keras.ops.relu(tf.boolean_mask(x, m)),
     "scatter": lambda x, m: tf.tensor_scatter_nd_update(x, tf.where(x > 1), tf.zeros([tf.shape(tf.where(x > 1))[0]])),

@@ -10,6 +10,7 @@ a row that does not count, and 0 · ∞ is NaN.
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections.abc import Callable
@@ -19,7 +20,8 @@ import jax
 import jax.numpy as jnp
 
 from unisono._src import jax_hooks, keras_hooks
-from unisono.tf._dtypes import extreme_of_nothing
+from unisono.tf._dtypes import extreme_of_nothing, to_jax_dtype
+from unisono.tf._operands import is_known, static_axes, static_shape
 from unisono.tf._shape import TensorShape
 
 DYNAMIC_SIZE = """{name} inside a compiled function: the size of the result depends on values, and sizes have to be
@@ -105,11 +107,6 @@ _NAMES_OF_EACH_ELEMENT: Final = frozenset(
     | {"nn.sigmoid_cross_entropy_with_logits", "nn.weighted_cross_entropy_with_logits"}
     | {"cast", "clip_by_value", "identity", "stop_gradient", "zeros_like", "ones_like", "where", "saturate_cast"}
 )
-# Functions of whole rows: by default along the last dim, which must not be that of the rows.
-_ALONG_LAST_DIM: Final = frozenset(
-    {"nn.softmax", "nn.log_softmax", "nn.softmax_cross_entropy_with_logits", "linalg.l2_normalize"}
-)
-_OF_EACH_ROW: Final = frozenset({"nn.sparse_softmax_cross_entropy_with_logits", "one_hot", "nn.bias_add"})
 _REDUCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "math.reduce_sum": jnp.sum,
     "math.reduce_mean": jnp.mean,
@@ -220,85 +217,144 @@ class SelectedRows:
     def __invert__(self) -> SelectedRows:
         return self.with_rows(~self.rows)
 
+    def __matmul__(self, other: Any) -> SelectedRows:
+        if self.ndim != 2 or len(_shape_of(other)) != 2:
+            self.refuse()
+        return self.with_rows(self.rows @ jnp.asarray(_value_of(other)))
+
+    def __rmatmul__(self, other: Any) -> NoReturn:
+        self.refuse()
+
 
 def apply_to_selected(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of the namespace, by its public name, for arguments among which are selected rows."""
-    selected = [each for each in (*args, *kwargs.values()) if isinstance(each, SelectedRows)]
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()  # an axis may be positional, and a function's default is its own
+    given = bound.arguments
+    selected = [each for each in given.values() if isinstance(each, SelectedRows)]
     if not selected:  # inside a list, as in tf.concat
         _find_in((args, kwargs)).refuse()
     if any(each.source != selected[0].source for each in selected):
         selected[0].refuse()
-    if name in ("size", "shape", "rank"):
-        return _measure(name, selected[0])
-    if name in _REDUCTIONS or name in _EXTREMES:
-        return _reduce(name, function, selected[0], *args[1:], **kwargs)
-    if name == "reshape":
-        return _reshape(selected[0], *args[1:], **kwargs)
-    if name in ("gather", "gather_nd") and not isinstance(args[0], SelectedRows) and len(args) == 2 and not kwargs:
-        return selected[0].with_rows(function(args[0], selected[0].rows))
-    is_of_rows = (
-        (name in _NAMES_OF_EACH_ELEMENT and _broadcasts_along_rows(selected[0], args, kwargs))
-        or (name in _ALONG_LAST_DIM and selected[0].ndim > 1 and kwargs.get("axis", -1) == -1)
-        or name in _OF_EACH_ROW
-        or (name == "linalg.matmul" and isinstance(args[0], SelectedRows) and args[0].ndim == 2 and len(selected) == 1)
-        or (name in ("math.argmax", "math.argmin") and kwargs.get("axis", 0) in (-1, 1) and selected[0].ndim == 2)
-        or (name == "expand_dims" and _second(args, kwargs) == -1)
-    )
-    if not is_of_rows:
+    first = next(iter(given.values()))
+    if first is selected[0] and len(selected) == 1:
+        if name in ("size", "shape", "rank"):
+            return _measure(name, first, given.get("out_type", "int32"))
+        if name in _REDUCTIONS or name in _EXTREMES:
+            return _reduce(name, function, first, given["axis"], given["keepdims"])
+        if name == "reshape":
+            return _reshape(first, given["shape"])
+    if not _keeps_rows(name, given, selected):
         selected[0].refuse()
     return selected[0].with_rows(
         function(*map(_rows_of, args), **{key: _rows_of(each) for key, each in kwargs.items()})
     )
 
 
-def _reduce(name: str, function: Callable[..., Any], selected: SelectedRows, axis: Any = None, keepdims: Any = False,
-            **kwargs: Any) -> Any:  # fmt: skip
+def _keeps_rows(name: str, given: dict[str, Any], selected: list[SelectedRows]) -> bool:
+    """Whether each row of the result is computed from the same row of the selected arguments alone."""
+    if name in _NAMES_OF_EACH_ELEMENT:
+        return not (name == "where" and given["x"] is None) and _broadcast_along_rows(list(given.values()))
+    if name == "nn.softmax_cross_entropy_with_logits":
+        pair = [given["labels"], given["logits"]]
+        return _broadcast_along_rows(pair) and _leaves_rows(given["axis"], selected[0].ndim)
+    if name == "nn.sparse_softmax_cross_entropy_with_logits":
+        return len(selected) == 2 and given["logits"].ndim == given["labels"].ndim + 1
+    if len(selected) > 1:
+        return False
+    (rows,) = selected
+    if name in ("gather", "gather_nd"):
+        along_first = given.get("axis") is None and _is_number(given["batch_dims"], 0)
+        return rows is given["indices"] and along_first
+    if rows is not next(iter(given.values())):
+        return False
+    if name in ("nn.softmax", "nn.log_softmax"):
+        return _leaves_rows(-1 if given["axis"] is None else given["axis"], rows.ndim)
+    if name == "linalg.l2_normalize":
+        return _leaves_rows(given["axis"] if given["dim"] is None else given["dim"], rows.ndim)
+    if name in ("math.argmax", "math.argmin"):
+        return _leaves_rows(0 if given["axis"] is None else given["axis"], rows.ndim)
+    if name == "one_hot":
+        return _leaves_rows(-1 if given["axis"] is None else given["axis"], rows.ndim + 1)
+    if name == "expand_dims":
+        return _leaves_rows(given["axis"], rows.ndim + 1)
+    if name == "linalg.matmul":
+        transposes = given["transpose_a"] or given["adjoint_a"]
+        return rows.ndim == 2 and len(_shape_of(given["b"])) == 2 and not transposes
+    return name == "nn.bias_add" and rows.ndim > 1
+
+
+def _reduce(name: str, function: Callable[..., Any], selected: SelectedRows, axis: Any, keepdims: Any) -> Any:
     rows = selected.rows
-    axes = tuple(range(rows.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    axes = tuple(each % rows.ndim for each in axes)
-    if 0 not in axes:
-        return selected.with_rows(function(rows, axis, keepdims, **kwargs))
+    axes = tuple(range(rows.ndim)) if axis is None else _as_tuple(axis)
+    if _leaves_rows(axes, rows.ndim) or any(not -rows.ndim <= each < rows.ndim for each in axes):  # the latter raises
+        return selected.with_rows(function(rows, axis, keepdims))
     if name == "math.reduce_mean" and jnp.issubdtype(rows.dtype, jnp.integer):
         selected.refuse()  # an integer, as in TensorFlow
     mask = selected.mask.reshape((-1, *[1] * (rows.ndim - 1)))
     if name in _EXTREMES:
         reduce, is_minimum = _EXTREMES[name]
         return reduce(rows, axes, keepdims=keepdims, where=mask, initial=extreme_of_nothing(rows.dtype, is_minimum))
-    if name in ("math.reduce_sum", "math.reduce_prod"):
-        kwargs["dtype"] = rows.dtype
-    return _REDUCTIONS[name](rows, axes, keepdims=keepdims, where=mask, **kwargs)
+    options = {"dtype": rows.dtype} if name in ("math.reduce_sum", "math.reduce_prod") else {}
+    return _REDUCTIONS[name](rows, axes, keepdims=keepdims, where=mask, **options)
 
 
-def _measure(name: str, selected: SelectedRows) -> Any:
+def _measure(name: str, selected: SelectedRows, dtype: Any) -> Any:
     if name == "rank":
         return jnp.int32(selected.ndim)
     if name == "size":
-        return selected.count * math.prod(selected.rows.shape[1:])
-    return jnp.stack([selected.count, *(jnp.int32(size) for size in selected.rows.shape[1:])])
+        found = selected.count * math.prod(selected.rows.shape[1:])
+    else:
+        found = jnp.stack([selected.count, *(jnp.int32(size) for size in selected.rows.shape[1:])])
+    return found.astype(to_jax_dtype(dtype))
 
 
 def _reshape(selected: SelectedRows, shape: Any) -> SelectedRows:
     """The rows with another shape each, or all their elements in one vector."""
-    sizes: list[Any] = list(shape) if isinstance(shape, list | tuple) else [None]
+    sizes = static_shape(shape) if is_known(shape) else ()
     inner = math.prod(selected.rows.shape[1:])
-    if sizes[0] != -1 or not all(type(size) is int for size in sizes):
+    if not sizes or sizes[0] != -1:
         selected.refuse()
     if len(sizes) == 1:
         rows, mask = selected.rows.reshape(-1), jnp.repeat(selected.mask, inner)
         source = selected.source if selected.ndim == 1 else (*selected.source, inner)
         return SelectedRows(rows, mask, source, selected.name)
-    if math.prod(sizes[1:]) != inner:
+    if min(sizes[1:]) < 0 or math.prod(sizes[1:]) != inner:
         selected.refuse()
     return selected.with_rows(selected.rows.reshape((-1, *sizes[1:])))
 
 
-def _broadcasts_along_rows(selected: SelectedRows, args: Any, kwargs: dict[str, Any]) -> bool:
-    others = [each for each in (*args, *kwargs.values()) if not isinstance(each, SelectedRows)]
-    return all(jnp.ndim(each) < selected.ndim or each.shape[0] == 1 for each in others if hasattr(each, "shape"))
+def _broadcast_along_rows(values: list[Any]) -> bool:
+    """Whether the first dim of the result of broadcasting is that of the selected rows: they have equally many dims,
+    and other values have no rows of their own."""
+    (ndim, *others) = {each.ndim for each in values if isinstance(each, SelectedRows)}
+    shapes = [_shape_of(each) for each in values if not isinstance(each, SelectedRows)]
+    return not others and all(len(shape) < ndim or (len(shape) == ndim and shape[0] == 1) for shape in shapes)
 
 
-def _second(args: Any, kwargs: dict[str, Any]) -> Any:
-    return args[1] if len(args) > 1 else kwargs.get("axis")
+def _leaves_rows(axis: Any, ndim: int) -> bool:
+    """Whether the first of ``ndim`` dims is not among these."""
+    return axis is not None and ndim > 1 and all(each % ndim for each in _as_tuple(axis))
+
+
+def _as_tuple(axis: Any) -> tuple[int, ...]:
+    found = static_axes(axis)
+    return found if isinstance(found, tuple) else () if found is None else (found,)
+
+
+def _is_number(value: Any, number: int) -> bool:
+    return is_known(value) and _as_tuple(value) == (number,)
+
+
+def _shape_of(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, list | tuple):
+        return (len(value), *(_shape_of(value[0]) if value else ()))
+    shape = getattr(value, "shape", ())
+    return tuple(shape) if isinstance(shape, tuple | TensorShape) else ()  # a NumPy scalar type has a descriptor
+
+
+def _value_of(value: Any) -> Any:
+    return value.value if hasattr(value, "value") and hasattr(value, "assign") else value
 
 
 def _rows_of(value: Any) -> Any:
@@ -332,9 +388,9 @@ _OPERATORS: Final = {
 
 def _make_operator(operate: Callable[[Any, Any], Any], is_reflected: bool) -> Callable[[Any, Any], Any]:
     def apply(self: SelectedRows, other: Any) -> SelectedRows:
-        other = other.value if hasattr(other, "value") and hasattr(other, "assign") else other
+        other = _value_of(other)
         same = not isinstance(other, SelectedRows) or other.source == self.source
-        if not same or not _broadcasts_along_rows(self, (other,), {}):
+        if not same or not _broadcast_along_rows([self, other]):
             self.refuse()
         pair = (self.rows, _rows_of(other))
         return self.with_rows(operate(*(pair[::-1] if is_reflected else pair)))
