@@ -1,5 +1,6 @@
 """Python inside compiled functions and of maps."""
 
+import contextlib
 from typing import Any
 
 import jax
@@ -62,6 +63,49 @@ def test_no_gradient_passes_numpy():
     with tf.GradientTape() as tape:
         y = x * tf.numpy_function(lambda each: each * 3, [x], tf.float32)
     assert float(tape.gradient(y, x)) == 6.0
+
+
+SCALAR = tf.TensorSpec([], tf.float32)
+
+
+def test_a_function_with_a_gradient_through_python_runs_on_the_host() -> None:
+    x = tf.Variable(3.0)
+
+    @tf.function
+    def derive(call: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = x * call(lambda each: each * each, [x], SCALAR)
+        return tape.gradient(y, x)
+
+    with pytest.warns(UserWarning, match=r"runs on the host, line by line: a gradient goes through tf.py_function"):
+        assert float(derive(tf.py_function)) == 27.0
+    assert float(derive(tf.numpy_function)) == 9.0
+
+
+def test_a_gradient_that_nobody_uses_leaves_a_function_compiled() -> None:
+    x, seen = tf.Variable(3.0), []
+
+    @tf.function
+    def derive() -> Any:  # running on the host would be a warning, and so an error
+        with tf.GradientTape() as tape:
+            y = x * x
+            noted = tf.py_function(lambda each: seen.append(float(each)) or each, [y], SCALAR)
+            y = y + tf.py_function(lambda each: each, [tf.stop_gradient(y)], SCALAR)
+            number = tf.py_function(lambda each: np.int32(each), [y], tf.TensorSpec([], tf.int32))
+        return tape.gradient(y, x), noted, number
+
+    assert [float(each) for each in derive()] == [6.0, 9.0, 18.0]
+    assert seen == [9.0]
+
+
+@pytest.mark.parametrize("devices", [0, 2])
+def test_a_gradient_through_python_is_an_error_in_fit(devices: int) -> None:
+    names = [f"cpu:{index}" for index in range(devices)]
+    with tf.distribute.MirroredStrategy(names).scope() if devices else contextlib.nullcontext():
+        model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+        model.compile("sgd", lambda y, p: tf.py_function(lambda y, p: tf.reduce_mean((y - p) ** 2), [y, p], SCALAR))
+    with pytest.raises(NotImplementedError, match=r"(?s)gradient goes through tf.py_function.*tf.stop_gradient"):
+        model.fit(np.ones((4, 1), "float32"), np.zeros((4, 1), "float32"), verbose=0)
 
 
 def test_python_functions_are_decorated() -> None:

@@ -72,7 +72,7 @@ DIFFERENCES: Final[dict[str, str]] = {
     "tf.profiler.experimental.client.monitor": "Raises: use TensorBoard to profile other processes.",
     "tf.profiler.experimental.client.trace": "Raises: use TensorBoard to profile other processes.",
     "tf.profiler.experimental.stop": "save=False is an error: the recorded profile is always written.",
-    "tf.py_function": "Functions are compiled if `Tout` is a tf.TensorSpec; with plain dtypes they run on the host.",
+    "tf.py_function": "Runs on the host for plain dtypes in `Tout`, or a gradient; the latter is an error in `fit`.",
     "tf.random.Algorithm": "There is one algorithm, JAX's Threefry; other names select it, too.",
     "tf.random.Generator": "Different numbers than TensorFlow's; the state has two numbers.",
     "tf.random.categorical": "Different numbers than TensorFlow's, from the same distribution.",

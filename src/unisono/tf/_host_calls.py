@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jax.experimental import io_callback
 
-from unisono._src import keras_hooks
+from unisono._src import jax_hooks, keras_hooks
 from unisono._src.data.dataset import TensorSpec
 from unisono._src.data.dataset._trace import is_tracing
 from unisono.tf._dtypes import as_dtype, string, to_jax_dtype
@@ -20,6 +20,12 @@ from unisono.tf._tensors import as_array, convert_to_tensor, to_host_tensor
 IN_A_MAP = "{name} calls Python, so the map runs on the host, element by element."
 
 NO_SHAPE = "the shape of what {name} returns is not given, as in Tout=tf.TensorSpec(shape, dtype)"
+
+NEEDS_GRADIENT = "a gradient goes through tf.py_function"
+
+NO_GRADIENT = """A gradient goes through tf.py_function, which has none on several replicas and in the steps of `fit`,
+where the function cannot run on the host. Write it with functions of `tf`, or give it a gradient: tf.custom_gradient.
+If it needs none, use tf.numpy_function, or pass tf.stop_gradient(x) to tf.py_function."""
 
 TEXT_RESULT = """{name} inside a compiled function: the result is text, and text stays on the host. Call it outside, or
 in the map of a dataset."""
@@ -53,14 +59,15 @@ def numpy_function(
     def call_with_numpy(*tensors: Any) -> Any:
         return func(*(convert_to_tensor(tensor).numpy() for tensor in tensors))
 
-    return _call_python("tf.numpy_function", call_with_numpy, inp, Tout, stateful)
+    return _call_python("tf.numpy_function", call_with_numpy, inp, Tout, stateful, has_gradient=False)
 
 
 def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None) -> Any:
     """Calls ``func`` with concrete tensors, and converts what it returns to tensors.
 
     Inside a compiled function it is called every time the function runs, and ``Tout`` describes its result, as in
-    :func:`numpy_function`.
+    :func:`numpy_function`. If a gradient goes through it, the function runs on the host; where that is impossible, on
+    several replicas and in `fit`, that is an error.
 
     Without ``inp`` it is a decorator: `@tf.py_function(Tout=tf.float32)`.
 
@@ -72,7 +79,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
     """
     if inp is None or func is None:
         return _decorate(functools.partial(py_function, Tout=Tout), func)
-    return _call_python("tf.py_function", func, inp, Tout, True)
+    return _call_python("tf.py_function", func, inp, Tout, stateful=True, has_gradient=True)
 
 
 def _decorate(call: Callable[..., Any], func: Callable[..., Any] | None) -> Any:
@@ -89,7 +96,9 @@ def _decorate(call: Callable[..., Any], func: Callable[..., Any] | None) -> Any:
     return decorate if func is None else decorate(func)
 
 
-def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, stateful: bool) -> Any:
+def _call_python(
+    name: str, func: Callable[..., Any], inp: Any, outputs: Any, stateful: bool, has_gradient: bool
+) -> Any:
     tensors = [convert_to_tensor(each) for each in (inp if isinstance(inp, list | tuple) else [inp])]
     is_sequence = isinstance(outputs, list | tuple)
     specs = list(outputs) if is_sequence else [] if outputs is None else [outputs]
@@ -108,10 +117,16 @@ def _call_python(name: str, func: Callable[..., Any], inp: Any, outputs: Any, st
         found = _check_results(name, func(*given), specs, is_sequence)
         return [_check_shape(name, index, *pair) for index, pair in enumerate(zip(found, structs, strict=True))]
 
-    tensors = [jax.lax.stop_gradient(tensor) for tensor in tensors]
     run = io_callback if stateful else jax.pure_callback
-    flat = list(run(call_with_host_tensors, structs, *tensors))
+    flat = list(run(call_with_host_tensors, structs, *map(jax.lax.stop_gradient, tensors)))
+    if has_gradient:
+        flat = [jax_hooks.refuse_gradient(result, tensors, _refuse_gradient) for result in flat]
     return flat if is_sequence else flat[0] if flat else None
+
+
+def _refuse_gradient() -> Exception:
+    keras_hooks.run_on_host_if_possible(NEEDS_GRADIENT)
+    return NotImplementedError(NO_GRADIENT)
 
 
 def _check_results(name: str, returned: Any, specs: list[Any], is_sequence: bool) -> list[Any]:

@@ -11,6 +11,7 @@ from unisono._src.jax_hooks._combined_row_sums import combine_row_sums
 from unisono._src.jax_hooks._combined_all_reduces import combine_all_reduces
 from unisono._src.jax_hooks._operators import OPERATORS, install_list_operands
 from unisono._src.jax_hooks._primitives import check_primitives
+from unisono._src.jax_hooks._refused_gradients import refuse_gradient
 from unisono._src.jax_hooks._reused_logits import reuse_logits
 from unisono._src.jax_hooks._partitioning import make_partitionable
 from unisono._src.jax_hooks._matmul_flops import count_matmul_flops, has_convolutions
