@@ -413,6 +413,29 @@ def test_compiled_functions_know_the_rows_of_their_arguments() -> None:
     assert concrete(tf.ragged.constant([[1, 2], [3]]), axis=1).to_list() == [[1, 2, 2, 1], [3, 3]]
 
 
+COMPUTED_ROWS = {
+    "padding": lambda x: x.to_tensor(),
+    "a slice": lambda x: x[:, :1],
+    "a row": lambda x: x[2],
+    "a reduction of columns": lambda x: tf.reduce_sum(x, axis=0),
+    "a list": lambda x: len(x.to_list()),
+    "a shape": lambda x: tf.shape(x).bounding_shape(),
+    "broadcasting": lambda x: (x + tf.ragged.constant([[1]] * 5)).flat_values,
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_ROWS)
+def test_a_function_that_needs_the_lengths_of_rows_that_it_computes_runs_on_the_host(name: str) -> None:
+    def use_rows(values: Any, splits: Any) -> Any:
+        return COMPUTED_ROWS[name](tf.RaggedTensor.from_row_splits(values, splits))
+
+    arguments = (tf.constant(VALUES), tf.constant([0, 4, 4, 7, 8, 8]))
+    with pytest.warns(UserWarning, match="on the host, line by line: .*the lengths of the rows of a ragged"):
+        found = tf.function(use_rows)(*arguments)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(use_rows(*arguments)), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_rows_that_a_compiled_function_computes_are_reduced_and_padded_with_a_bound() -> None:
     def use_rows(values: Any, splits: Any) -> Any:
         ragged = tf.RaggedTensor.from_row_splits(values, splits)

@@ -139,15 +139,58 @@ def test_matrices_are_multiplied_and_have_gradients() -> None:
     np.testing.assert_allclose(product, expected)
     assert dense.numpy().tolist() == DENSE
     assert doubled.values.numpy().tolist() == [6.0, 14.0, 4.0]
-    with pytest.raises(ValueError, match="indices of a sparse tensor"):
-        tf.function(tf.sparse.transpose)(floats())
-
     indices = np.asarray(example().indices)
 
     def loss(values: Any) -> Any:
         return tf.reduce_sum(tf.sparse.sparse_dense_matmul(tf.SparseTensor(indices, values, [3, 3]), matrix))
 
     np.testing.assert_allclose(jax.grad(loss)(np.array([3.0, 7.0, 2.0], np.float32)), matrix.sum(1)[[1, 0, 2]])
+
+
+ON_HOST = {
+    "add": lambda x: tf.sparse.add(x, x),
+    "maximum": lambda x: tf.sparse.maximum(x, tf.sparse.transpose(x)),
+    "reduce_sum": lambda x: tf.sparse.reduce_sum(x, 0),
+    "reduce_max": lambda x: tf.sparse.reduce_max(x, 1, output_is_sparse=True),
+    "slice": lambda x: tf.sparse.slice(x, [0, 1], [2, 2]),
+    "transpose": lambda x: tf.sparse.transpose(x),
+    "softmax": lambda x: tf.sparse.softmax(x),
+    "concat": lambda x: tf.sparse.concat(0, [x, x]),
+    "bincount": lambda x: tf.sparse.bincount(tf.cast(x, tf.int32), axis=-1),
+    "fill_empty_rows": lambda x: tf.sparse.fill_empty_rows(x, 0.0)[0],
+    "from_dense": lambda x: tf.sparse.from_dense(tf.sparse.to_dense(x)),
+}
+
+
+@pytest.mark.parametrize("name", ON_HOST)
+def test_functions_that_need_the_indices_run_on_the_host(name: str) -> None:
+    function = tf.function(ON_HOST[name])
+    with pytest.warns(UserWarning, match="runs on the host, line by line"):
+        found = function(floats())
+    expected = ON_HOST[name](floats())
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other)
+    function(floats() * 2.0)  # no second warning
+
+
+def test_a_gradient_goes_through_a_function_that_runs_on_the_host() -> None:
+    @tf.function
+    def derive(tensor: Any, factor: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(factor)
+            total = tf.reduce_sum(tf.sparse.reduce_sum(tensor * factor, 1) ** 2)
+        return tape.gradient(total, factor)
+
+    with pytest.warns(UserWarning, match="A reduction of a sparse tensor needs the indices of a sparse tensor"):
+        assert float(derive(floats(), tf.constant(1.0))) == pytest.approx(2 * (3.0**2 + 9.0**2))
+
+
+def test_replicas_cannot_run_functions_that_need_the_indices() -> None:
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with pytest.raises(ValueError, match=r"(?s)indices of a sparse tensor.*tf.sparse.to_dense"):
+        strategy.run(
+            lambda x: tf.sparse.transpose(tf.SparseTensor(tf.cast(x, tf.int32), x[:, 0], [3, 3])), (tf.ones([2, 2]),)
+        )
 
 
 def test_features_are_crossed_and_counted() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 DIFFERENCES: Final[dict[str, str]] = {
     "tf.IndexedSlices": "For `scatter_update` and related methods; gradients are dense arrays.",
     "tf.RaggedTensor": "Compiled functions are traced again for rows of other lengths.",
-    "tf.SparseTensor": "Inside compiled functions only where the number of values of the result is known.",
+    "tf.SparseTensor": "Functions that need its indices, as slices and sums, run on the host; an error in `fit`.",
     "tf.TensorArray": "Rows can be read again; a function whose loop writes beyond a fixed size runs on the host.",
     "tf.Variable": "`value` is a property, as in Keras 3; `read_value()` exists, too.",
     "tf.boolean_mask": "Compiled for reductions; a function that uses the result otherwise runs on the host.",

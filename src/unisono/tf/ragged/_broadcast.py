@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src import keras_hooks
 from unisono.tf._operands import as_bytes_array
 from unisono.tf._tensors import HostTensor, as_array, convert_to_tensor, is_text, to_host_tensor
 from unisono.tf.ragged import _row_partition as partition
@@ -37,6 +38,7 @@ def broadcast(x: Any, y: Any) -> tuple[Any, Any, Any]:
             flat = flat_values_of(template)
             return (found, flat, template) if swapped else (flat, found, template)
     if any(partition.is_traced(*_splits(each)) for each in (x, y)):
+        keras_hooks.run_on_host_if_possible("broadcasting needs the lengths of the rows of a ragged tensor")
         raise ValueError(TRACED.format(x=x.shape, y=y.shape))
     return _broadcast_known(x, y)
 

@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src import keras_hooks
 from unisono.tf._operands import as_bytes_array
 from unisono.tf._tensors import as_array, is_text, to_host_tensor
 from unisono.tf.ragged import _row_partition as partition
@@ -48,6 +49,7 @@ def _longest(ragged: RaggedBase) -> int:
     if ragged.uniform_row_length is not None:
         return ragged.uniform_row_length
     if partition.is_traced(ragged.row_splits):
+        keras_hooks.run_on_host_if_possible("to_tensor() needs the lengths of the rows of a ragged tensor")
         raise ValueError(UNKNOWN_LENGTH)
     return int(np.max(np.asarray(ragged.lengths()), initial=0))
 

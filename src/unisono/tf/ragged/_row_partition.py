@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from unisono._src import keras_hooks
 from unisono.tf._tensors import to_host_tensor
 
 TRACED_ROWS = """{what} needs the lengths of the rows of a ragged tensor, which are not known inside a compiled
@@ -24,8 +25,9 @@ def is_traced(*values: Any) -> bool:
 
 
 def known_splits(splits: Any, what: str) -> np.ndarray[Any, Any]:
-    """Row splits as a NumPy array; an error inside compiled functions."""
+    """Row splits as a NumPy array. A compiled function that computes them runs on the host, or they are an error."""
     if is_traced(splits):
+        keras_hooks.run_on_host_if_possible(f"{what} needs the lengths of the rows of a ragged tensor")
         raise ValueError(TRACED_ROWS.format(what=what))
     return np.asarray(splits)
 

@@ -31,7 +31,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if not isinstance(b, SparseTensor):
         return get_op("math.add")(densify(tensor), b)
     _check_same_shape(tensor, b, "add")
-    total = _combine(SUM, tensor, b)
+    total = _combine(SUM, tensor, b, "add")
     if not static_value(threshold, "threshold"):
         return total
     magnitude = np.abs(static_value(total.values, "tf.sparse.add with a threshold: the values"))
@@ -59,18 +59,18 @@ def _extreme(kind: Segments, sp_a: Any, sp_b: Any, name: str) -> SparseTensor:
     _check_same_shape(first, second, name)
 
     def with_zeros(tensor: SparseTensor, other: SparseTensor) -> SparseTensor:
+        indices = np.concatenate([known_indices(each, f"tf.sparse.{name}") for each in (tensor, other)])
         zeros = np.zeros(other.values.shape[0], np.asarray(other.values).dtype)
-        indices = np.concatenate([np.asarray(tensor.indices), np.asarray(other.indices)])
         values = concat_dense([tensor.values, to_host_tensor(zeros)])
-        return _combine(SUM, SparseTensor(indices, values, tensor.dense_sizes), None)
+        return _combine(SUM, SparseTensor(indices, values, tensor.dense_sizes), None, name)
 
-    return _combine(kind, with_zeros(first, second), with_zeros(second, first))
+    return _combine(kind, with_zeros(first, second), with_zeros(second, first), name)
 
 
-def _combine(kind: Segments, a: SparseTensor, b: SparseTensor | None) -> SparseTensor:
+def _combine(kind: Segments, a: SparseTensor, b: SparseTensor | None, name: str) -> SparseTensor:
     """The values of both at the same index combined, ordered by index."""
     tensors = [a] if b is None else [a, b]
-    indices = np.concatenate([known_indices(each, "This function of sparse tensors") for each in tensors])
+    indices = np.concatenate([known_indices(each, f"tf.sparse.{name}") for each in tensors])
     distinct, ids = np.unique(indices, axis=0, return_inverse=True)
     values = kind.reduce(concat_dense([each.values for each in tensors]), ids.reshape(-1), len(distinct))
     return SparseTensor(distinct, values, a.dense_sizes)
@@ -169,7 +169,8 @@ def apply_to_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     first = tensors[0]
     for other in tensors[1:]:
         if other.dense_sizes != first.dense_sizes or (
-            not is_traced(first.indices) and not np.array_equal(np.asarray(first.indices), np.asarray(other.indices))
+            not is_traced(first.indices)
+            and not np.array_equal(first.indices, known_indices(other, "tf.sparse.map_values"))
         ):
             raise ValueError("tf.sparse.map_values: the sparse arguments have different indices.")
 

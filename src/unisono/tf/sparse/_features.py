@@ -64,8 +64,8 @@ def _rows_of(value: Any) -> list[list[Any]]:
             raise ValueError(f"An input of a cross has the shape {plain.shape}. Expected rows and columns.")
         return list(plain.tolist())
     rows: list[list[Any]] = [[] for _ in range(value.dense_sizes[0])]
-    plain = np.asarray(value.values)
-    for (row, *_), each in zip(known_indices(value, "tf.sparse.cross"), plain.tolist(), strict=True):
+    indices = known_indices(value, "tf.sparse.cross")
+    for (row, *_), each in zip(indices, np.asarray(value.values).tolist(), strict=True):
         rows[row].append(as_bytes(each) if isinstance(each, str) else each)
     return rows
 
@@ -138,7 +138,8 @@ def bincount(
 
 def _values_and_rows(values: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     if isinstance(values, SparseTensor):
-        return np.asarray(values.values).astype(np.int64), known_indices(values, "tf.sparse.bincount")[:, 0]
+        rows = known_indices(values, "tf.sparse.bincount")[:, 0]
+        return np.asarray(values.values).astype(np.int64), rows
     if is_ragged(values):
         return np.asarray(values.values).astype(np.int64), np.asarray(values.rowids())
     plain = static_value(values, "tf.sparse.bincount: the values").astype(np.int64)

@@ -161,6 +161,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any) -> Any:
 @op
 def mask(a: Any, mask_indices: Any) -> Any:
     """The rows of `tf.IndexedSlices` whose indices are not among these."""
-    kept = ~np.isin(np.asarray(a.indices), static_value(mask_indices, "tf.sparse.mask: mask_indices"))
+    indices = static_value(a.indices, "tf.sparse.mask: the indices")
+    kept = ~np.isin(indices, static_value(mask_indices, "tf.sparse.mask: mask_indices"))
     positions = np.flatnonzero(kept)
-    return type(a)(a.values[positions], np.asarray(a.indices)[positions], a.dense_shape)
+    return type(a)(a.values[positions], indices[positions], a.dense_shape)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from unisono._src import keras_hooks
 from unisono._src.data.plans import register_file_kind
 from unisono.tf._composite import CompositeTensor
 from unisono.tf._dtypes import DType, as_dtype
@@ -19,7 +20,8 @@ from unisono.tf._tensors import HostTensor, convert_to_tensor, is_text, to_host_
 from unisono.tf.sparse._spec import SparseTensorSpec
 
 TRACED_INDICES = """{what} needs the indices of a sparse tensor, which are not known inside a compiled function when it
-is traced. Call it outside, in dataset.map for example, or use tf.sparse.to_dense(x) inside."""
+is traced. On several replicas and in the steps of `fit` the function cannot run on the host. Call it outside, in
+dataset.map for example, or use tf.sparse.to_dense(x) inside."""
 
 
 class SparseTensor(CompositeTensor):
@@ -184,8 +186,9 @@ def is_traced(value: Any) -> bool:
 
 
 def known_indices(tensor: SparseTensor, what: str) -> np.ndarray[Any, Any]:
-    """The indices as a NumPy array; an error inside compiled functions."""
+    """The indices as a NumPy array. A compiled function that needs them runs on the host, or they are an error."""
     if is_traced(tensor.indices):
+        keras_hooks.run_on_host_if_possible(f"{what} needs the indices of a sparse tensor")
         raise ValueError(TRACED_INDICES.format(what=what))
     return np.asarray(tensor.indices)
 
