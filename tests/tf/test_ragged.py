@@ -87,6 +87,54 @@ def test_shapes_of_ragged_tensors_have_lengths() -> None:
     assert same == tf.shape(tf.ragged.constant([[1, 2], [3]]))
 
 
+def test_shapes_are_made_of_row_partitions() -> None:
+    parts = [tf.experimental.RowPartition.from_row_lengths(each) for each in ([2, 1], [1, 2, 0])]
+    shape = tf.experimental.DynamicRaggedShape(row_partitions=parts, inner_shape=[3, 4])
+    assert repr(shape) == "<DynamicRaggedShape lengths=[2, (2, 1), (1, 2, 0), 4] num_row_partitions=2>"
+    assert (list(shape.row_partitions), shape.inner_rank, shape.rank) == (parts, 2, 4)
+    assert tf.zeros(shape).shape.as_list() == [2, None, None, 4]
+    dense = tf.experimental.DynamicRaggedShape([], [3, 2])
+    assert (dense.rank, dense.num_row_partitions, tf.ones(dense).shape) == (2, 0, (3, 2))
+    with pytest.raises(ValueError, match="do not fit together"):
+        tf.experimental.DynamicRaggedShape(parts, [4])
+    with pytest.raises(ValueError, match="from_row_lengths"):
+        tf.experimental.RowPartition([0, 1])
+
+
+def test_row_partitions_describe_rows() -> None:
+    of = tf.experimental.RowPartition
+    splits = of.from_row_splits([0, 2, 2, 5])
+    same = [
+        of.from_row_lengths([2, 0, 3]),
+        of.from_row_starts([0, 2, 2], nvals=5),
+        of.from_row_limits([2, 2, 5]),
+        of.from_value_rowids([0, 0, 2, 2, 2]),
+    ]
+    assert all(each == splits for each in same)
+    assert repr(splits) == "tf.RowPartition(row_splits=[0 2 2 5])"
+    assert [int(splits.nrows()), int(splits.nvals())] == [3, 5]
+    assert splits.value_rowids().numpy().tolist() == [0, 0, 2, 2, 2]
+    assert splits.offsets_in_rows().numpy().tolist() == [0, 1, 0, 1, 2]
+    assert splits.with_dtype(tf.int32).row_splits().dtype == tf.int32
+    uniform = of.from_uniform_row_length(2, nvals=6)
+    assert repr(uniform) == "tf.RowPartition(nrows=3, uniform_row_length=2)"
+    assert (uniform.is_uniform(), splits.uniform_row_length()) == (True, None)
+    with pytest.raises(ValueError, match="row splits"):
+        of.from_row_splits([1, 2])
+
+
+def test_tensors_of_ragged_shapes_are_created_and_reshaped() -> None:
+    shape = tf.shape(tf.ragged.constant([[1], [2, 3], []]))
+    assert tf.reshape([["a"], ["b"], ["c"]], shape).to_list() == [[b"a"], [b"b", b"c"], []]
+    assert tf.reshape(tf.ragged.constant([[1, 2], [3]]), shape).to_list() == [[1], [2, 3], []]
+    assert tf.reshape(tf.ragged.constant([[1, 2], [3, 4]]), [4, 1]).numpy().tolist() == [[1], [2], [3], [4]]
+    assert tf.fill(shape, 9).to_list() == [[9], [9, 9], []]
+    assert tf.fill(shape, "x").to_list() == [[b"x"], [b"x", b"x"], []]
+    assert tf.random.uniform(shape, 3.0, 4.0).row_lengths().numpy().tolist() == [1, 2, 0]
+    with pytest.raises(ValueError, match="cannot reshape"):
+        tf.reshape([1, 2], shape)
+
+
 def test_constants_have_the_dims_that_are_asked_for() -> None:
     pairs = [[[1, 2], [3, 4]], [[5, 6]]]
     assert tf.ragged.constant(pairs).ragged_rank == 2

@@ -28,7 +28,6 @@ _SIDECAR: Final = (
     "evaluate during training, model.fit(validation_data=...), or in a separate process over "
     "tf.train.checkpoints_iterator."
 )
-_RAGGED_PARTS: Final = "use tf.RaggedTensor, whose methods create and give row splits, lengths and row numbers."
 _PARAMETER_SERVERS: Final = (
     "belongs to TensorFlow 1's parameter servers; use tf.distribute.ParameterServerStrategy "
     "(docs/parameter-servers.md), or tf.distribute.MultiWorkerMirroredStrategy() in every process, started by "
@@ -330,7 +329,6 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.distribute.Strategy.make_experimental_numpy_dataset": "use tf.data.Dataset.from_tensor_slices.",
     "tf.distribute.cluster_resolver.TPUClusterResolver.set_tpu_topology": _TPU_TOPOLOGY,
     "tf.distribute.cluster_resolver.TPUClusterResolver.tpu_hardware_feature": _TPU_TOPOLOGY,
-    "tf.experimental.RowPartition": _RAGGED_PARTS,
     "tf.experimental.StructuredTensor": "use dicts of tensors; a value of a dict may be a tf.RaggedTensor.",
     "tf.io.SparseFeature": "use tf.io.VarLenFeature for the indices and for the values.",
     "tf.io.decode_gif": "use tf.io.decode_image, which returns the first frame.",

@@ -74,6 +74,27 @@ def test_conversions() -> None:
     assert tf.RaggedTensor.from_sparse(sparse).to_list() == [[1, 2], [3]]
 
 
+def test_ragged_shapes() -> None:
+    """tf.shape of rows; reshape, zeros, ones and fill of it; shapes of row partitions and of lengths"""
+    shape = tf.shape(tf.ragged.constant([[1], [2, 3, 4], [], [5, 6]]))
+    assert tf.reshape(tf.constant([["a", "b"], ["c", "d"], ["e", "f"]]), shape)[1].numpy().tolist() == [
+        b"b",
+        b"c",
+        b"d",
+    ]
+    assert tf.zeros(shape).to_list() == [[0], [0, 0, 0], [], [0, 0]]
+    assert tf.ones(shape).to_list() == [[1], [1, 1, 1], [], [1, 1]]
+    assert tf.fill(shape, "x").to_list() == [[b"x"], [b"x"] * 3, [], [b"x"] * 2]
+    assert int(shape[0]) == 4
+    with pytest.raises(ValueError, match="ragged"):
+        shape[1]
+    made = tf.experimental.DynamicRaggedShape(
+        row_partitions=[tf.experimental.RowPartition.from_row_lengths([5, 3, 2])], inner_shape=[10, 8]
+    )
+    assert repr(made) == "<DynamicRaggedShape lengths=[3, (5, 3, 2), 8] num_row_partitions=1>"
+    assert tf.experimental.DynamicRaggedShape.from_lengths([4, (2, 1, 0, 8), 12]).rank == 3
+
+
 def test_indexing_and_comparing() -> None:
     """rows, elements, slices of the ragged axis; a single column of it is refused; broadcasting and equality"""
     queries = tf.ragged.constant([["Who", "is", "Dan", "Smith"], ["Pause"], ["Will", "it", "rain", "later", "today"]])

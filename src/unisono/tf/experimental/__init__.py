@@ -12,5 +12,6 @@ from unisono.tf.experimental._optional_and_execution import (
     Optional, async_clear_error, async_scope, enable_strict_mode, function_executor_type,
 )
 from unisono.tf.ragged._ragged_shape import DynamicRaggedShape
+from unisono.tf.ragged._row_partition_class import RowPartition
 
 __getattr__ = _explain_missing_names("tf.experimental")

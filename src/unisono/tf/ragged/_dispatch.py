@@ -212,6 +212,7 @@ def register() -> None:
         "nn.softmax": elementwise.softmax,
         "rank": structure.rank,
         "repeat": structure.repeat,
+        "reshape": ragged_shape.reshape,
         "reverse": structure.reverse,
         "shape": ragged_shape.shape,
         "size": structure.size,
@@ -232,5 +233,13 @@ def register() -> None:
     register_handlers(RaggedTensor, handlers)
     register_handlers(
         ragged_shape.DynamicRaggedShape,
-        {"broadcast_to": structure.broadcast_to, "ones": ragged_shape.ones, "zeros": ragged_shape.zeros},
+        {
+            "broadcast_to": structure.broadcast_to,
+            "fill": ragged_shape.fill,
+            "ones": ragged_shape.ones,
+            "random.normal": ragged_shape.normal,
+            "random.uniform": ragged_shape.uniform,
+            "reshape": ragged_shape.reshape,
+            "zeros": ragged_shape.zeros,
+        },
     )
