@@ -65,6 +65,13 @@ def apply_all_operators(x: Any, other: Any) -> list[Any]:
 
 
 @pytest.mark.slow
+@covers("ArrayImpl.__getitem__", "Tracer.__getitem__")
+def test_a_tuple_of_bools_is_an_index_as_in_numpy() -> None:
+    x = tf.constant([[1, 2, 3], [4, 5, 6]])
+    for take in (lambda x: x[:, (True, False, True)], tf.function(lambda x: x[:, (True, False, True)])):
+        assert take(x).numpy().tolist() == [[1, 3], [4, 6]]
+
+
 @covers(*names_of_operators("ArrayImpl", "eq"), *names_of_operators("Tracer", "eq"))
 def test_operators_take_lists() -> None:
     x, other = jnp.array([1.0, 2.0]), [2, 3]

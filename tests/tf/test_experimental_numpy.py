@@ -80,3 +80,13 @@ def test_random_numbers_have_numpys_names() -> None:
     assert tnp.random.poisson(3.0, 4).shape == (4,)
     with pytest.raises(AttributeError, match=r"tf\.experimental\.numpy\.random\.nothing is not available"):
         _ = tnp.random.nothing
+
+
+def test_a_tuple_of_bools_chooses_as_in_numpy() -> None:
+    numbers = np.arange(24).reshape(2, 3, 4)
+    x = tnp.asarray(numbers)
+    for key in ((slice(None), (True, False, True)), ((True, False),), (1, (0, 0, 1), np.array([0, 1, 1]))):
+        np.testing.assert_array_equal(x[key], numbers[key])
+        np.testing.assert_array_equal(tf.function(lambda x, key=key: x[key])(x), numbers[key])
+    with pytest.raises(IndexError, match="boolean index did not match"):
+        x[:, (True, False)]

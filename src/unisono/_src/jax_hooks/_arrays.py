@@ -41,6 +41,11 @@ def install_tensor_methods(make_shape: Callable[[tuple[int, ...]], Any]) -> None
     why = "float(x) and int(x) accept tensors of shape (1,): results of models for one row, for example"
     hooks.wrap(ArrayImpl, "__float__", _accept_one_element, expects="(self)", why=why)
     hooks.wrap(ArrayImpl, "__int__", _accept_one_element, expects="(self)", why=why)
+    why = (
+        "x[:, (True, False)] chooses columns as in NumPy; JAX accepts a list there, and fails on a tuple without a word"
+    )
+    hooks.wrap(ArrayImpl, "__getitem__", _accept_tuples_of_bools, expects="(self, idx, /)", why=why)
+    hooks.wrap(Tracer, "__getitem__", _accept_tuples_of_bools, expects="(self, *args)", why=why)
 
 
 def install_array_properties(properties: dict[str, property]) -> None:
@@ -87,6 +92,19 @@ def _intern(plain: tuple[Any, ...], make_shape: Callable[[tuple[int, ...]], Any]
 
 def _accept_one_element(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda self: original(self.reshape(()) if self.ndim and self.size == 1 else self)
+
+
+def _accept_tuples_of_bools(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def get_item(self: Any, key: Any) -> Any:
+        if type(key) is tuple and any(type(each) is tuple for each in key):
+            key = tuple(np.array(each) if _is_tuple_of_bools(each) else each for each in key)
+        return original(self, key)
+
+    return get_item
+
+
+def _is_tuple_of_bools(value: Any) -> bool:
+    return type(value) is tuple and bool(value) and all(isinstance(each, bool | np.bool_) for each in value)
 
 
 def uncommit(array: Any) -> Any:
