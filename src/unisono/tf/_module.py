@@ -10,6 +10,7 @@ from typing import Any
 import keras
 
 from unisono._src.state.checkpoint import Group
+from unisono.tf._deferred_values import restore_deferred
 
 _HIDDEN = frozenset({"_name", "_unisono_functions"})
 
@@ -27,6 +28,11 @@ class Module(Group):
 
     def __init__(self, name: str | None = None) -> None:
         self._name = name or _to_snake_case(type(self).__name__)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if _has_state(value) or isinstance(value, list | dict):
+            super().__setattr__(name, restore_deferred(self, name, value))
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import unisono.tf as tf
 
@@ -62,7 +63,7 @@ def test_training_with_a_manager(tmp_path: Path) -> None:
 
 
 def test_deferred_restoration(tmp_path: Path) -> None:
-    """restore before the variables exist, parts of a model by nested Checkpoints, assert_existing_objects_matched"""
+    """restore before variables exist or are attributes, parts of a model by nested Checkpoints, assert_consumed"""
     net, opt = Net(), tf.keras.optimizers.Adam(0.1)
     train_step(net, next(iter(toy_dataset())), opt)
     path = tf.train.Checkpoint(net=net, optimizer=opt).save(str(tmp_path / "ckpt"))
@@ -73,10 +74,14 @@ def test_deferred_restoration(tmp_path: Path) -> None:
     np.testing.assert_array_equal(fresh.l1.bias.numpy(), net.l1.bias.numpy())
     status.expect_partial()
     variable = tf.Variable(tf.zeros([5]))
-    partial = tf.train.Checkpoint(net=tf.train.Checkpoint(l1=tf.train.Checkpoint(bias=variable)))
+    layer = tf.train.Checkpoint(bias=variable)
+    partial = tf.train.Checkpoint(net=tf.train.Checkpoint(l1=layer))
     result = partial.restore(path)
     result.assert_existing_objects_matched()
     np.testing.assert_array_equal(variable.numpy(), net.l1.bias.numpy())
+    kernel = tf.Variable(tf.zeros([1, 5]))
+    layer.kernel = kernel
+    np.testing.assert_array_equal(kernel.numpy(), net.l1.kernel.numpy())
 
 
 def test_what_a_checkpoint_contains(tmp_path: Path) -> None:
@@ -88,6 +93,11 @@ def test_what_a_checkpoint_contains(tmp_path: Path) -> None:
     shapes, dtypes = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     assert shapes.keys() == dtypes.keys()
     key = "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE"
+    assert (shapes[key], dtypes[key].name) == ([1, 5], "float32")
+    assert key in shapes
+    assert (shapes.get(key), shapes.get("net/other")) == ([1, 5], None)
+    with pytest.raises(KeyError, match="net/other"):
+        shapes["net/other"]
     np.testing.assert_array_equal(reader.get_tensor(key), net.l1.kernel.numpy())
     assert tf.train.latest_checkpoint(str(tmp_path)) == path
     assert tf.train.list_variables(path)
@@ -104,5 +114,10 @@ def test_lists_and_dicts_are_tracked(tmp_path: Path) -> None:
     restore = tf.train.Checkpoint()
     v2 = tf.Variable(0.0)
     restore.mapped = {"two": v2}
-    restore.restore(path).expect_partial()
+    status = restore.restore(path).expect_partial()
     assert v2.numpy() == 2.0
+    restore.listed = []
+    v1 = tf.Variable(0.0)
+    restore.listed.append(v1)
+    assert v1.numpy() == 1.0
+    status.assert_consumed()

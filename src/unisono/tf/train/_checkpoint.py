@@ -9,12 +9,16 @@ from typing import Any
 
 from unisono._src.state import checkpoint
 from unisono._src.state.checkpoint import LoadStatus, latest_checkpoint
-from unisono._src.state.store import list_checkpoints, to_location, written_at
+from unisono._src.state.store import LoadedCheckpoint, list_checkpoints, to_location, written_at
+from unisono.tf._deferred_values import defer_unused_values, restore_deferred
 from unisono.tf._unsupported import unsupported_class
 
 
 class Checkpoint(checkpoint.Checkpoint):
     """`unisono.checkpoint.Checkpoint` whose `restore` and `read` accept values or objects without a counterpart.
+
+    Values without an object are kept: a variable, model or iterator that becomes an attribute later, or an item of a
+    list or dict that is one, gets its value then. This holds for inner checkpoints and modules, too.
 
     The returned status raises on `assert_consumed()` and `assert_existing_objects_matched()`. Without these calls and
     without `expect_partial()` there is a warning.
@@ -42,6 +46,15 @@ class Checkpoint(checkpoint.Checkpoint):
         """Restores from the folder that `write` returned; `save_counter` does not change."""
         status = super().read(save_path, options, strict=strict is True)
         return status.expect_all() if strict is None else status
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        self._objects[name] = restore_deferred(self, name, value)
+
+    def _restore_from(self, loaded: LoadedCheckpoint, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
+        status = super()._restore_from(loaded, strict, with_counter=with_counter)
+        defer_unused_values(self, loaded, status)
+        return status
 
 
 class CheckpointManager(checkpoint.CheckpointManager):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -14,14 +15,39 @@ from unisono.tf.errors import NotFoundError
 
 _TENSORFLOW_SUFFIX: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 
+_Value = TypeVar("_Value")
+
 NOT_A_CHECKPOINT = "{path!r} is neither a checkpoint nor a folder with checkpoints."
 NO_SUCH_TENSOR = "There is no {name!r} in the checkpoint {path!r}. Expected one of: {known}."
+
+
+class _ByName(dict[str, _Value]):
+    """What there is by Unisono's names, and is found by TensorFlow's as well."""
+
+    def __init__(self, stored_name: Callable[[str], str], values: dict[str, _Value]) -> None:
+        super().__init__(values)
+        self._stored_name = stored_name
+
+    def __missing__(self, name: str) -> _Value:
+        stored_name = self._stored_name(name)
+        if stored_name == name:
+            raise KeyError(name)
+        return self[stored_name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and dict.__contains__(self, self._stored_name(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return dict.get(self, self._stored_name(name), default)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 class CheckpointReader:
     """The arrays of a checkpoint, by name. Names are Unisono's: "net/dense/kernel".
 
-    Methods also accept TensorFlow's names: "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE".
+    Methods, and the dicts that they return, also accept TensorFlow's: "net/l1/kernel/.ATTRIBUTES/VARIABLE_VALUE".
     """
 
     def __init__(self, path: str) -> None:
@@ -31,11 +57,11 @@ class CheckpointReader:
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """The shape of each array."""
-        return {name: list(array.shape) for name, array in self._arrays.items()}
+        return _ByName(self._stored_name, {name: list(array.shape) for name, array in self._arrays.items()})
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
         """The dtype of each array."""
-        return {name: as_dtype(array.dtype) for name, array in self._arrays.items()}
+        return _ByName(self._stored_name, {name: as_dtype(array.dtype) for name, array in self._arrays.items()})
 
     def has_tensor(self, name: str) -> bool:
         """Whether there is an array of that name."""

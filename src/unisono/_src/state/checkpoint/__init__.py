@@ -7,6 +7,7 @@ from unisono._src.state.checkpoint._across_processes import load_newest_via_chie
 from unisono._src.state.checkpoint._attributes import names_by_attributes
 from unisono._src.state.checkpoint._checkpoint import Checkpoint
 from unisono._src.state.checkpoint._counter import SaveCounter
+from unisono._src.state.checkpoint._deferred import DeferredValues
 from unisono._src.state.checkpoint._latest import checkpoints_iterator, latest_checkpoint
 from unisono._src.state.checkpoint._manager import CheckpointManager
 from unisono._src.state.checkpoint._names import describe_mismatch, named_variables
@@ -18,7 +19,7 @@ from unisono._src.state.checkpoint._preemption_handler import PreemptionCheckpoi
 from unisono._src.state.checkpoint._restore import CheckpointMismatch, apply_snapshot
 from unisono._src.state.checkpoint._retention import RetentionRecord, delete_old_checkpoints
 from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
-from unisono._src.state.checkpoint._status import LoadStatus, abbreviate_names
-from unisono._src.state.checkpoint._tree import Group
+from unisono._src.state.checkpoint._status import LoadStatus, Restored, abbreviate_names
+from unisono._src.state.checkpoint._tree import Group, children, join_path
 from unisono._src.state.checkpoint._writer import CheckpointWriter
 from unisono._src.state.store import BadCheckpoint, CheckpointError

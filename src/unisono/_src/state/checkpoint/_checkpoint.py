@@ -10,7 +10,7 @@ from unisono._src.state.checkpoint._across_processes import load_via_chief
 from unisono._src.state.checkpoint._attributes import ATTRIBUTES, variable_names_by_attribute
 from unisono._src.state.checkpoint._counter import SaveCounter
 from unisono._src.state.checkpoint._restore import apply_snapshot
-from unisono._src.state.checkpoint._shapes import build_from_shapes, collect_build_shapes
+from unisono._src.state.checkpoint._shapes import SHAPES, build_from_shapes, collect_build_shapes
 from unisono._src.state.checkpoint._snapshot import Snapshot, take_snapshot
 from unisono._src.state.checkpoint._status import LoadStatus, NothingRestored
 from unisono._src.state.checkpoint._tree import Group, leaves
@@ -18,7 +18,6 @@ from unisono._src.state.checkpoint._writer import CheckpointWriter
 from unisono._src.state.store import JSON, LoadedCheckpoint, Location, open_checkpoint, to_location
 
 _COUNTER: Final = "save_counter"
-_SHAPES: Final = "shapes"
 
 RESERVED = """Checkpoint: {name!r} cannot be the name of an object: Checkpoint has such an attribute. Choose another."""
 
@@ -136,7 +135,7 @@ class Checkpoint(Group):
     def _snapshot(self, **more: JSON) -> Snapshot:
         """Everything that is written. ``more`` is added to the state by the caller, such as a manager."""
         snapshot = take_snapshot(self._objects)
-        found = {_SHAPES: collect_build_shapes(self._objects), ATTRIBUTES: variable_names_by_attribute(self._objects)}
+        found = {SHAPES: collect_build_shapes(self._objects), ATTRIBUTES: variable_names_by_attribute(self._objects)}
         return Snapshot(snapshot.arrays, {**snapshot.state, _COUNTER: int(self._counter), **found, **more})
 
     def _restore(self, path: str | os.PathLike[str] | None, strict: bool | None, *, with_counter: bool) -> LoadStatus:
@@ -149,7 +148,7 @@ class Checkpoint(Group):
 
     def _restore_from(self, loaded: LoadedCheckpoint, strict: bool | None, *, with_counter: bool = True) -> LoadStatus:
         state = loaded.state if isinstance(loaded.state, dict) else {}
-        build_from_shapes(self._objects, state.get(_SHAPES))
+        build_from_shapes(self._objects, state.get(SHAPES))
         status = apply_snapshot(self._objects, loaded, strict)
         number = state.get(_COUNTER)
         if with_counter and isinstance(number, int):

@@ -17,7 +17,10 @@ from unisono._src.state.store import JSON
 NOT_BUILT = """{path!r} has no variables yet, and cannot be built for the shapes that the checkpoint has of it: {why}
 Build it before `restore`: call it once, or its `build(input_shape)`."""
 
-_SHAPES: Final = ("input_shape", "shapes_dict")
+SHAPES: Final = "shapes"
+"""The key of the shapes in the state of a checkpoint."""
+
+_ENTRIES: Final = ("input_shape", "shapes_dict")
 _OWN, _INSIDE = "own", "inside"
 
 
@@ -86,7 +89,7 @@ def _for_any_batch(config: JSON) -> Any:
     """``config`` with None for the batch dimension in Keras's entries. Entries that a layer adds are unchanged."""
     if not isinstance(config, dict):
         return config
-    return {name: _any_batch(value) if name in _SHAPES else value for name, value in config.items()}
+    return {name: _any_batch(value) if name in _ENTRIES else value for name, value in config.items()}
 
 
 def _any_batch(value: JSON) -> Any:
