@@ -6,6 +6,7 @@ Prints a line for each hook that installs nevertheless, or that fails in any oth
 
 from __future__ import annotations
 
+import gc
 import importlib
 import inspect
 import os
@@ -15,6 +16,8 @@ import traceback
 from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .uninstalled import import_without_hooks
 
@@ -75,7 +78,10 @@ def _rewrite(owner: Any, hook: Hook) -> None:
 
 
 def _add(owner: Any, hook: Hook) -> None:
-    setattr(owner, hook.name, "there already")
+    if owner is np.dtype:  # an immutable class
+        gc.get_referents(vars(owner))[0][hook.name] = "there already"
+    else:
+        setattr(owner, hook.name, "there already")
 
 
 def _rename_primitive(owner: Any, hook: Hook) -> None:

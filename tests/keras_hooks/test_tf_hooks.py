@@ -34,6 +34,26 @@ def test_shapes_of_arrays_and_tracers_are_tensor_shapes() -> None:
     assert jax.jit(check)(np.ones((2, 3))).shape.rank == 2
 
 
+DTYPE_ATTRIBUTES = [
+    *("as_numpy_dtype", "base_dtype", "is_bool", "is_compatible_with", "is_complex", "is_floating", "is_integer"),
+    *("is_numeric", "is_numpy_compatible", "is_unsigned", "limits", "max", "min", "real_dtype", "size"),
+]
+
+
+@covers(*(f"dtype.{name}" for name in DTYPE_ATTRIBUTES), "Variable.dtype", "KerasTensor.dtype")
+def test_dtypes_of_tensors_have_the_attributes_of_tensorflows() -> None:
+    def check(x: Any) -> Any:
+        for name in DTYPE_ATTRIBUTES:
+            found, expected = getattr(x.dtype, name), getattr(tf.float32, name)
+            assert callable(found) if name == "is_compatible_with" else found == expected
+        return x
+
+    check(jax.jit(check)(check(jnp.ones(2))))
+    check(np.ones(2, np.float32))
+    check(keras.Variable(1.0))
+    check(keras.Input((2,)))
+
+
 @covers("ArrayImpl.ref", "Tracer.ref", "ArrayImpl.numpy", "Tracer.numpy", "ArrayImpl.__float__", "ArrayImpl.__int__")
 def test_arrays_have_the_methods_of_tensors() -> None:
     x = jnp.ones((1,))

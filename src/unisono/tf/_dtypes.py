@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import jax
@@ -12,10 +13,17 @@ import numpy as np
 NOT_A_DTYPE = "{value!r} is not a dtype. Expected one of: {known}."
 
 
-class DType:
+class _DTypeMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, np.dtype) or type.__instancecheck__(cls, instance) or type(instance) is DTypeName
+
+
+class DType(metaclass=_DTypeMeta):
     """A dtype with TensorFlow's name and methods.
 
     NumPy and JAX use its attribute `dtype`, so it can be passed wherever they expect a dtype, and compared with theirs.
+    The dtype of a tensor is NumPy's, that of a variable its name. Both have the attributes of this class, and are
+    instances of it for `isinstance`.
 
     >>> import numpy as np
     >>> np.zeros(2, float32).dtype == float32, float32.as_numpy_dtype, float32
@@ -101,7 +109,7 @@ class DType:
         return bool(self == other)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, DType):
+        if type(other) is DType:
             return self.name == other.name
         try:
             return self.name == as_dtype(other).name
@@ -119,6 +127,49 @@ class DType:
 
     def __reduce__(self) -> Any:
         return as_dtype, (self.name,)
+
+
+class DTypeName(str):
+    """The dtype of a variable: its name, as in Keras, with the attributes of a :class:`DType`."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        return str, (str(self),)
+
+
+_ATTRIBUTES: Final = (
+    *("as_numpy_dtype", "base_dtype", "is_bool", "is_compatible_with", "is_complex", "is_floating", "is_integer"),
+    *("is_numeric", "is_numpy_compatible", "is_unsigned", "limits", "max", "min", "real_dtype", "size"),
+)
+
+
+def dtype_attributes() -> dict[str, property]:
+    """What other dtypes have besides, by name."""
+    return {name: property(functools.partial(_attribute, name)) for name in _ATTRIBUTES}
+
+
+def _attribute(name: str, dtype: Any) -> Any:
+    try:
+        return getattr(as_dtype(dtype), name)
+    except TypeError as error:  # structs, dates: `hasattr` is to say that they have none
+        raise AttributeError(str(error)) from None
+
+
+for _name, _property in (dtype_attributes() | {"name": property(str)}).items():
+    setattr(DTypeName, _name, _property)
+
+_names: dict[str, DTypeName] = {}
+
+
+def name_dtype(name: Any) -> Any:
+    """The name of a dtype as a :class:`DTypeName`; None and the like unchanged."""
+    if type(name) is not str:
+        return name
+    found = _names.get(name)
+    if found is None:
+        found = _names[name] = DTypeName(name)
+    return found
 
 
 float16: Final = DType("float16", np.float16)
@@ -157,7 +208,7 @@ def as_dtype(type_value: Any) -> DType:
     >>> as_dtype("float32"), as_dtype(int), as_dtype(np.dtype("uint8"))
     (tf.float32, tf.int32, tf.uint8)
     """
-    if isinstance(type_value, DType):
+    if type(type_value) is DType:
         return type_value
     if type_value is float or type_value is int:  # 32 bits, as in TensorFlow
         return float32 if type_value is float else int32

@@ -14,7 +14,7 @@ import numpy as np
 from unisono._src import jax_hooks
 from unisono.tf._argument_error import to_argument_error
 from unisono.tf._composite import CompositeTensor, handler_for
-from unisono.tf._dtypes import DType
+from unisono.tf._dtypes import DType, as_dtype
 from unisono.tf._selected_rows import SelectedRows, apply_to_selected
 from unisono.tf._tensors import HostTensor, to_host_tensor
 
@@ -198,7 +198,7 @@ def _leaves(value: Any) -> Iterable[Any]:
 def _to_serializable(value: Any) -> Any:
     """The arguments as Keras can save them: dtypes by name, everything else unchanged."""
     if isinstance(value, DType):
-        return value.name
+        return as_dtype(value).name
     if isinstance(value, dict):
         return {key: _to_serializable(each) for key, each in value.items()}
     if type(value) in (list, tuple):

@@ -1,4 +1,4 @@
-"""Replaces and adds attributes of Keras, JAX and Python, after checking that each original is the one expected.
+"""Replaces and adds attributes of Keras, JAX, NumPy and Python, after checking that each original is the one expected.
 
 A hook that lands on a renamed or rewritten original does nothing, or something else, without a word: gradients N times
 too large, for example. So every hook says which original it expects, and refuses any other.
@@ -7,7 +7,9 @@ too large, for example. So every hook says which original it expects, and refuse
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
+import gc
 import inspect
 import os
 import platform
@@ -24,6 +26,7 @@ WRITTEN_FOR: Final[dict[str, tuple[str, ...]]] = {
     "keras": ("3.15.1",),
     "jax": ("0.10.2", "0.11.2", "0.12.0.1"),
     "jaxlib": ("0.10.2", "0.11.2", "0.12.0.1"),
+    "numpy": ("2.4.6",),
     "sys": ("3.11", "3.12", "3.13"),
 }
 """The versions whose originals were read when the hooks were written."""
@@ -78,6 +81,7 @@ _stock: dict[tuple[int, str], tuple[Any, Any]] = {}
 _mismatches: list[str] | None = None
 
 _MISSING: Final = object()
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _PRIMITIVE: Final = "jax.extend.core.Primitive"
 
 
@@ -141,7 +145,10 @@ def add(owner: Any, name: str, value: Any, *, why: str) -> None:
     if there is not _MISSING and not inherited_from_object:
         _refuse(hook, "no such attribute", describe_original(there, "type"))
     _registered.append(hook)
-    setattr(owner, name, value)
+    if isinstance(owner, type) and owner.__flags__ & _IMMUTABLE:
+        _add_to_immutable(owner, name, value)
+    else:
+        setattr(owner, name, value)
 
 
 def require(
@@ -284,6 +291,16 @@ def _is_set_by_methods(owner: type, name: str) -> bool:
     return any(name in inspect.unwrap(each).__code__.co_names for each in functions)
 
 
+def _add_to_immutable(owner: type, name: str, value: Any) -> None:
+    """Adds an attribute to a class of C code, `numpy.dtype` for example, which has no other way to add one.
+
+    `__dict__` is a read-only view; the dict behind it is the only object that the view refers to.
+    """
+    (names,) = gc.get_referents(vars(owner))
+    names[name] = value
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))  # else Python may use what it has cached
+
+
 def _static(owner: Any, name: str) -> Any:
     if isinstance(owner, ModuleType):
         return getattr(owner, name, _MISSING)
@@ -298,7 +315,7 @@ def _installed_version(library: str) -> str:
 
 
 def _title(library: str) -> str:
-    return {"keras": "Keras", "jax": "JAX", "sys": "Python"}.get(library, library)
+    return {"keras": "Keras", "jax": "JAX", "numpy": "NumPy", "sys": "Python"}.get(library, library)
 
 
 def _calling_file() -> str:

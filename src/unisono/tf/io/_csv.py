@@ -67,7 +67,7 @@ class _Column:
     def __init__(self, default: Any) -> None:
         required = isinstance(default, DType)
         default_array = None if required else np.asarray(convert_to_tensor(default))
-        self._dtype = default if default_array is None else as_dtype(default_array.dtype)
+        self._dtype = as_dtype(default if default_array is None else default_array.dtype)
         self._default = None if default_array is None or default_array.size == 0 else default_array.ravel()[0]
 
     def parse(self, text: str, na_value: str, field: int, record: int) -> Any:

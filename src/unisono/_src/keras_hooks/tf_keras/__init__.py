@@ -19,5 +19,5 @@ from unisono._src.keras_hooks.tf_keras._models import install_model_names
 from unisono._src.keras_hooks.tf_keras._optimizers import install_optimizer_names
 from unisono._src.keras_hooks.tf_keras._shapes import install_input_shapes, install_tensor_shapes
 from unisono._src.keras_hooks.tf_keras._variables import (
-    install_variable_methods, install_variable_parts, replace_public_names,
+    install_dtype_names, install_variable_methods, install_variable_parts, replace_public_names,
 )

@@ -17,6 +17,19 @@ from unisono._src.data.plans import CompositeLeaf
 from unisono._src.jax_hooks import Reference
 
 
+def install_dtype_names(make_dtype: Callable[[Any], Any]) -> None:
+    """``make_dtype`` makes of a name what variables and symbolic tensors give as their `dtype`."""
+    for kind, source in ((keras.Variable, "source 22ac1ae5f3c4"), (keras.KerasTensor, "source 3057803aaf29")):
+        hooks.wrap(
+            kind,
+            "dtype",
+            lambda original: property(lambda self: make_dtype(original.fget(self)), original.fset),
+            expects=source,
+            why="v.dtype has attributes of TensorFlow's dtypes, such as is_floating",
+            inherited=True,
+        )
+
+
 def install_variable_methods(make_shape: Callable[[Any], Any]) -> None:
     """Installs TensorFlow's methods. ``make_shape`` makes of a tuple what variables give as their `shape`."""
     kind, why = keras.Variable, "scripts call TensorFlow's methods on variables"
