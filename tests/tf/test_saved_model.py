@@ -544,3 +544,19 @@ def test_a_model_inside_of_a_module_can_be_called(tmp_path: Path, model: Any) ->
     loaded = tf.saved_model.load(str(tmp_path / "m"))
     np.testing.assert_allclose(loaded.model(X[:3]), model(X[:3]), rtol=1e-5, atol=1e-6)
     assert len(loaded.model.trainable_variables) == len(model.trainable_variables)
+
+
+def test_a_function_that_returns_nothing_is_no_default_signature(tmp_path: Path) -> None:
+    class Counter(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.v = tf.Variable(1.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def set_to(self, value: tf.Tensor) -> None:
+            self.v.assign(value)
+
+    tf.saved_model.save(Counter(), str(tmp_path / "saved"))
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    loaded.set_to(tf.constant(3.0))
+    assert (len(loaded.signatures), float(loaded.v)) == (0, 3.0)

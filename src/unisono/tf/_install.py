@@ -6,7 +6,9 @@ from unisono._src import core, jax_hooks, keras_hooks, parameter_servers
 from unisono._src.data.dataset import Dataset, element_conversion
 from unisono._src.datasets import DatasetFilesNotFoundError, read_local_dataset
 from unisono._src.keras_hooks import tf_keras
+from unisono._src.tracing import functions
 from unisono.tf import errors
+from unisono.tf._argument_error import ArgumentError
 from unisono.tf._dtypes import dtype_attributes, name_dtype
 from unisono.tf._operands import match_list
 from unisono.tf._shape import TensorShape
@@ -27,6 +29,7 @@ def install_hooks() -> None:
     keras_hooks.install_tensorflow_substitutes(Dataset)
     element_conversion.set(to_host_tensors)
     core.out_of_range_error.set(_out_of_range)
+    functions.argument_error.set(ArgumentError)
     parameter_servers.unavailable_error.set(lambda text: errors.UnavailableError(None, None, text))
     parameter_servers.cancelled_error.set(lambda text: errors.CancelledError(None, None, text))
     tf_keras.install_local_datasets(read_local_dataset, DatasetFilesNotFoundError)

@@ -60,6 +60,59 @@ def test_tracing() -> None:
     assert str(concrete).startswith("double(TensorSpec(")
 
 
+def test_concrete_functions() -> None:
+    """a concrete function for text; objects and numbers that it was made for are left out of its calls; graph"""
+
+    @tf.function
+    def double(a: tf.Tensor) -> tf.Tensor:
+        return a + a
+
+    double_strings = double.get_concrete_function(tf.constant("a"))
+    assert double_strings(a=tf.constant("b")) == b"bb"
+    for other in (tf.constant(1), 1, tf.constant(["a"])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="'a' does not fit the signature"):
+            double_strings(other)
+    for name in ("graph", "function_type", "inference_fn"):
+        with pytest.raises(AttributeError, match=rf"no attribute '{name}': \w+"):
+            getattr(double_strings, name)
+
+    class Model(tf.Module):
+        bias = 1.0
+
+    def evaluate(model: Model, x: tf.Tensor, factor: float, y: tf.Tensor) -> tf.Tensor:
+        return model.bias + factor * x - y
+
+    model = Model()
+    concrete = tf.function(evaluate).get_concrete_function(model, tf.constant(2.0), 3.0, y=tf.constant(1.0))
+    assert concrete(tf.constant(3.0), tf.constant(2.0)) == 8.0
+    assert concrete(tf.constant(3.0), y=tf.constant(2.0)) == 8.0
+    assert concrete(model, tf.constant(3.0), 3.0, tf.constant(2.0)) == 8.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'x' does not fit"):
+        concrete(tf.constant(3), tf.constant(2.0))
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        concrete(tf.constant(3.0))
+    with pytest.raises(TypeError, match="too many positional"):
+        concrete(model, tf.constant(3.0), 3.0, tf.constant(2.0), 1)
+
+
+def test_leaked_tensors() -> None:
+    """numpy() of a tensor that a function stored outside is an AttributeError, and its use in another one an error"""
+    stored = None
+
+    @tf.function
+    def leaky(a: tf.Tensor) -> tf.Tensor:
+        nonlocal stored
+        stored = a + 1
+        return stored
+
+    assert leaky(tf.constant(1)).numpy() == 2
+    assert stored is not None
+    with pytest.raises(AttributeError, match="stored was assigned inside a compiled function"):
+        stored.numpy()
+    with pytest.raises(TypeError, match="stored was assigned inside a compiled function"):
+        tf.function(lambda b: b + stored)(tf.constant(2))
+
+
 def test_input_signatures() -> None:
     """input_signature with unknown sizes refuses other ranks and dtypes; named arguments"""
 

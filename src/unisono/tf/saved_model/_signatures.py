@@ -45,16 +45,16 @@ def add_signature(
 ) -> JSON:
     """Adds the signature's program to the graph, and returns the signature as JSON.
 
-    Returns None if it was not requested and its outputs cannot be named.
+    Returns None if it was not requested and has no outputs, or outputs that cannot be named.
     """
     assert isinstance(specialization.function, functions.Function)
     function = graph.add_function(name, specialization.function, [])
     number = graph.add_program(function, specialization)
     program = graph.programs(function)[number]
     outputs = _output_names(program["outputs"])
+    if not requested and not outputs:
+        return None
     if outputs is None:
-        if not requested:
-            return None
         raise ValueError(NESTED_OUTPUTS.format(name=name, outputs=program["outputs"]))
     inputs = names or _input_names(program["arguments"], program["specs"])
     return {"function": function, "program": number, "inputs": inputs, "outputs": outputs}

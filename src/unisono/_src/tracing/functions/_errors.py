@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import jax
+
+from unisono._src.core import Override
 
 NO_NUMBER_YET = """{function} is compiled: its values are computed later, so Python cannot read them now.
 {reason}
@@ -30,6 +32,14 @@ Return the value from that part, bind it to a name of the function in both branc
 
 class TracedValueError(TypeError):
     """Python code needs the number behind a traced value of a function that is being compiled."""
+
+
+class StoredValueError(TracedValueError, AttributeError):
+    """`numpy()` of a traced value that was stored: TensorFlow's tensors of graphs have no such attribute."""
+
+
+argument_error: Final[Override[Callable[[str], Exception]]] = Override(TypeError)
+"""What is raised for an argument that does not fit the signature of a concrete function."""
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import jax
 import keras
 
-from unisono._src.tracing.functions._errors import TracedValueError
+from unisono._src.tracing.functions._errors import StoredValueError, TracedValueError
 
 STORED = """{path} was assigned inside a compiled function, {function}. What was stored there is no number, but a
 value of the program while it was traced: it cannot be used outside, or in another call.
@@ -41,7 +41,8 @@ class StoredValue:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") and name != "__jax_array__":  # Python and NumPy ask for protocols that arrays lack
             raise AttributeError(name)
-        raise TracedValueError(self.__dict__.get("_message", ""))
+        kind = StoredValueError if name == "numpy" else TracedValueError
+        raise kind(self.__dict__.get("_message", ""))
 
     def __repr__(self) -> str:
         return (
