@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import pytest
 
+from unisono._src.data.plans import PaddedRagged
 from unisono._src.keras_hooks import ExactPadding, find_exact_padding
 
 L = keras.layers
@@ -113,6 +114,38 @@ def test_padded_sequences_give_the_same_results(name: str) -> None:
     call = jax.jit(lambda x: model.stateless_call(*state, x, training=True)[0])  # equal seeds in both calls
     results = [call(keras.tree.pack_sequence_as(inputs, each)) for each in (leaves, padded)]
     np.testing.assert_allclose(*results, rtol=1e-5, atol=1e-6)
+
+
+# With ragged rows, the mask is that of the model's input.
+RAGGED = {
+    "embedding": (lambda: _embedded(L.GlobalAveragePooling1D()), (3, 7), True),
+    "without mask_zero": (lambda: _unmasked(keras.Input((None,)), L.Embedding(20, 4), L.LSTM(3)), (3, 7), True),
+    "vectors": (lambda: _unmasked(keras.Input((None, 5)), L.LSTM(3)), (3, 7, 5), True),
+    "softmax over time": (
+        lambda: _unmasked(keras.Input((None,)), L.Activation("softmax"), L.Embedding(20, 4), L.LSTM(3)),
+        (3, 7),
+        "'activation.*not known to ignore",
+    ),
+    "masking by value": (lambda: _masked(L.LSTM(3)), (3, 7, 5), "'masking.*not known to ignore"),
+    "built by a batch": (lambda: _unmasked(keras.Input((7,)), L.Embedding(20, 4), L.LSTM(3)), (3, 7), True),
+}
+
+
+def _unmasked(*layers: Any) -> Any:
+    return keras.Sequential(layers)
+
+
+@pytest.mark.parametrize("name", RAGGED)
+def test_the_lengths_of_ragged_rows_are_their_mask(name: str) -> None:
+    make, shape, expected = RAGGED[name]
+    x = PaddedRagged.make(jax.ShapeDtypeStruct(shape, "int32"), jax.ShapeDtypeStruct(shape[:1], "int32"))
+    found = find_exact_padding(make(), trains=True, x=x)
+    if expected is True:
+        assert isinstance(found, ExactPadding), found
+        assert found.values == (0,)
+    else:
+        assert isinstance(found, str)
+        assert re.search(str(expected), found)
 
 
 @pytest.mark.slow

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import keras
 import numpy as np
 import pytest
 
+import unisono
 import unisono.tf as tf
+from unisono._src.core import collect_fit_facts
 
 ROWS = [[3, 1, 4], [5], [9, 2, 6, 5], [3, 5], [8, 9, 7], [1, 2], [3, 8, 4, 6], [2]]
 LABELS = np.array([[1.0], [0.0], [1.0], [0.0], [1.0], [0.0], [1.0], [1.0]], np.float32)
@@ -72,6 +75,60 @@ def test_two_replicas_train_with_ragged_rows_as_one() -> None:
         model = make_model(POOLING["average"], mask_zero=False)
     dataset = tf.data.Dataset.from_tensor_slices((ragged_rows(), LABELS)).batch(4)
     assert_same(fit(model, dataset), expected)
+
+
+LENGTHS = [3, 5, 9, 5, 12, 10, 14, 11, 13, 16]
+
+
+def batches_of_many_lengths() -> Any:
+    rng = np.random.default_rng(0)
+    rows = [[rng.integers(0, 9, size) for size in (length, 1 + length // 2)] for length in LENGTHS]
+    ragged = tf.ragged.constant([row.tolist() for batch in rows for row in batch])
+    labels = rng.normal(size=(2 * len(LENGTHS), 1)).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((ragged, labels)).batch(2)
+
+
+def make_replicated(pooling: Any, mask_zero: bool) -> Any:
+    keras.utils.set_random_seed(3)
+    layers = [keras.layers.Embedding(10, 4, mask_zero=mask_zero), pooling(), keras.layers.Dense(1)]
+    with tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        model = keras.Sequential(layers if mask_zero else [keras.Input((None,), dtype="int32"), *layers])
+        model.compile(keras.optimizers.SGD(0.5), "mse")
+    return model
+
+
+@pytest.fixture
+def padding() -> Iterator[Any]:
+    yield unisono.config.set_sequence_padding
+    unisono.config.set_sequence_padding("auto")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pooling", "mask_zero"),
+    [
+        ("average", False),
+        pytest.param("average", True, marks=pytest.mark.full),
+        pytest.param("lstm", False, marks=pytest.mark.full),
+    ],
+)
+def test_ragged_rows_of_many_lengths_are_padded_to_a_few_and_masked(
+    pooling: str, mask_zero: bool, padding: Any
+) -> None:
+    with collect_fit_facts() as facts:
+        found = fit(make_replicated(POOLING[pooling], mask_zero), batches_of_many_lengths())
+    assert facts.programs <= 4, "3 and 5 as they are, all others as 16; two forms of the first"
+    padding("off")
+    with pytest.warns(UserWarning, match=r"batches of 8 shapes.*\(2, 3\), \(2, 5\)"):
+        assert_same(found, fit(make_replicated(POOLING[pooling], mask_zero), batches_of_many_lengths()))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
+def test_ragged_rows_are_not_padded_for_a_layer_that_sees_the_padding() -> None:
+    model = make_replicated(keras.layers.GlobalMaxPooling1D, mask_zero=False)
+    with pytest.warns(UserWarning, match=r"every shape compiles(.|\n)*'global_max_pooling1d.*not known to ignore"):
+        model.evaluate(batches_of_many_lengths(), verbose=0)
 
 
 @pytest.mark.full

@@ -49,7 +49,9 @@ from unisono._src.keras_hooks._remat import (
 from unisono._src.keras_hooks._remote_variables import (
     ValueStorage, become_remote, get_storage,
 )
-from unisono._src.keras_hooks._ragged_inputs import install_ragged_inputs, mask_ragged_inputs
+from unisono._src.keras_hooks._ragged_inputs import (
+    RaggedRows, fold_ragged_rows, install_ragged_inputs, mask_ragged_inputs, unfold_ragged_rows,
+)
 from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, install_weights_folders, install_chief_only_writes,
 )

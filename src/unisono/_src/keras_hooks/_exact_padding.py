@@ -1,21 +1,24 @@
 """Whether a model gives the same results if its sequences are padded, and with which values.
 
 The layers of a Sequential or functional model are followed from the inputs to the outputs. An input is padded if every
-layer that reads it makes a mask of the padding (`Embedding(mask_zero=True)`, `Masking`). From there on, only layers of
-a list are allowed, until a layer removes the time axis and respects the mask. Every other layer, and an output that has
-a time axis, means that nothing is padded. Checked against Keras 3.15.1, layer by layer: test_exact_padding.py. Keras
-computes masks by operations that are in the graph too; they are left out, as the layers that read them are known.
+layer that reads it makes a mask of the padding (`Embedding(mask_zero=True)`, `Masking`). Ragged rows have a mask from
+the start, that of their lengths. From there on, only layers of a list are allowed, until a layer removes the time axis
+and respects the mask. Every other layer, and an output that has a time axis, means that nothing is padded. Checked
+against Keras 3.15.1, layer by layer: test_exact_padding.py. Keras computes masks by operations that are in the graph
+too; they are left out, as the layers that read them are known.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import keras
 from keras.src.models.functional import Functional
 
 from unisono._src import hooks
+from unisono._src.keras_hooks._ragged_inputs import RaggedRows, fold_ragged_rows
 
 _layers = keras.layers
 
@@ -38,10 +41,12 @@ class ExactPadding:
     Attributes:
         structure: the nest of the model's inputs.
         values: the padding value of each input, flattened; None for those that are not padded.
+        are_ragged: whether each input is masked by the lengths of its rows.
     """
 
     structure: Any
     values: tuple[float | None, ...]
+    are_ragged: tuple[bool, ...]
 
 
 class _NotExactError(Exception):
@@ -64,21 +69,26 @@ def check_padding_analysis() -> None:
     hooks.require(keras.Sequential, "_functional", expects="instance attribute", why=why)
 
 
-def find_exact_padding(model: Any, *, trains: bool) -> ExactPadding | str:
+def find_exact_padding(model: Any, *, trains: bool, x: Any = None) -> ExactPadding | str:
     """How ``model`` may be padded without changing its results; or why not, as the end of a sentence.
 
-    ``trains``: whether layers that draw random numbers while training do so.
+    ``trains``: whether layers that draw random numbers while training do so. ``x``: the inputs of a batch, or their
+    specs; they say which inputs are ragged.
     """
     graph = model._functional if type(model) is keras.Sequential else model
     if type(graph) is not Functional:
         return f"{type(model).__name__} is not a Sequential or functional model, so its layers are not known"
     nodes = _data_nodes(graph)
-    values = tuple(_padding_value(tensor, nodes) for tensor in graph.inputs)
+    leaves = keras.tree.flatten(fold_ragged_rows(x))
+    are_ragged = [isinstance(leaf, RaggedRows) for leaf in leaves]
+    if len(leaves) != len(graph.inputs):  # not what the model declares: such batches are not padded
+        are_ragged = [False] * len(graph.inputs)
+    values = tuple(map(partial(_padding_value, nodes), graph.inputs, are_ragged))
     if all(value is None for value in values):
         return "no input is read by an Embedding with mask_zero=True or a Masking layer alone"
     found: dict[int, _Sequence | None] = {
-        id(tensor): None if value is None else _Sequence(index, has_mask=False)
-        for index, (tensor, value) in enumerate(zip(graph.inputs, values, strict=True))
+        id(tensor): None if value is None else _Sequence(index, has_mask=is_ragged)
+        for index, (tensor, value, is_ragged) in enumerate(zip(graph.inputs, values, are_ragged, strict=True))
     }
     try:
         for node in nodes:
@@ -90,7 +100,7 @@ def find_exact_padding(model: Any, *, trains: bool) -> ExactPadding | str:
         return str(error)
     if any(found[id(tensor)] is not None for tensor in graph.outputs):
         return "an output of the model has a time axis"
-    return ExactPadding(graph._inputs_struct, values)
+    return ExactPadding(graph._inputs_struct, values, tuple(are_ragged))
 
 
 def _data_nodes(graph: Any) -> list[Any]:
@@ -119,10 +129,15 @@ def _has_own_mask(node: Any) -> bool:
     return mask is not None and mask is not getattr(_data_tensors(node)[0], "_keras_mask", None)
 
 
-def _padding_value(tensor: Any, nodes: list[Any]) -> float | None:
-    """What all layers that read the input take for padding; None if there is no such value, or no time axis."""
-    if len(tensor.shape) < 2 or tensor.shape[1] is not None:
+def _padding_value(nodes: list[Any], tensor: Any, is_ragged: bool) -> float | None:
+    """What all layers that read the input take for padding; None if there is no such value, or no time axis.
+
+    The padding of ragged rows may have any value. A model that was built by a ragged batch declares its length.
+    """
+    if len(tensor.shape) < 2 or (tensor.shape[1] is not None and not is_ragged):
         return None
+    if is_ragged:
+        return 0
     layers = [node.operation for node in nodes if any(each is tensor for each in _data_tensors(node))]
     values = {_masked_value(layer) for layer in layers}
     return values.pop() if len(values) == 1 else None
@@ -145,7 +160,11 @@ def _follow(node: Any, inputs: list[_Sequence | None], trains: bool) -> _Sequenc
     first = inputs[0]
     if len(inputs) == 1 and first is not None and not first.has_mask and _masked_value(layer) is not None:
         return _Sequence(first.source, has_mask=True)
-    if all(each.has_mask for each in sequences):
+    num_dims = [len(tensor.shape) for tensor in _data_tensors(node)]
+    if first is not None and first.has_mask and kind is _layers.Embedding and num_dims == [2]:
+        return first
+    # With two dims, the last one is the time axis, which most layers compute along.
+    if all(each.has_mask for each in sequences) and min(num_dims) > 2:
         if len(inputs) == 1 and _keeps_steps(layer, trains):
             return first
         if len(inputs) == 1 and _is_exact_recurrence(layer):

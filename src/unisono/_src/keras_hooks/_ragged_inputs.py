@@ -11,6 +11,7 @@ Checked against Keras 3.15.1: `Layer.__call__` keeps the mask of its arguments a
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
 from typing import Any, Final
 
 import jax
@@ -24,6 +25,28 @@ from unisono._src.data.plans import CompositeLeaf, PaddedRagged
 from unisono._src.keras_hooks._layer_calls import CallHandler, handle_layer_calls, handle_stateless_calls
 
 _CONTAINERS: Final = (dict, list, tuple)
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedRows:
+    """Padded rows and their lengths as one leaf of a nest."""
+
+    rows: Any
+    lengths: Any
+
+
+def fold_ragged_rows(nest: Any) -> Any:
+    """The nest with one leaf in place of each dict of rows and lengths: the nest that the model declares."""
+    return keras.tree.traverse(
+        lambda part: RaggedRows(*PaddedRagged.parts(part)) if PaddedRagged.is_in(part) else None, nest
+    )
+
+
+def unfold_ragged_rows(nest: Any) -> Any:
+    """The inverse of `fold_ragged_rows`."""
+    return keras.tree.map_structure(
+        lambda leaf: PaddedRagged.make(leaf.rows, leaf.lengths) if isinstance(leaf, RaggedRows) else leaf, nest
+    )
 
 
 def install_ragged_inputs() -> None:

@@ -75,7 +75,8 @@ class MethodCall:
 
     def pad_sequences(self, kind: Kind, feed: Feed) -> None:
         """Makes the feed pad batches of many lengths if the model, which is built, gives the same results then."""
-        feed.use_sequence_padding(keras_hooks.find_exact_padding(self.model, trains=kind == "train"))
+        x = keras_hooks.unpack(feed.batch_spec)[0]
+        feed.use_sequence_padding(keras_hooks.find_exact_padding(self.model, trains=kind == "train", x=x))
 
     def place_variables(self, kind: Kind) -> StepVariables:
         """The variables that steps of this kind use, all on the strategy's devices."""

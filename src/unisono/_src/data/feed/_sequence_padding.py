@@ -12,7 +12,7 @@ import numpy as np
 from unisono._src.core import warn_user
 from unisono._src.data.plans import State
 from unisono._src.devices import SequencePadding
-from unisono._src.keras_hooks import ExactPadding, unpack
+from unisono._src.keras_hooks import ExactPadding, RaggedRows, fold_ragged_rows, unfold_ragged_rows, unpack
 from unisono._src.processes import processes
 
 # Data of one or two lengths stays as it is; the last batch of a pass has a shape of its own.
@@ -23,6 +23,8 @@ MANY_SHAPES = """There were batches of {number} shapes so far, and every shape c
 Pad sequences to a few lengths: dataset.padded_batch(batch_size, padded_shapes=...), or
 dataset.bucket_by_sequence_length(..., pad_to_bucket_boundary=True), or keras.utils.pad_sequences(x, maxlen=...).
 They are not padded automatically: {why_not}."""
+
+_OTHER_STRUCTURE: Final = "the inputs in a batch do not have the structure and the dims that the model declares"
 
 
 class SequencePadder:
@@ -38,6 +40,7 @@ class SequencePadder:
         if lengths == "off":
             padding = 'unisono.config.set_sequence_padding("off") was called'
         self._padding, self._lengths = padding, lengths
+        self._why_not = padding if isinstance(padding, str) else None
         self._unpadded: list[list[int]] = [list(each) for each in state or []]
         self._shapes: dict[tuple[tuple[int, ...], ...], None] = {}
 
@@ -49,17 +52,18 @@ class SequencePadder:
         """The batch with padded inputs; the same object if it stays as it is."""
         if isinstance(self._padding, str):
             return batch
-        x = unpack(batch)[0]
+        x = fold_ragged_rows(unpack(batch)[0])
         found = self._matching_leaves(x, self._padding)
         if found is None:
+            self._why_not = _OTHER_STRUCTURE
             return batch
-        lengths = [leaf.shape[1] for leaf, value in found if value is not None]
+        lengths = [_rows_of(leaf).shape[1] for leaf, value in found if value is not None]
         if lengths not in self._unpadded and len(self._unpadded) < _MAX_UNPADDED:
             self._unpadded.append(lengths)
         if lengths in self._unpadded:
             return batch
         leaves = [leaf if value is None else _pad(leaf, value, self._lengths) for leaf, value in found]
-        x = keras.tree.pack_sequence_as(x, leaves)
+        x = unfold_ragged_rows(keras.tree.pack_sequence_as(x, leaves))
         return (x, *batch[1:]) if isinstance(batch, tuple) else x
 
     def record(self, spec: Any) -> None:
@@ -68,9 +72,9 @@ class SequencePadder:
         if shapes in self._shapes or len(self._shapes) == _MANY_SHAPES:
             return
         self._shapes[shapes] = None
-        if len(self._shapes) == _MANY_SHAPES and isinstance(self._padding, str) and processes().is_chief:
+        if len(self._shapes) == _MANY_SHAPES and self._why_not is not None and processes().is_chief:
             first = ", ".join(str(shapes[0]) for shapes in self._shapes)
-            warn_user(MANY_SHAPES.format(number=_MANY_SHAPES, shapes=first, why_not=self._padding))
+            warn_user(MANY_SHAPES.format(number=_MANY_SHAPES, shapes=first, why_not=self._why_not))
 
     def _matching_leaves(self, x: Any, padding: ExactPadding) -> list[tuple[Any, float | None]] | None:
         """The arrays of ``x`` with their padding values; None if ``x`` is not what the model declares."""
@@ -80,10 +84,10 @@ class SequencePadder:
             if len(padding.values) != 1 or keras.tree.is_nested(x):
                 return None
         leaves = keras.tree.flatten(x)
-        has_lengths = all(
-            value is None or np.ndim(leaf) > 1 for leaf, value in zip(leaves, padding.values, strict=True)
-        )
-        return list(zip(leaves, padding.values, strict=True)) if has_lengths else None
+        if tuple(isinstance(leaf, RaggedRows) for leaf in leaves) != padding.are_ragged:
+            return None
+        found = list(zip(leaves, padding.values, strict=True))
+        return found if all(value is None or np.ndim(_rows_of(leaf)) > 1 for leaf, value in found) else None
 
 
 def padded_length(length: int, lengths: SequencePadding) -> int:
@@ -102,7 +106,13 @@ def padded_length(length: int, lengths: SequencePadding) -> int:
     return 3 * power // 4 if length <= 3 * power // 4 else power
 
 
-def _pad(leaf: Any, value: float, lengths: SequencePadding) -> np.ndarray[Any, Any]:
+def _rows_of(leaf: Any) -> Any:
+    return leaf.rows if isinstance(leaf, RaggedRows) else leaf
+
+
+def _pad(leaf: Any, value: float, lengths: SequencePadding) -> Any:
+    if isinstance(leaf, RaggedRows):
+        return RaggedRows(_pad(leaf.rows, value, lengths), leaf.lengths)
     missing = padded_length(leaf.shape[1], lengths) - leaf.shape[1]
     widths = [(0, 0), (0, missing), *[(0, 0)] * (np.ndim(leaf) - 2)]
     return np.pad(np.asarray(leaf), widths, constant_values=value)
