@@ -153,7 +153,7 @@ def test_every_hook_is_in_a_hook_package_and_has_a_reason() -> None:
     for each in hooks.registered_hooks():
         assert each.file.startswith(("unisono/_src/keras_hooks/", "unisono/_src/jax_hooks/")), each
         assert each.why
-        assert each.written_for.split()[0] in ("Keras", "JAX", "jaxlib")
+        assert each.written_for.split()[0] in ("Keras", "JAX", "jaxlib", "NumPy")
 
 
 def test_arrays_have_their_shape_from_jax_itself() -> None:

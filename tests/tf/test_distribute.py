@@ -17,6 +17,7 @@ def strategy() -> tf.distribute.MirroredStrategy:
 
 
 def test_the_classes_are_those_of_unisono() -> None:
+    assert tf.distribute.MirroredStrategy is unisono.MirroredStrategy
     assert tf.distribute.MultiWorkerMirroredStrategy is unisono.MultiWorkerMirroredStrategy
     assert tf.distribute.OneDeviceStrategy is unisono.OneDeviceStrategy
     assert tf.distribute.TPUStrategy is unisono.TPUStrategy
@@ -28,23 +29,9 @@ def test_the_classes_are_those_of_unisono() -> None:
 
 
 def test_an_empty_list_of_devices_means_all_as_in_tensorflow() -> None:
-    gpus = tf.config.list_logical_devices("GPU")
-    strategy = tf.distribute.MirroredStrategy(gpus)
-    assert strategy.num_replicas_in_sync == tf.distribute.MirroredStrategy().num_replicas_in_sync
+    strategy = tf.distribute.MirroredStrategy(tf.config.list_logical_devices("GPU"))
+    assert strategy.num_replicas_in_sync == tf.distribute.MirroredStrategy().num_replicas_in_sync > 1
     assert tf.distribute.MirroredStrategy(devices=()).num_replicas_in_sync == strategy.num_replicas_in_sync
-    with pytest.raises(ValueError, match="No devices were given"):
-        unisono.MirroredStrategy([])
-
-
-def test_mirrored_strategies_are_instances_of_each_other(strategy: tf.distribute.MirroredStrategy) -> None:
-    class Own(tf.distribute.MirroredStrategy):
-        pass
-
-    assert isinstance(strategy, unisono.MirroredStrategy)
-    assert isinstance(unisono.MirroredStrategy(["cpu:0"]), tf.distribute.MirroredStrategy)
-    assert not isinstance(tf.distribute.OneDeviceStrategy("cpu:0"), tf.distribute.MirroredStrategy)
-    assert not isinstance(strategy, Own)
-    assert repr(strategy) == repr(unisono.MirroredStrategy(["cpu:0", "cpu:1"]))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Everything that touches JAX's internals. Each file names the versions it was checked against."""
 
-from unisono._src.jax_hooks._arrays import Reference, install_array_properties, install_tensor_methods, uncommit
-from unisono._src.jax_hooks._dtypes import install_dtype_attributes
+from unisono._src.jax_hooks._arrays import (
+    Reference, install_array_properties, install_dtype_attributes, install_tensor_methods, uncommit,
+)
 from unisono._src.jax_hooks._evaluate import (
     NotEvaluableError, argument_variable, check_tracers, compute_same, evaluate_traced, separate_operations,
 )

@@ -8,7 +8,7 @@ same way, and a subclass of tuple is accepted wherever a shape is.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import jax
@@ -53,6 +53,16 @@ def install_array_properties(properties: dict[str, property]) -> None:
     for kind in (ArrayImpl, Tracer):
         for name, each in properties.items():
             hooks.add(kind, name, each, why=_WHY)
+
+
+def install_dtype_attributes(attributes: Mapping[str, property]) -> None:
+    """Gives NumPy's dtypes, which are those of JAX's arrays, properties of these names.
+
+    `array.dtype` stays JAX's own property: C code of JAX and NumPy takes only instances of `numpy.dtype`, which has no
+    subclasses.
+    """
+    for name, each in attributes.items():
+        hooks.add(np.dtype, name, each, why="scripts use attributes of TensorFlow's dtypes, as in x.dtype.is_floating")
 
 
 def _use_shapes(make_shape: Callable[[tuple[int, ...]], Any]) -> None:

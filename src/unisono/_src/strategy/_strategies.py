@@ -50,14 +50,15 @@ class MirroredStrategy(Strategy):
     like `FullyShardedStrategy`, so you do not have to change a script for a model that is larger than a device.
 
     Args:
-        devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None means all.
+        devices: names ("gpu:0", "/gpu:0", "/device:GPU:0") or JAX devices; None or an empty list means all.
         cross_device_ops: accepted for compatibility with tf.distribute, without effect: XLA chooses how to sum.
     """
 
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
         check_cross_device_ops(cross_device_ops)
         _warn_if_one_of_several_workers()
-        super().__init__(mirrored_or_sharded(default_devices() if devices is None else resolve_devices(devices)))
+        found = default_devices() if devices is None or len(devices) == 0 else resolve_devices(devices)
+        super().__init__(mirrored_or_sharded(found))
 
 
 def _warn_if_one_of_several_workers() -> None:

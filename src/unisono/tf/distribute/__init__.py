@@ -10,12 +10,11 @@ strategy = tf.distribute.MirroredStrategy()
 from unisono._src.parameter_servers import ParameterServerStrategy, Server
 from unisono._src.strategy import (
     CrossDeviceOps, DistributedDataset, DistributedIterator, DistributedValues, HierarchicalCopyAllReduce, InputContext,
-    InputOptions, InputReplicationMode, MultiWorkerMirroredStrategy, NcclAllReduce, OneDeviceStrategy,
+    InputOptions, InputReplicationMode, MirroredStrategy, MultiWorkerMirroredStrategy, NcclAllReduce, OneDeviceStrategy,
     ReduceOp, ReductionToOneDevice, ReplicaContext, RunOptions, Strategy, StrategyExtended, TPUStrategy,
     experimental_set_strategy, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf.distribute import _strategy_methods, cluster_resolver, coordinator, experimental
-from unisono.tf.distribute._mirrored_strategy import MirroredStrategy
 
 __getattr__ = _explain_missing_names("tf.distribute")
