@@ -507,8 +507,6 @@ def test_unknown_sizes_that_a_model_depends_on_are_those_of_the_last_call(tmp_pa
 
     module = Export()
     expected = module(tf.ones([4, 3]))
-    with pytest.raises(ValueError, match=r"unknown rank.*\n?.*Call it once before"):
-        tf.saved_model.save(module, str(tmp_path / "before"))
     module.double(tf.ones([2]))
     tf.saved_model.save(module, str(tmp_path / "module"))
     loaded = tf.saved_model.load(str(tmp_path / "module"))
@@ -560,3 +558,42 @@ def test_a_function_that_returns_nothing_is_no_default_signature(tmp_path: Path)
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
     loaded.set_to(tf.constant(3.0))
     assert (len(loaded.signatures), float(loaded.v)) == (0, 3.0)
+
+
+class OfAnyRank(tf.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.v = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def __call__(self, x: Any) -> Any:
+        return {"scaled": x * self.v}
+
+
+def test_inputs_of_unknown_rank_have_a_program_for_each_rank(tmp_path: Path) -> None:
+    module = OfAnyRank()
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures={"scale": module.__call__})
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    signature = loaded.signatures["scale"]
+    assert signature.structured_outputs["scaled"].shape.rank is None
+    for shape in ((), (3,), (2, 3), (1, 2, 3, 4, 5)):
+        x = tf.Variable(tf.ones(shape))
+        for function in (loaded, signature):
+            with tf.GradientTape() as tape:
+                scaled = function(x)["scaled"]
+            np.testing.assert_array_equal(scaled, np.full(shape, 2.0))
+            np.testing.assert_array_equal(tape.gradient(scaled, x), np.full(shape, 2.0))
+    with pytest.raises(
+        TypeError, match=r"The input 'x' of the signature 'scale' is a tensor of shape \(1, 1, 1, 1, 1, 1\)"
+    ):
+        signature(tf.ones([1] * 6))
+
+
+def test_a_function_that_has_no_program_for_any_rank_says_so(tmp_path: Path) -> None:
+    class Transpose(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+        def __call__(self, x: Any) -> Any:
+            return tf.transpose(x, [1, 0, 2, 3, 4, 5])
+
+    with pytest.raises(ValueError, match=r"unknown rank.* 0 to 5 dims\. Call\nit once before"):
+        tf.saved_model.save(Transpose(), str(tmp_path / "saved"))

@@ -65,7 +65,7 @@ def test_signatures(tmp_path: Path) -> None:
     assert several.signatures["array_input"](tf.constant([1.0, 2.0]))["output_0"].shape == (2,)
 
     class CustomModuleWithOutputName(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
         def __call__(self, x: tf.Tensor) -> dict:
             return {"custom_output_name": x * 1.0}
 

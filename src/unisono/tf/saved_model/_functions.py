@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from unisono._src.data.dataset import TensorSpec
@@ -13,8 +13,12 @@ from unisono.tf._shape import TensorShape
 from unisono.tf.saved_model._nests import flatten_nest, unflatten_nest
 from unisono.tf.saved_model._programs import SavedProgram, export_program
 
-UNKNOWN_RANK = """{name} cannot be saved for inputs of unknown rank {spec}. Call it once before, so that the shape is
-known, or give it an input_signature with one: tf.TensorSpec([None, 28, 28])."""
+UNKNOWN_RANK = """{name} cannot be saved for inputs of unknown rank: no program can be made for 0 to {most} dims. Call
+it once before, so that the shape is known, or give it an input_signature with one: tf.TensorSpec([None, 28, 28]).
+For {most} dims: {reason}"""
+
+# A program has a fixed rank. Images in batches have 4 dims, videos have 5.
+_MAX_RANK: Final = 5
 
 _Parameter = inspect.Parameter
 _PARAMETER_KINDS: Final = {
@@ -47,8 +51,11 @@ def saveable_specializations(function: functions.Function) -> list[functions.Spe
     return [each for each in function.specializations if _is_saveable(each)]
 
 
-def export_specialization(specialization: functions.SpecializedFunction, name: str) -> SavedProgram:
-    """Exports a specialization as a program whose arguments are named after the function's parameters."""
+def export_specialization(specialization: functions.SpecializedFunction, name: str) -> list[SavedProgram]:
+    """Exports a specialization as a program whose arguments are named after the function's parameters.
+
+    For inputs of unknown rank there are several programs, one for each rank, unless it was called before.
+    """
     signature = _signature(specialization.function)
 
     def call(arguments: dict[str, Any]) -> Any:
@@ -57,20 +64,36 @@ def export_specialization(specialization: functions.SpecializedFunction, name: s
 
     arguments = bind_arguments(signature, specialization.args, specialization.kwargs)
     called = _find_called(specialization, signature)
+    narrowed = None if called is None else _narrow(arguments, called)
+    if any(map(_has_unknown_rank, _specs_in(arguments))):
+        return _export_ranks(call, arguments, name) if narrowed is None else [export_program(call, narrowed, name)]
     try:
-        _check_ranks(arguments, name)
-        return export_program(call, arguments, name)
+        return [export_program(call, arguments, name)]
     except (TypeError, ValueError):
-        narrowed = None if called is None else _narrow(arguments, called)
         if narrowed is None:
             raise
-    return export_program(call, narrowed, name)
+    return [export_program(call, narrowed, name)]
 
 
-def _check_ranks(arguments: Any, name: str) -> None:
-    for spec in _specs_in(arguments):
-        if TensorShape(spec.shape).rank is None:
-            raise ValueError(UNKNOWN_RANK.format(name=name, spec=spec))
+def _export_ranks(call: Callable[[Any], Any], arguments: Any, name: str) -> list[SavedProgram]:
+    """A program for each rank that the function accepts. Inputs of unknown rank have the same one."""
+    structure, specs = flatten_nest(arguments, _is_spec)
+    programs, reason = [], ""
+    for rank in range(_MAX_RANK + 1):
+        ranked = [
+            TensorSpec([None] * rank, each.dtype, each.name) if _has_unknown_rank(each) else each for each in specs
+        ]
+        try:
+            programs.append(export_program(call, unflatten_nest(structure, ranked), name))
+        except (TypeError, ValueError, IndexError) as error:
+            reason = str(error)
+    if not programs:
+        raise ValueError(UNKNOWN_RANK.format(name=name, most=_MAX_RANK, reason=reason))
+    return programs
+
+
+def _has_unknown_rank(spec: TensorSpec) -> bool:
+    return TensorShape(spec.shape).rank is None
 
 
 def _find_called(specialization: functions.SpecializedFunction, signature: inspect.Signature) -> Any:

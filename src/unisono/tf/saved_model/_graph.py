@@ -26,6 +26,7 @@ from unisono.tf.saved_model._functions import (
     saveable_specializations,
 )
 from unisono.tf.saved_model._keras_model import specialize_prediction
+from unisono.tf.saved_model._programs import SavedProgram
 
 NOT_SAVEABLE = """tf.saved_model.save: got {value!r}, a {kind}. Expected a tf.Module, or a Keras model or layer."""
 
@@ -73,14 +74,24 @@ class ObjectGraph:
         return index
 
     def add_program(self, function: int, specialization: functions.SpecializedFunction) -> int:
-        """The index of the specialization's program, added if it is missing."""
+        """The index of the specialization's program, added if it is missing. Those for other ranks follow it."""
         if id(specialization) in self._program_indices:
             return self._program_indices[id(specialization)]
         entry = self._functions[function]
-        program = export_specialization(specialization, entry["name"])
-        array = f"program/{function}/{len(entry['programs'])}"
+        first = len(entry["programs"])
+        for program in export_specialization(specialization, entry["name"]):
+            self._add_exported(function, program)
+        if len(entry["programs"]) > first + 1:
+            entry["programs"][first]["other_ranks"] = list(range(first + 1, len(entry["programs"])))
+        self._kept_alive.append(specialization)
+        self._program_indices[id(specialization)] = first
+        return first
+
+    def _add_exported(self, function: int, program: SavedProgram) -> None:
+        programs = self._functions[function]["programs"]
+        array = f"program/{function}/{len(programs)}"
         self.arrays[array] = np.frombuffer(program.serialized, np.uint8)
-        entry["programs"].append(
+        programs.append(
             {
                 "array": array,
                 "arguments": program.arguments,
@@ -91,9 +102,6 @@ class ObjectGraph:
                 "written": program.written,
             }
         )
-        self._kept_alive.append(specialization)
-        index = self._program_indices[id(specialization)] = len(entry["programs"]) - 1
-        return index
 
     def programs(self, function: int) -> list[JSON]:
         """The programs of a function."""

@@ -78,12 +78,15 @@ class _ObjectLoader:
         """The object that was saved."""
         root = self._get(0)
         signatures = {
-            name: restore_signature(name, entry, self._programs[entry["function"]][entry["program"]])
-            for name, entry in self._signatures.items()
+            name: restore_signature(name, entry, self._programs_of(entry)) for name, entry in self._signatures.items()
         }
         root.signatures = MappingProxyType(signatures)
         root._captured = self._variables  # also those without an attribute, such as the state of a generator
         return root
+
+    def _programs_of(self, signature: JSON) -> list[RestoredProgram]:
+        programs, first = self._programs[signature["function"]], signature["program"]
+        return [programs[index] for index in (first, *programs[first].other_ranks)]
 
     def _get(self, index: int) -> Any:
         if index not in self._objects:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import jax
 import jax.export
+import keras
 import numpy as np
 
 from unisono._src.state.store import JSON
@@ -43,6 +44,7 @@ class RestoredProgram:
             [TensorSpec(spec["shape"], spec["dtype"], spec["name"]) for spec in entry[key]]
             for key in ("specs", "output_specs")
         )
+        self.other_ranks: list[int] = entry.get("other_ranks", [])
         self._read = [variables[index] for index in entry["read"]]
         self._written = [self._read[index] for index in entry["written"]]
 
@@ -81,8 +83,8 @@ def restore_function(entry: JSON, programs: list[RestoredProgram]) -> functions.
     return functions.Function(_set_name(call, name))
 
 
-def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> LoadedSignature:
-    """Restores a signature from its entry in the table."""
+def restore_signature(name: str, entry: JSON, programs: list[RestoredProgram]) -> LoadedSignature:
+    """Restores a signature from its entry in the table. It has several programs if the rank of inputs is unknown."""
     inputs, outputs = entry["inputs"], entry["outputs"]
 
     def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -90,20 +92,32 @@ def restore_signature(name: str, entry: JSON, program: RestoredProgram) -> Loade
         if given.keys() != set(inputs) or len(args) + len(kwargs) != len(inputs):
             called_with = [*["a tensor"] * len(args), *kwargs]
             raise TypeError(WRONG_NAMES.format(signature=name, expected=inputs, given=called_with))
-        tensors = []
-        for key, spec in zip(inputs, program.specs, strict=True):
-            tensor = _match_spec(given[key], spec, casts=True)
-            if tensor is None:
-                raise TypeError(
-                    WRONG_TENSOR.format(name=key, signature=name, given=_describe(given[key]), expected=spec)
-                )
-            tensors.append(tensor)
-        return dict(zip(outputs, program(tensors), strict=True))
+        for program in programs:
+            tensors = [_match_spec(given[key], spec, True) for key, spec in zip(inputs, program.specs, strict=True)]
+            if all(tensor is not None for tensor in tensors):
+                return dict(zip(outputs, program(tensors), strict=True))
+        first = next((n for n, tensor in enumerate(tensors) if tensor is None), 0)
+        expected = " or ".join(str(program.specs[first]) for program in programs)
+        wrong = inputs[first]
+        raise TypeError(
+            WRONG_TENSOR.format(name=wrong, signature=name, given=_describe(given[wrong]), expected=expected)
+        )
 
     signature = LoadedSignature(_set_name(call, name))
-    signature.structured_input_signature = ((), dict(zip(inputs, program.specs, strict=True)))
-    signature.structured_outputs = dict(zip(outputs, program.output_specs, strict=True))
+    specs, output_specs = (
+        _common_specs([getattr(each, key) for each in programs]) for key in ("specs", "output_specs")
+    )
+    signature.structured_input_signature = ((), dict(zip(inputs, specs, strict=True)))
+    signature.structured_outputs = dict(zip(outputs, output_specs, strict=True))
     return signature
+
+
+def _common_specs(specs: list[list[TensorSpec]]) -> list[TensorSpec]:
+    """The specs of several programs as one list: a shape that differs is unknown."""
+    return [
+        first if all(each.shape == first.shape for each in others) else TensorSpec(None, first.dtype, first.name)
+        for first, *others in zip(*specs, strict=True)
+    ]
 
 
 def _deserialize(serialized: bytearray) -> Any:
@@ -128,6 +142,7 @@ def _match_spec(value: Any, spec: TensorSpec, casts: bool) -> Any:
     Python numbers are cast; with ``casts`` also tensors, within one kind of dtype.
     """
     wanted = as_dtype(spec.dtype).dtype
+    value = value.value if isinstance(value, keras.Variable) else value
     try:
         given = value if hasattr(value, "dtype") else np.asarray(value)
         if given.dtype.kind in "OSUT":
