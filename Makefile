@@ -54,7 +54,7 @@ help:
 	@echo "make test-all   the checks and all tests but most cells of parity, faults and attacks (an hour on two cores)"
 	@echo "make parity     compare every model, optimizer and strategy with stock Keras on one device (25 minutes)"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (20 minutes)"
-	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (ten minutes)"
+	@echo "make attacks    attack the ports of jobs that wait and train, and write the results to docs/attacks.md (twenty minutes)"
 	@echo "make row-operations  compare operations along the rows with one device, and write docs/row-operations.md"
 	@echo "make sharding   measure the memory of a device with sharded state, and write the table of docs/sharding.md"
 	@echo "make tf-coverage  run the tests of the TensorFlow namespace, and write the results to docs/tf-coverage.md"

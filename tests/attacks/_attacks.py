@@ -11,15 +11,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from unisono_launch.connection import make_proof
+from unisono_launch.connection._secret import Role
 
 Hello = dict[str, Any]
 Attack = Callable[["Attacker"], None]
 
 _MAX_HELD: Final = 100  # connections that one thread leaves open
 _NUM_THREADS: Final = 3
+_ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _PAUSE: Final = 0.003  # seconds between two connections of a thread: what is attacked shares its cores with the attack
 
 OTHER_PROTOCOLS: Final = (
@@ -64,6 +66,7 @@ class Attacker:
         self.hello, self.secret, self.random = hello, secret, random.Random(seed)
         self.held: deque[socket.socket] = deque()
         self._address = address
+        self.role: Role = "worker" if "index" in hello else "joining launcher" if "node" in hello else "task client"
 
     def connect(self, *, receive_buffer: int | None = None) -> socket.socket:
         """A connection, which stays open for some time if the attack does not close it."""
@@ -178,7 +181,7 @@ def never_reads(by: Attacker) -> None:
 def wrong_proof(by: Attacker) -> None:
     connection = by.connect()
     challenge = by.challenge_of(connection)
-    guess = make_proof("a guess", by.random.choice(("worker", "joining launcher")), challenge, "5f")
+    guess = make_proof("a guess", by.random.choice(_ROLES), challenge, "5f")
     by.say(connection, nonce="5f", proof=guess)
 
 
@@ -189,30 +192,29 @@ def no_proof(by: Attacker) -> None:
 def replayed_hello(by: Attacker) -> None:
     """The proof is right, for the challenge of another connection."""
     challenge = by.challenge_of(by.connect())
-    role = "worker" if "index" in by.hello else "joining launcher"
-    by.say(by.connect(), nonce="5f", proof=make_proof(by.secret, role, challenge, "5f"))  # type: ignore[arg-type]
+    by.say(by.connect(), nonce="5f", proof=make_proof(by.secret, by.role, challenge, "5f"))
 
 
 def proof_of_another_role(by: Attacker) -> None:
-    """The proof is right, for the other port of the job, or for the other side of the connection."""
+    """The proof is right, for another port of the job, or for the other side of the connection."""
     connection = by.connect()
-    roles = ("chief", "joining launcher") if "index" in by.hello else ("worker", "coordinator launcher")
-    proof = make_proof(by.secret, by.random.choice(roles), by.challenge_of(connection), "5f")  # type: ignore[arg-type]
+    role = by.random.choice([each for each in _ROLES if each != by.role])
+    proof = make_proof(by.secret, role, by.challenge_of(connection), "5f")
     by.say(connection, nonce="5f", proof=proof)
 
 
 def other_job(by: Attacker) -> None:
     connection = by.connect()
     challenge = by.challenge_of(connection)
-    role = "worker" if "index" in by.hello else "joining launcher"
-    proof = make_proof("that of another job", role, challenge, "5f")  # type: ignore[arg-type]
+    proof = make_proof("that of another job", by.role, challenge, "5f")
     other = {"nnodes": "1:9", "workers": 8, "alike": {"JAX": "0.1", "Keras": "2.0", "the number of workers": 9}}
     by.say(connection, nonce="5f", proof=proof, **{name: other[name] for name in other if name in by.hello})
 
 
 def every_rank(by: Attacker) -> None:
-    name = "index" if "index" in by.hello else "node"
-    by.say(by.connect(), nonce="5f", proof="00" * 32, **{name: by.random.choice((-1, 0, 1, 2, 999))})
+    ranks = {"index": (-1, 0, 1, 2, 999), "node": (-1, 0, 1, 2, 999), "role": ("chief", "worker", "ps", "")}
+    changes = {name: by.random.choice(values) for name, values in ranks.items() if name in by.hello}
+    by.say(by.connect(), nonce="5f", proof="00" * 32, **changes)
 
 
 def mutated_hello(by: Attacker) -> None:

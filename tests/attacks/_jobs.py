@@ -82,11 +82,11 @@ def run(folder: Path, attack: Attack | None, *, connections: int) -> Ending:
         at_launchers = attack_port(launcher_port(port), LAUNCHER_HELLO)
         attacked("launchers, while one waits", at_launchers)
         second = stack.enter_context(_launcher(folder, 1, port))
-        _wait_until((folder / "port-0").exists, folder, "worker 0")
+        wait_until((folder / "port-0").exists, folder, "worker 0")
         at_workers = attack_port(int((folder / "port-0").read_text()), WORKER_HELLO)
         attacked("workers, while worker 0 waits", at_workers)
         (folder / "connect").touch()
-        _wait_until((folder / "trained-1").exists, folder, "training")
+        wait_until((folder / "trained-1").exists, folder, "training")
         attacked("launchers, in training", at_launchers)
         attacked("JAX's coordinator, in training", at_workers)
         for rank in (0, 1):
@@ -107,7 +107,7 @@ def result_of(folder: Path) -> dict[str, bytes]:
 
 
 def said(folder: Path) -> str:
-    """The output of both launchers and their workers."""
+    """The output of the processes of a job."""
     return "\n".join(f"{path.name}:\n{path.read_text(errors='replace')}" for path in sorted(folder.glob("*.log")))
 
 
@@ -134,7 +134,8 @@ def _launcher(folder: Path, node: int, port: int) -> Iterator[subprocess.Popen[b
         process.wait()
 
 
-def _wait_until(condition: Callable[[], bool], folder: Path, what: str) -> None:
+def wait_until(condition: Callable[[], bool], folder: Path, what: str) -> None:
+    """Fails if the condition is not true in time, with what the job said."""
     deadline = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < deadline, f"waited {DEADLINE} s for {what}:\n{said(folder)}"

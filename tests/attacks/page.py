@@ -20,24 +20,29 @@ from tests.attacks._attacks import ATTACKS
 INTRODUCTION: Final = """# Attacks
 
 Strangers who do not know the secret of a job cannot end it, delay it or change its result through Unisono's ports.
-`make attacks` generates this page. It runs a job of two launchers with one worker each (`unisono run --nnodes 1:2`,
-with `UNISONO_JOB_SECRET`), and makes hostile connections of one kind to its ports, from three threads, each with up to
-100 connections open:
+`make attacks` generates this page. It runs jobs with `UNISONO_JOB_SECRET`, and makes hostile connections of one kind to
+their ports, from three threads for each port, each with up to 100 connections open. The table counts the connections
+made before the next phase began.
 
-1. to the launchers' port, while the first launcher waits for the second one;
-2. to the workers' port, while worker 0 waits for worker 1;
-3. to the launchers' port, while the workers train;
-4. to the workers' port, where JAX's coordinator listens by then, while the workers train;
-5. and 6. to the ports of worker 0 and worker 1 on which gloo sums the gradients, while they train.
+The attackers do not know the secret, but *replayed hello* and *proof of another role* send recorded proofs. (A *hello*
+is the message with which a launcher, a worker or a client of a parameter server introduces itself; the proof in it
+shows that it knows the secret.) Weights, optimizer state and losses are compared with those of an undisturbed job.
+*Bit-equal* means that no bit differs and that no worker was restarted. *Seconds added* is how much longer the job took
+than the undisturbed job, excluding the time in which the test made it wait. The attackers, and possibly other programs,
+use the same cores as the job, so this figure is only as accurate as the times of the undisturbed job are reproducible.
+"""
 
-Attacks on a port continue until the job ends, except those on gloo, which end with their phase. The table counts the
-connections made before the next phase began. The attackers do not know the secret, but *replayed hello* and *proof of
-another role* send recorded proofs. (A *hello* is the message with which a launcher or worker introduces itself; the
-proof in it shows that it knows the secret.) Weights, optimizer state and losses are compared with those of an
-undisturbed job. *Bit-equal* means that no bit differs and that no worker was restarted. *Seconds added* is how much
-longer the job took than the undisturbed job, excluding the time in which the test made it wait. The attackers, and
-possibly other programs, use the same cores as the job, so this figure is only as accurate as the times of the
-undisturbed job are reproducible.
+LAUNCHERS: Final = """## Workers that train together
+
+Two launchers with one worker each (`unisono run --nnodes 1:2`) are attacked at these ports:
+
+1. the launchers' port, while the first launcher waits for the second one;
+2. the workers' port, while worker 0 waits for worker 1;
+3. the launchers' port, while the workers train;
+4. the workers' port, where JAX's coordinator listens by then, while the workers train;
+5. and 6. the ports of worker 0 and worker 1 on which gloo sums the gradients, while they train.
+
+Attacks on a port continue until the job ends, except those on gloo, which end with their phase.
 
 The ports in 4 to 6 belong to JAX, which does not authenticate its peers. They withstand the attacks listed here, none
 of which speaks their protocols. An attack that does can end the job. So can one that has time: gloo never closes the
@@ -46,14 +51,34 @@ open files to the hard limit (`ulimit -Hn`), so that it takes more connections t
 [Security](launch.md#security) for the network that you need.
 """
 
-PHASES: Final = (
-    "launchers, while one waits",
-    "workers, while worker 0 waits",
-    "launchers, in training",
-    "JAX's coordinator, in training",
-    "gloo of worker 0, in training",
-    "gloo of worker 1, in training",
-)
+SERVERS: Final = """## Parameter servers
+
+A chief, a worker and two [parameter servers](parameter-servers.md) are attacked at these ports, until the job ends:
+
+1. the port of a parameter server, while it waits for the chief;
+2. the port of the worker, while it waits for the chief;
+3. the port of the parameter server, while the job trains;
+4. the port of the worker, while the job trains.
+
+With one worker, the steps of asynchronous training run one after the other, so that results can be compared bit by bit.
+"""
+
+PHASES: Final = {
+    "two launchers": (
+        "launchers, while one waits",
+        "workers, while worker 0 waits",
+        "launchers, in training",
+        "JAX's coordinator, in training",
+        "gloo of worker 0, in training",
+        "gloo of worker 1, in training",
+    ),
+    "parameter servers": (
+        "parameter server, while it waits",
+        "worker, while it waits",
+        "parameter server, in training",
+        "worker, in training",
+    ),
+}
 
 MEANINGS: Final = {
     "silent": "connects and says nothing",
@@ -74,9 +99,9 @@ MEANINGS: Final = {
     "wrong proof": "the proof of another secret",
     "no proof": "a hello without a proof",
     "replayed hello": "a proof that was right for another connection",
-    "proof of another role": "a proof that is right for the other port, or for the server",
-    "other job": "a launcher or worker of a job with another secret and other versions",
-    "every rank": "claims ranks that are taken, free or not there",
+    "proof of another role": "a proof that is right for another port, or for the server",
+    "other job": "a launcher, worker or client of a job with another secret and other versions",
+    "every rank": "claims ranks and roles that are taken, free or not there",
     "mutated hello": "a hello in which some bytes were replaced",
     "everything": "all of these in random order",
 }
@@ -84,32 +109,34 @@ MEANINGS: Final = {
 
 def page(rows: Sequence[dict[str, Any]]) -> str:
     """The page. Attacks that were not tried are in it, as such."""
-    tried = {row["attack"]: row for row in rows}
-    names = [*ATTACKS, "everything"]
-    held = sum(tried.get(name, {}).get("outcome") == "passed" for name in names)
-    undisturbed = sorted({row["undisturbed"] for row in rows if "undisturbed" in row})
-    took = f"The undisturbed job took {undisturbed[0]:g} to {undisturbed[-1]:g} s. " if undisturbed else ""
-    total = sum(sum(row.get("connections", {}).values()) for row in tried.values())
-    summary = (
-        f"**{held} of {len(names)} kinds of attack: finished, bit-equal.** {total:,} hostile connections. {took}"
+    versions = (
         f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}, JAX {version('jax')}, "
         f"Keras {version('keras')}."
     )
-    head = (
-        "attack",
-        "what it does",
-        *(f"{number}" for number in range(1, len(PHASES) + 1)),
-        "finished",
-        "result",
-        "seconds added",
-    )
-    lines = [_line(name, tried.get(name, {})) for name in names]
+    parts = [INTRODUCTION, textwrap.fill(versions, 120) + "\n"]
+    parts += [LAUNCHERS, *_results(rows, "two launchers"), SERVERS, *_results(rows, "parameter servers")]
+    return "\n".join(parts)
+
+
+def _results(rows: Sequence[dict[str, Any]], job: str) -> tuple[str, str]:
+    """The summary and the table of a job."""
+    tried = {row["attack"]: row for row in rows if row["job"] == job}
+    names = [*ATTACKS, "everything"]
+    held = sum(tried.get(name, {}).get("outcome") == "passed" for name in names)
+    undisturbed = sorted({row["undisturbed"] for row in tried.values() if "undisturbed" in row})
+    total = sum(sum(row.get("connections", {}).values()) for row in tried.values())
+    summary = f"**{held} of {len(names)} kinds of attack: finished, bit-equal.** {total:,} hostile connections."
+    if undisturbed:
+        summary += f" The undisturbed job took {undisturbed[0]:g} to {undisturbed[-1]:g} s."
+    numbers = range(1, len(PHASES[job]) + 1)
+    head = ("attack", "what it does", *map(str, numbers), "finished", "result", "seconds added")
+    lines = [_line(name, tried.get(name, {}), PHASES[job]) for name in names]
     table = "".join(f"| {' | '.join(map(str, line))} |\n" for line in (head, ["---"] * len(head), *lines))
-    return f"{INTRODUCTION}\n{textwrap.fill(summary, 120)}\n\n{table}"
+    return textwrap.fill(summary, 120) + "\n", table
 
 
-def _line(name: str, row: dict[str, Any]) -> list[Any]:
-    counts = [row.get("connections", {}).get(phase, "") for phase in PHASES]
+def _line(name: str, row: dict[str, Any], phases: Sequence[str]) -> list[Any]:
+    counts = [row.get("connections", {}).get(phase, "") for phase in phases]
     result = {"passed": "bit-equal", "failed": "**failed**"}.get(row.get("outcome", ""), "not tried")
     finished = {True: "yes", False: "**no**"}.get(row.get("finished", ""), "")  # type: ignore[call-overload]
     return [name, MEANINGS[name], *counts, finished, result, row.get("added", "")]
