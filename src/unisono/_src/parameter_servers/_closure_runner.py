@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, final
 
 import jax
@@ -13,6 +13,7 @@ import numpy as np
 
 from unisono._src.parameter_servers._arrays import Array
 from unisono._src.parameter_servers._channel import Channel, RefusedError, RequestError
+from unisono._src.parameter_servers._daemon_threads import DaemonThreads
 from unisono._src.parameter_servers._exported import load_program
 from unisono_launch.connection import Message, PeerLostError
 
@@ -56,7 +57,7 @@ class ClosureRunner:
         self._job, self._device = job, device
         self._addresses: list[str] = []
         self._servers: dict[int, _ServerConnection] = {}
-        self._receivers: ThreadPoolExecutor | None = None  # a thread for each server
+        self._receivers: DaemonThreads | None = None  # a thread for each server
         self._programs: dict[int, _LoadedProgram] = {}
 
     def handle(self, message: Message, arrays: Sequence[Array], data: bytes) -> tuple[Message, Sequence[Any]]:
@@ -75,7 +76,7 @@ class ClosureRunner:
         """Closes the connections to the parameter servers."""
         self._disconnect()
         if self._receivers is not None:
-            self._receivers.shutdown()
+            self._receivers.close()
 
     def _disconnect(self) -> None:
         for server in self._servers.values():
@@ -112,9 +113,8 @@ class ClosureRunner:
                 self._receive(server, numbers)
             return
         if self._receivers is None:
-            self._receivers = ThreadPoolExecutor(len(self._addresses), thread_name_prefix="unisono receiver")
-        for _ in self._receivers.map(self._receive, wanted, wanted.values()):
-            continue
+            self._receivers = DaemonThreads(len(self._addresses), name="unisono receiver")
+        self._receivers.run_all([partial(self._receive, server, numbers) for server, numbers in wanted.items()])
 
     def _receive(self, server: _ServerConnection, numbers: list[int]) -> None:
         answer, arrays = server.channel.finish()
