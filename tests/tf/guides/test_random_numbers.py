@@ -56,13 +56,23 @@ def test_in_functions() -> None:
 
 
 def test_with_strategies() -> None:
-    """a generator of the scope gives each replica its own numbers; global generator with run"""
+    """a generator of the scope gives each replica its own numbers; so does one created in the function of run"""
     strategy = tf.distribute.MirroredStrategy(devices=["cpu:0", "cpu:1"])
     with strategy.scope():
         g = tf.random.Generator.from_seed(1)
     results = strategy.run(lambda: g.normal([]))
     a, b = (float(value) for value in strategy.experimental_local_results(results))
     assert a != b
+
+    def draw() -> tf.Tensor:
+        inner = tf.random.Generator.from_seed(1)
+        return tf.stack([inner.normal([]), inner.normal([])])
+
+    for function in (draw, tf.function(draw)):
+        runs = [strategy.experimental_local_results(strategy.run(function)) for _ in range(2)]
+        assert [float(value[0]) for value in runs[0]] == [a, b]
+        assert len({float(number) for value in runs[0] for number in value}) == 4
+        np.testing.assert_array_equal(runs[0], runs[1])
 
 
 def test_saved_and_restored(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from unisono._src.replicas import context
+from unisono._src.tracing import functions
 from unisono.tf._module import Module
 from unisono.tf._operands import static_int
 from unisono.tf._tensors import as_array
@@ -55,6 +56,11 @@ class Generator(Module):
         if state is None:
             raise ValueError(NEEDS_STATE)
         pair = _to_key_and_counter(state)
+        self._seeds: Any
+        if context.current_replica() is not None and functions.creates_every_time():
+            self._seeds = _SeedsOfOneCall(pair)
+            self._state = self._seeds.state
+            return
         first = 0 if isinstance(pair, jax.core.Tracer) else int(pair[0])
         self._seeds = keras.random.SeedGenerator(first)
         self._state = self._seeds.state  # an attribute, so that checkpoints find it
@@ -144,7 +150,31 @@ class Generator(Module):
         return [Generator(state=pair) for pair in keys]
 
     def _next_key(self) -> Any:
-        return key_from_pair(check_state_advances(self._seeds).next())
+        is_local = isinstance(self._seeds, _SeedsOfOneCall)
+        return key_from_pair((self._seeds if is_local else check_state_advances(self._seeds)).next())
+
+
+class _StateOfOneCall:
+    """In place of a variable, for a generator that lives as long as one call of a function on a replica."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.shape, self.dtype = value, value.shape, value.dtype
+
+    def assign(self, value: Any) -> None:
+        self.value = value
+
+
+class _SeedsOfOneCall:
+    """In place of Keras's SeedGenerator; draws the numbers that one with this state draws on a replica."""
+
+    def __init__(self, pair: Any) -> None:
+        self.state = _StateOfOneCall(pair)
+
+    def next(self) -> Any:
+        seed = self.state.value
+        self.state.assign(seed + jnp.array([0, 1], jnp.uint32))
+        replica = context.current_replica()
+        return seed if replica is None or replica.axis is None else jax.random.fold_in(seed, replica.index)
 
 
 def create_rng_state(seed: Any, alg: Any = None) -> Any:

@@ -3,7 +3,9 @@
 from unisono._src.tracing.functions._arguments import Arguments, flatten_arguments
 from unisono._src.tracing.functions._branches import Branch, cond, run_cond
 from unisono._src.tracing.functions._capture import CaptureScope, check_trace
-from unisono._src.tracing.functions._concrete import ConcreteFunction, FunctionTrace, trace_function
+from unisono._src.tracing.functions._concrete import (
+    ConcreteFunction, FunctionTrace, creates_every_time, trace_function,
+)
 from unisono._src.tracing.functions._errors import TracedValueError, argument_error, explain_errors
 from unisono._src.tracing.functions._function import Function, function, functions_run_eagerly, run_functions_eagerly
 from unisono._src.tracing.functions._host_loop import get_or_make_in_host_loop

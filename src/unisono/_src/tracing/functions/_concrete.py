@@ -8,6 +8,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final
 
 import jax
@@ -38,6 +39,8 @@ One program runs on one set of devices. Call a function for each strategy."""
 _MAX_IN_FLIGHT: Final = 8
 
 _in_flight = InFlightCalls()
+
+_creates_every_time = ContextVar("creates_every_time", default=False)
 
 # From reading variables to storing their new values: a call in another thread would read arrays that were donated, or
 # its assignment would be lost. Calls are only launched meanwhile, which takes microseconds.
@@ -255,6 +258,14 @@ class FunctionTrace:
             replace_stored_values(function)
 
 
+def creates_every_time() -> bool:
+    """Whether a function is traced that makes variables whenever it is called, though a program has the same ones.
+
+    What is made in it for one call, such as a generator of random numbers, needs no variable for its state.
+    """
+    return _creates_every_time.get()
+
+
 def trace_function(function: Callable[..., Any], arguments: Arguments) -> FunctionTrace:
     """Traces ``function`` as it will be every time: a first call may make variables."""
     traced = FunctionTrace(function, arguments, may_create=True)
@@ -263,6 +274,12 @@ def trace_function(function: Callable[..., Any], arguments: Arguments) -> Functi
         for variable, state in traced.used_seeds.values():
             keras_hooks.set_stored_value(variable, state)
         traced = FunctionTrace(function, arguments)
+        if traced.created:
+            token = _creates_every_time.set(True)
+            try:
+                traced = FunctionTrace(function, arguments)
+            finally:
+                _creates_every_time.reset(token)
         if traced.created:
             names = ", ".join(variable.path for variable in traced.created)
             raise ValueError(CREATED_EVERY_TIME.format(names=names))
