@@ -40,7 +40,7 @@ CELLS: Final = [
 ]
 
 QUICK: Final = Group(("sort", "median", "shuffle", "segment_max", "max_pool", "cumsum"), (3,), "uneven").cells
-"""Those that run by default: what XLA does not partition by itself, and two operations that it does."""
+"""Those that `make test` runs: what XLA does not partition by itself, and two operations that it does."""
 
 
 def group_cells(cells: list[Cell], size: int) -> list[Group]:

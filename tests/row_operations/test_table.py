@@ -47,7 +47,7 @@ def _compare(cells: list[Cell], folder: Path, seconds: float) -> dict[Cell, str]
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.full
+@pytest.mark.slow
 def test_an_operation_along_the_rows_gives_one_devices_result(tmp_path: Path) -> None:
     assert _compare(QUICK, tmp_path, 200) == dict.fromkeys(QUICK, "equal")
 
