@@ -135,6 +135,46 @@ def test_tensors_of_ragged_shapes_are_created_and_reshaped() -> None:
         tf.reshape([1, 2], shape)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_cumulative_sums_are_those_of_the_padded_rows(exclusive: bool, reverse: bool) -> None:
+    for ragged in (rows(), nested(), tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)):
+        for axis in range(-1, len(ragged.shape)):
+            found = tf.cumsum(ragged, axis, exclusive=exclusive, reverse=reverse)
+            padded = tf.cumsum(ragged.to_tensor(), axis, exclusive=exclusive, reverse=reverse)
+            ones = tf.ones_like(ragged).to_tensor()
+            assert found.row_lengths().numpy().tolist() == ragged.row_lengths().numpy().tolist()
+            np.testing.assert_array_equal(found.to_tensor(), padded * ones)
+    compiled = tf.function(lambda x: tf.cumsum(x, 1))(rows())
+    assert compiled.to_list() == tf.cumsum(rows(), axis=1).to_list()
+
+
+def test_columns_have_a_variance() -> None:
+    ragged = tf.ragged.constant([[1.0, 2.0, 3.0], [], [4.0, 6.0]])
+    np.testing.assert_allclose(tf.math.reduce_variance(ragged, axis=0), [2.25, 4.0, 0.0])
+    np.testing.assert_allclose(tf.math.reduce_std(ragged, axis=0, keepdims=True), [[1.5, 2.0, 0.0]])
+    np.testing.assert_allclose(tf.math.reduce_variance(ragged, axis=[0, 1]), np.var([1, 2, 3, 4, 6]), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_logarithms_of_sums_do_not_overflow() -> None:
+    ragged = tf.ragged.constant([[1.0, 2.0, 3.0], [], [1000.0, 1000.0]])
+    expected = [np.log(np.exp([1.0, 2.0, 3.0]).sum()), -np.inf, 1000 + np.log(2)]
+    np.testing.assert_allclose(tf.reduce_logsumexp(ragged, axis=1), expected, rtol=1e-6)
+    np.testing.assert_allclose(tf.reduce_logsumexp(ragged, -1, keepdims=True)[:, 0], expected, rtol=1e-6)
+    np.testing.assert_allclose(tf.reduce_logsumexp(ragged), 1000 + np.log(2), rtol=1e-6)
+    np.testing.assert_allclose(tf.reduce_logsumexp(ragged, axis=0), [1000, 1000, 3], rtol=1e-6)
+    inner = tf.reduce_logsumexp(nested(), axis=2).to_list()
+    assert [len(row) for row in inner] == [len(row) for row in nested().to_list()]
+    np.testing.assert_allclose(inner[2], [np.log(np.exp([4, 5, 6]).sum())], rtol=1e-6)
+    values = tf.constant([1.0, 2.0, 3.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        total = tf.reduce_sum(tf.reduce_logsumexp(tf.RaggedTensor.from_row_lengths(values, [3, 1]), axis=1))
+    np.testing.assert_allclose(tape.gradient(total, values), [*tf.nn.softmax(values[:3]).numpy(), 1.0], rtol=1e-6)
+
+
 def test_constants_have_the_dims_that_are_asked_for() -> None:
     pairs = [[[1, 2], [3, 4]], [[5, 6]]]
     assert tf.ragged.constant(pairs).ragged_rank == 2

@@ -12,7 +12,7 @@ import numpy as np
 
 from unisono.tf._dtypes import as_dtype
 from unisono.tf._op import get_op
-from unisono.tf._operands import static_axes
+from unisono.tf._operands import as_floating, static_axes
 from unisono.tf._tensors import as_array, to_host_tensor
 from unisono.tf.ragged import _row_partition as partition
 from unisono.tf.ragged._base import flat_values_of, is_ragged, with_flat_values_of
@@ -178,12 +178,41 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The mean square minus the squared mean, in the form that does not cancel: of differences from the mean."""
     mean = reduce_mean(input_tensor, axis, keepdims=True)
-    difference = get_op("math.subtract")(input_tensor, mean)
+    axes, rank = static_axes(axis), len(input_tensor.shape)
+    if axes is not None and any(each % rank == 0 for each in (axes if isinstance(axes, tuple) else (axes,))):
+        # A mean for each position in the rows, which are not all as long: that does not broadcast to ragged rows.
+        padded, means = (each.to_tensor() if is_ragged(each) else each for each in (input_tensor, mean))
+        difference = _without_padding(get_op("math.subtract")(padded, means), input_tensor)
+    else:
+        difference = get_op("math.subtract")(input_tensor, mean)
     return reduce_mean(get_op("math.square")(difference), axis, keepdims)
 
 
 def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return get_op("math.sqrt")(reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """That of rows that are padded with minus infinity, whose power is zero."""
+    if axis is None and not keepdims:
+        return get_op("math.reduce_logsumexp")(flat_values_of(input_tensor))
+    floating = with_flat_values_of(input_tensor, as_floating(flat_values_of(input_tensor)))
+    padded = floating.to_tensor(default_value=-np.inf)
+    dense = get_op("math.reduce_logsumexp")(padded, axis, keepdims)
+    return _without_padding(dense, reduce_max(input_tensor, axis, keepdims))
+
+
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """Cumulative sums of the padded rows, without the padding."""
+    return _without_padding(get_op("math.cumsum")(x.to_tensor(), axis, exclusive, reverse), x)
+
+
+def _without_padding(dense: Any, template: Any) -> Any:
+    """The values of a padded tensor that are in the rows of ``template``."""
+    if not is_ragged(template):
+        return dense
+    cut = RaggedTensor.from_tensor(dense, lengths=template.nested_row_lengths())
+    return with_flat_values_of(template, flat_values_of(cut))
 
 
 def _as_type(value: Any, dtype: Any) -> Any:
