@@ -597,3 +597,29 @@ def test_a_function_that_has_no_program_for_any_rank_says_so(tmp_path: Path) -> 
 
     with pytest.raises(ValueError, match=r"unknown rank.* 0 to 5 dims\. Call\nit once before"):
         tf.saved_model.save(Transpose(), str(tmp_path / "saved"))
+
+
+def test_a_function_that_was_called_on_replicas_alone_is_saved(tmp_path: Path) -> None:
+    class Draws(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.generator = tf.random.Generator.from_seed(0)
+
+        @tf.function
+        def __call__(self) -> Any:
+            return self.generator.normal([])
+
+        @tf.function
+        def scale(self, x: Any) -> Any:
+            return x * 2.0
+
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        module = Draws()
+        strategy.run(module)
+        strategy.run(lambda: module.scale(tf.ones([3])))
+        tf.saved_model.save(module, str(tmp_path / "saved"))
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    assert float(loaded()) == float(module())
+    assert float(loaded()) == float(module())
+    np.testing.assert_array_equal(loaded.scale(tf.ones([3])), [2.0] * 3)

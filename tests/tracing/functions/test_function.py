@@ -560,3 +560,15 @@ def test_the_precision_of_products_is_part_of_the_program() -> None:
     with jax.default_matmul_precision("highest"):
         square(jnp.ones((2, 2)))
     assert square.experimental_get_tracing_count() == 2
+
+
+def test_a_random_key_is_an_argument_of_a_function():
+    @unisono.function
+    def draw(key):
+        return jax.random.normal(key, (2,))
+
+    expected = jax.random.normal(jax.random.key(3), (2,))
+    np.testing.assert_array_equal(draw(jax.random.key(3)), expected)
+    strategy = unisono.MirroredStrategy(["cpu:0", "cpu:1"])
+    for value in strategy.experimental_local_results(strategy.run(lambda: draw(jax.random.key(3)))):
+        np.testing.assert_array_equal(value, expected)

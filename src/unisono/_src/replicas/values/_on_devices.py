@@ -10,13 +10,13 @@ import numpy as np
 
 from unisono._src.data.plans import Nest, flatten, unflatten
 
-_HOST_KINDS: Final = "OSUMm"
+_HOST_KINDS: Final = frozenset("OSUMm")
 """NumPy's letters for object, bytes, str, datetime and timedelta: JAX has no arrays of them."""
 
 
 def is_host_only(dtype: np.dtype[Any]) -> bool:
     """Whether devices have no arrays of this dtype: strings, above all."""
-    return dtype.kind in _HOST_KINDS
+    return getattr(dtype, "kind", None) in _HOST_KINDS  # dtypes of random keys have no kind
 
 
 def can_be_on_device(leaf: Any) -> bool:

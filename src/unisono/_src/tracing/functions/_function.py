@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import jax
 import keras
+import numpy as np
 
 from unisono._src import jax_hooks, keras_hooks
 from unisono._src.replicas import context
@@ -98,6 +99,8 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly() or keras_hooks.in_stateless_scope() or not jax_hooks.is_evaluating():
+            if context.current_replica() is not None and self._signature is None:
+                self._note_call_on_replica(args, kwargs)
             return self._python_function(*args, **kwargs)  # inside another compiled function it is part of that one
         arguments = self._arguments(args, kwargs)
         if arguments.has_text:
@@ -164,6 +167,13 @@ class Function:
             args = fit_to_signature(self._signature, args, self._name)
         return flatten_arguments(args, kwargs)
 
+    def _note_call_on_replica(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A function that only `strategy.run` calls can be saved, for the arguments of one replica."""
+        arguments = self._arguments(args, kwargs)
+        if not arguments.objects and not arguments.has_text and _have_specs(arguments):
+            key = ("on a replica", _program_key(arguments))
+            self._specializations.setdefault(key, SpecializedFunction.from_arguments(self, arguments))
+
     def _forget_when_dead(self, objects: list[Any], key: Hashable) -> None:
         """Forgets a program when an object among its arguments dies: the key has only the `id`, which is used again."""
         for each in objects:
@@ -185,7 +195,7 @@ class Function:
         self._programs[key] = program
         if arguments.objects:
             self._forget_when_dead(arguments.objects, key)
-        else:
+        elif _have_specs(arguments):
             self._specializations[key] = SpecializedFunction.from_arguments(self, arguments)
         if len(self._programs) == _MANY_TRACES:
             reason = _difference(before, key)
@@ -269,6 +279,11 @@ class _BoundFunctions(dict[Function, Function]):
 
 def _program_key(arguments: Arguments) -> Any:
     return arguments.key, context.current_strategy(), context.current_replica() is None, _settings()
+
+
+def _have_specs(arguments: Arguments) -> bool:
+    """Whether each array has a dtype of NumPy, as a `TensorSpec` has; random keys of JAX have none."""
+    return all(isinstance(array.dtype, np.dtype) for array in arguments.arrays)
 
 
 def _settings() -> Hashable:
