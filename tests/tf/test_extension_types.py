@@ -235,3 +235,22 @@ def test_functions_of_the_namespace_are_replaced_for_a_type() -> None:
         tf.experimental.dispatch_for_api(len, {"x": Masked})
     with pytest.raises(ValueError, match="Annotate the function"):
         tf.experimental.dispatch_for_api(tf.add)(lambda x, y: x)
+
+
+def test_a_type_that_refers_to_itself() -> None:
+    class Node(tf.experimental.ExtensionType):
+        value: tf.Tensor
+        children: typing.Tuple["Node", ...] = ()  # noqa: UP006  (as scripts write it)
+        parent: "Node | None" = None
+
+        def total(self) -> tf.Tensor:
+            return self.value + sum(child.total() for child in self.children)
+
+    class Named(Node):
+        name: str = "node"
+
+    tree = Named(3, [Node(5), Node(2, (Node(1),))])
+    assert tf.function(lambda node: node.total())(tree) == 11
+    assert isinstance(tree.children, tuple)
+    with pytest.raises(TypeError, match=r"Node\.children\[0\] is 5\. Expected Node"):
+        Node(3, [5])

@@ -205,7 +205,9 @@ def _own_fields(cls: Any) -> dict[str, Any]:
     if cls.__module__ == __name__:  # the base classes of this file have no fields
         return {}
     own = inspect.get_annotations(cls)
-    resolved = typing.get_type_hints(cls)
+    # The name of the class is not bound yet where the class refers to itself: children: tuple["Node", ...].
+    holder = type(cls.__name__, (), {"__annotations__": own, "__module__": cls.__module__})
+    resolved = typing.get_type_hints(holder, localns={cls.__name__: cls})
     found = {}
     for name in own:
         if typing.get_origin(resolved[name]) is typing.ClassVar or name.startswith("__"):
