@@ -15,7 +15,7 @@ import pytest
 
 import unisono
 from tests.parameter_servers._cluster import free_addresses
-from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy
+from unisono._src.parameter_servers import ClusterCoordinator, ParameterServerStrategy, Server
 from unisono_launch.cluster import ClusterSpec, SimpleClusterResolver
 
 SERVE = "import sys, unisono; unisono.parameter_servers.Server(eval(sys.argv[1]), sys.argv[2], int(sys.argv[3])).join()"
@@ -42,7 +42,8 @@ def test_a_worker_ends_while_it_reads_from_a_server_that_is_stopped(ending: sign
     addresses = free_addresses(3)
     spec = ClusterSpec({"worker": addresses[:1], "ps": addresses[1:]})
     with ExitStack() as stack:
-        worker, _, stopped = (stack.enter_context(_task(spec, *task)) for task in (("worker", 0), ("ps", 0), ("ps", 1)))
+        worker, stopped = (stack.enter_context(_task(spec, *task)) for task in (("worker", 0), ("ps", 1)))
+        stack.callback(Server(spec, "ps", 0).stop)
         strategy = ParameterServerStrategy(SimpleClusterResolver(spec))
         stack.callback(strategy.close)
         coordinator = ClusterCoordinator(strategy)
