@@ -125,7 +125,8 @@ def set_sequence_padding(lengths: Literal["auto", "off"] | Sequence[int]) -> Non
     """Sets how `fit`, `evaluate` and `predict` pad batches whose sequences differ in length from batch to batch.
 
     Every new batch shape compiles a new program. Batches are padded only if the layers of the model guarantee that the
-    results stay the same: a layer masks the padding, and all layers up to the end of the time axis respect the mask.
+    results stay the same: a layer masks the padding, or the input is ragged, and all layers up to the end of the time
+    axis respect the mask.
 
     - ``"auto"``: from the third length on, to multiples of 8 up to 32, then to 48, 64, 96, 128, 192, ...
     - ``"off"``: never.
