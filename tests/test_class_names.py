@@ -19,7 +19,6 @@ SHARED: Final = {
     "Dataset": _SUBCLASS,
     "FixedLenFeature": _SUBCLASS,
     "FixedLengthRecordDataset": _SUBCLASS,
-    "MirroredStrategy": _SUBCLASS,
     "ModelCheckpoint": _SUBCLASS,
     "MultiWorkerMirroredStrategy": _SUBCLASS,
     "Optional": _SUBCLASS,
