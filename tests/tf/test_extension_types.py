@@ -254,3 +254,13 @@ def test_a_type_that_refers_to_itself() -> None:
     assert isinstance(tree.children, tuple)
     with pytest.raises(TypeError, match=r"Node\.children\[0\] is 5\. Expected Node"):
         Node(3, [5])
+
+
+def test_the_spec_of_a_value() -> None:
+    assert tf.type_spec_from_value(tf.ones([2])) == tf.type_spec_from_value([1.0, 2.0]) == tf.TensorSpec([2])
+    assert tf.type_spec_from_value("a") == tf.TensorSpec([], tf.string)
+    assert tf.type_spec_from_value(tf.Variable(1)).dtype == tf.int32
+    assert isinstance(tf.type_spec_from_value(tf.ragged.constant([[1], []])), tf.RaggedTensorSpec)
+    assert isinstance(tf.type_spec_from_value(tf.sparse.from_dense([1, 0])), tf.SparseTensorSpec)
+    assert isinstance(tf.type_spec_from_value(masked(1.0)), Masked.Spec)
+    assert tf.type_spec_from_value(tf.data.Dataset.range(3)).element_spec.shape == []
