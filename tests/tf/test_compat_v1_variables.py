@@ -119,3 +119,20 @@ def test_switching_to_graphs_warns_and_changes_nothing() -> None:
     v1.enable_tensor_equality()
     assert v1.control_flow_v2_enabled()
     assert v1.resource_variables_enabled()
+
+
+def test_initializers_have_short_names() -> None:
+    initializers = tf.compat.v1.initializers
+    assert initializers.identity(2.0)([2, 2]).tolist() == [[2, 0], [0, 2]]
+    assert initializers.ones()([1]).tolist() == [1] == initializers.constant(1)([1]).tolist()
+    for name in ("he_normal", "he_uniform", "lecun_normal", "lecun_uniform", "glorot_uniform", "variance_scaling"):
+        make = getattr(initializers, name)
+        np.testing.assert_array_equal(make(seed=1)([3, 4]), make(seed=1)([3, 4]))
+    with pytest.raises(AttributeError, match=r"compat\.v1\.initializers\.other is not available"):
+        initializers.other  # noqa: B018
+
+
+def test_optimizers_without_a_counterpart_say_what_to_use() -> None:
+    for name in ("AdagradDA", "ProximalAdagrad", "ProximalGradientDescent"):
+        with pytest.raises(AttributeError, match=r"use tf\.keras\.optimizers\.(Ftrl|SGD),"):
+            getattr(tf.compat.v1.train, f"{name}Optimizer")

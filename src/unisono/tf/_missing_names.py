@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+_PENALTIES: Final = "use tf.keras.optimizers.Ftrl, which has L1 and L2 penalties and a learning rate per weight, too."
 _GRAPHS: Final = "there are no graphs and sessions; put `@tf.function` on a Python function, and call it with arrays."
 _VARIABLES: Final = "create variables with tf.Variable or in a layer; they have a value as soon as they exist."
 _GLOBAL_STEP: Final = "count steps in a tf.Variable, or read `optimizer.iterations`."
@@ -274,6 +275,7 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.tpu.replicate": "use tf.distribute.TPUStrategy and strategy.run.",
     "tf.tpu.shard": "use tf.distribute.TPUStrategy and strategy.run.",
     "tf.train.AdadeltaOptimizer": _optimizer("Adadelta"),
+    "tf.train.AdagradDAOptimizer": _PENALTIES,
     "tf.train.AdagradOptimizer": _optimizer("Adagrad"),
     "tf.train.AdamOptimizer": _optimizer("Adam"),
     "tf.train.CheckpointSaverHook": _HOOKS,
@@ -284,6 +286,10 @@ MISSING_NAMES: Final[dict[str, str]] = {
     "tf.train.MonitoredSession": _GRAPHS,
     "tf.train.MonitoredTrainingSession": _GRAPHS,
     "tf.train.NanTensorHook": _HOOKS,
+    "tf.train.ProximalAdagradOptimizer": _PENALTIES,
+    "tf.train.ProximalGradientDescentOptimizer": (
+        "use tf.keras.optimizers.SGD, and kernel_regularizer=tf.keras.regularizers.L1L2(...) in the layers."
+    ),
     "tf.train.RMSPropOptimizer": _optimizer("RMSprop"),
     "tf.train.Saver": "use tf.train.Checkpoint and tf.train.CheckpointManager.",
     "tf.train.Scaffold": _GRAPHS,

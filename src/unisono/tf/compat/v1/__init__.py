@@ -1,7 +1,7 @@
 """`tf.compat.v1` in eager style: names of TensorFlow 1 that do not need graphs. Others raise an error with advice."""
 
 from unisono.tf.compat.v1 import (
-    app, data, flags, gfile, image, io, logging, losses, nn, random, saved_model, summary, train,
+    app, data, flags, gfile, image, initializers, io, logging, losses, nn, random, saved_model, summary, train,
 )
 from unisono.tf.compat.v1._assignments import (
     assign, assign_add, assign_sub, global_variables_initializer, initialize_all_tables, initialize_all_variables,

@@ -54,6 +54,31 @@ def glorot_normal_initializer(seed: Any = None, dtype: Any = None) -> Any:
     return _Initializer(keras.initializers.GlorotNormal(seed), dtype)
 
 
+def he_normal(seed: Any = None) -> Any:
+    """He's initializer, normally distributed."""
+    return _Initializer(keras.initializers.HeNormal(seed), None)
+
+
+def he_uniform(seed: Any = None) -> Any:
+    """He's initializer, uniformly distributed."""
+    return _Initializer(keras.initializers.HeUniform(seed), None)
+
+
+def lecun_normal(seed: Any = None) -> Any:
+    """LeCun's initializer, normally distributed."""
+    return _Initializer(keras.initializers.LecunNormal(seed), None)
+
+
+def lecun_uniform(seed: Any = None) -> Any:
+    """LeCun's initializer, uniformly distributed."""
+    return _Initializer(keras.initializers.LecunUniform(seed), None)
+
+
+def identity(gain: float = 1.0, dtype: Any = None) -> Any:
+    """An identity matrix times ``gain``."""
+    return _Initializer(keras.initializers.Identity(gain), dtype)
+
+
 def variance_scaling_initializer(
     scale: float = 1.0,
     mode: str = "fan_in",
