@@ -55,11 +55,10 @@ from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._module import Module
 from unisono.tf._print import print
 from unisono.tf._shape import TensorShape
-from unisono.tf._spec import TensorSpec, TypeSpec
+from unisono.tf._spec import TensorSpec, TypeSpec, type_spec_from_value
 from unisono.tf._tensor_array import TensorArray
 from unisono.tf._tensor_proto import make_ndarray, make_tensor_proto
 from unisono.tf._tensors import Tensor, constant, convert_to_tensor, is_tensor
-from unisono.tf._type_specs import type_spec_from_value
 from unisono.tf._variables import Variable, VariableAggregation, VariableSynchronization
 from unisono.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from unisono.tf.keras import initializers, losses, metrics, optimizers

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from unisono import data
-from unisono._src.data.plans import CompositeSpec, Nest, map_leaves
+from unisono._src.data.dataset import Dataset
+from unisono._src.data.plans import CompositeLeaf, CompositeSpec, Nest, map_leaves, spec_of_leaf
 from unisono._src.replicas.values import PerReplicaSpec
 from unisono.tf._dtypes import as_dtype, float32
 from unisono.tf._shape import TensorShape
+from unisono.tf._tensors import convert_to_tensor
 
 
 class _TypeSpecMeta(type):
@@ -81,3 +83,14 @@ def _convert_leaf(leaf: Any) -> Any:
     if isinstance(leaf, PerReplicaSpec):
         return PerReplicaSpec(*map(_convert_leaf, leaf.specs))
     return leaf
+
+
+def type_spec_from_value(value: Any) -> Any:
+    """The spec of a tensor, or of what can be one, of a ragged or sparse tensor, an ExtensionType or a dataset.
+
+    >>> type_spec_from_value([[1.0, 2.0]])
+    TensorSpec(shape=(1, 2), dtype=tf.float32, name=None)
+    """
+    if isinstance(value, CompositeLeaf | Dataset):
+        return as_tf_spec(spec_of_leaf(value))
+    return TensorSpec.from_tensor(value if hasattr(value, "dtype") else convert_to_tensor(value))

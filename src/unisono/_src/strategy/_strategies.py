@@ -57,7 +57,9 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str | jax.Device] | None = None, cross_device_ops: object = None):
         check_cross_device_ops(cross_device_ops)
         _warn_if_one_of_several_workers()
-        found = default_devices() if devices is None or len(devices) == 0 else resolve_devices(devices)
+        if isinstance(devices, Sequence) and not devices:
+            devices = None
+        found = default_devices() if devices is None else resolve_devices(devices)
         super().__init__(mirrored_or_sharded(found))
 
 
