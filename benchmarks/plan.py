@@ -121,7 +121,7 @@ def table(cases: list[Case]) -> str:
     ]
     within = sum(abs(row[-1]) <= 0.15 for row in rows)
     versions = f"Python {platform.python_version()}, JAX {version('jax')}, {os.cpu_count()} cores"
-    return "\n".join([*lines, "", f"{within} of {len(rows)} are within 15 %. {versions}."])
+    return "\n".join([*lines, "", f"{within} of {len(rows)} are within 15%. {versions}."])
 
 
 def _run(command: list[str], variables: dict[str, str] | None = None) -> str:
