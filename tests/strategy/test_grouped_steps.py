@@ -13,7 +13,7 @@ import pytest
 
 import unisono
 from unisono._src.replicas.values import PerReplica
-from unisono._src.strategy._distribution import SplitRows
+from unisono._src.strategy._batch_distribution import SplitRows
 from unisono._src.strategy._grouped_steps import SendInGroups
 from unisono.data import Dataset
 

@@ -1,4 +1,4 @@
-"""The one place where environment variables are read.
+"""The one place in this package where environment variables are read.
 
 Everything else calls :func:`read_environment`, so that what a shell can change about Unisono is one short list. Two are
 not on it, and are read in `unisono_launch.worker`: ``UNISONO_DATASETS``, for the doctor too, and

@@ -56,7 +56,7 @@ from unisono._src.keras_hooks._saving import (
     ScheduledCheckpoint, WeightsFolders, is_folder_path, install_weights_folders, install_chief_only_writes,
 )
 from unisono._src.keras_hooks._seeds import draw_key, is_global_seed_state, is_seed_state, install_replica_seeds
-from unisono._src.keras_hooks._sharded_variables import ShardedVariable, install_partitioned_weights
+from unisono._src.keras_hooks._partitioned_weights import ShardedVariable, install_partitioned_weights
 from unisono._src.keras_hooks._steps_without_state import (
     install_steps_without_state, has_tf_signature, is_traced, step_state_variables,
 )

@@ -13,8 +13,8 @@ from unisono._src.devices import Placement
 from unisono._src.processes import all_gather_json, processes
 from unisono._src.replicas.values import PerReplica, check_alike
 from unisono._src.strategy._autoshard import reads_per_worker_data, worker_dataset
+from unisono._src.strategy._batch_distribution import AssignBatches, BatchDistribution, SplitRows
 from unisono._src.strategy._distributed_dataset import DistributedDataset
-from unisono._src.strategy._distribution import AssignBatches, BatchDistribution, SplitRows
 from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 from unisono._src.strategy._input_context import InputContext, ValueContext
 from unisono._src.strategy._options import InputOptions, check_input_options

@@ -9,8 +9,8 @@ from unisono._src.data.dataset import Dataset, DatasetIterator
 from unisono._src.data.feed import HostBatches
 from unisono._src.data.plans import ComputeAhead, Nest, Plan, State
 from unisono._src.keras_hooks import report_data_pull
+from unisono._src.strategy._batch_distribution import BatchDistribution, SplitRows
 from unisono._src.strategy._distributed_iterator import DistributedIterator
-from unisono._src.strategy._distribution import BatchDistribution, SplitRows
 from unisono._src.strategy._global_step_assembler import GlobalStepAssembler
 from unisono._src.strategy._grouped_steps import SendInGroups
 

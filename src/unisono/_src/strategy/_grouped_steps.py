@@ -33,7 +33,7 @@ from unisono._src.data.plans import (
     same_structure,
     stop_threads,
 )
-from unisono._src.strategy._distribution import SplitRows
+from unisono._src.strategy._batch_distribution import SplitRows
 
 _MAX_STEPS: Final = 16
 _MAX_BYTES: Final = 8 << 20  # of one group: sending more takes longer than the call that sends it
