@@ -16,7 +16,7 @@ from unisono._src.reports import describe_in_terminal, judge, make_page, read_ru
 from unisono._src.reports._curves import _marks
 from unisono._src.reports._progress import draw_progress
 from unisono._src.reports._summary import summarize
-from unisono._src.reports._time_line import describe_status, list_happenings, list_restarts
+from unisono._src.reports._time_line import describe_status, list_restarts, list_run_events
 
 NOW = 2_000.0
 NO_PARTS = dict.fromkeys(["input_wait", "copy", "callbacks", "checkpoint", "validation", "compile", "other"], 0.0)
@@ -173,7 +173,7 @@ def test_what_a_resumed_run_did_again_replaces_what_was_lost(tmp_path: Path) -> 
     page = make_page([run], NOW)
     assert cause in page
     assert "lost, and computed again" in page
-    assert [each.kind for each in list_happenings(run)] == ["start", "restart", "end"]
+    assert [each.kind for each in list_run_events(run)] == ["start", "restart", "end"]
 
 
 def read_lines_of(chart: str) -> list[list[str]]:
@@ -378,7 +378,7 @@ def test_a_finished_run_that_gets_more_epochs_was_not_restarted(tmp_path: Path) 
     lines = [start(), epoch(0, 1_010.0), end(1_020.0), start(2_000.0, step=10), epoch(1, 2_010.0), end(2_011.0)]
     run = read_run(write_run(tmp_path, lines))
     assert "restarts" not in summarize(run, NOW)
-    assert [each.kind for each in list_happenings(run)] == ["start", "end", "start", "end"]
+    assert [each.kind for each in list_run_events(run)] == ["start", "end", "start", "end"]
 
 
 def test_a_metric_has_the_name_of_another_figure(tmp_path: Path) -> None:

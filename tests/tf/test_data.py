@@ -496,3 +496,14 @@ def test_a_state_of_64_bits_can_be_a_constant() -> None:
     assert (int(total), total.dtype) == (10, tf.int64)
     pair = tf.data.Dataset.range(3).reduce((tf.constant(0), 0.0), lambda state, _: (state[0] + 1, state[1] + 2.0))
     assert [each.dtype.name for each in pair] == ["int32", "float32"]
+
+
+def test_the_function_of_reduce_is_called_once_for_each_element() -> None:
+    seen = tf.Variable(0)
+
+    def add(total: Any, x: Any) -> Any:
+        seen.assign_add(1)
+        return total + x
+
+    total = tf.data.Dataset.range(3).reduce(tf.constant(0, tf.int64), add)
+    assert (int(total), total.dtype, int(seen)) == (3, tf.int64, 3)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import keras
 import numpy as np
 import pytest
 
 import unisono.tf as tf
 from unisono.checkpoint import CheckpointMismatch
+from unisono.tf._deferred_values import _deferred
 
 
 class Scale(tf.Module):
@@ -160,3 +162,85 @@ def test_tracked_lists_and_dicts_are_lists_and_dicts_for_jax_and_pickle(
     assert tf.nest.flatten(both) == [3, 4]
     assert pickle.loads(pickle.dumps(both)) == ([3], {"b": 4})
     assert all(type(each) in (list, dict) for each in pickle.loads(pickle.dumps(both)))
+
+
+def test_what_cannot_be_stored_may_be_set_after_a_restore(restored: Callable[..., tf.train.Checkpoint]) -> None:
+    module, variable = tf.Module(), tf.Variable(0.0)
+    restored({"model": {"w": tf.Variable(3.0), "parts": [tf.Variable(5.0)]}, "other": tf.Variable(1.0)}, model=module)
+    module.class_names = {0: "cat"}
+    module.callbacks = [print]
+    module.parts = [variable, print]
+    module.parts.append(tf.nn.relu)
+    assert (module.class_names, module.callbacks) == ({0: "cat"}, [print])
+    assert variable.numpy() == 5.0
+
+
+def test_lists_and_dicts_with_values_to_come_are_lists_and_dicts_in_nests(
+    restored: Callable[..., tf.train.Checkpoint],
+) -> None:
+    module = tf.Module()
+    saved = {"states": [tf.Variable(1.0), tf.Variable(2.0)], "named": {"a": tf.Variable(3.0), "b": tf.Variable(4.0)}}
+    restored({"model": saved}, model=module)
+    module.states, module.named = [tf.Variable(0.0)], {"a": tf.Variable(0.0)}
+    assert type(module.states) is not list, "the second variable is to come"
+    values = [variable.numpy() for variable in module.states]
+    assert tf.nest.map_structure(float, module.states) == values == [1.0]
+    assert tf.nest.map_structure(float, module.named) == {"a": 3.0}
+    assert type(tf.nest.map_structure(float, module.states)) is list
+    assert type(tf.nest.map_structure(float, module.named)) is dict
+    tf.nest.assert_same_structure(module.states, [1.0])
+    assert keras.tree.map_structure(float, [module.states, module.named]) == [[1.0], {"a": 3.0}]
+
+
+def test_a_setter_of_a_module_runs_once() -> None:
+    class Counting(tf.Module):
+        set_values: list[Any]
+
+        @property
+        def weights(self) -> Any:
+            return self.set_values[-1]
+
+        @weights.setter
+        def weights(self, value: Any) -> None:
+            self.set_values.append(value)
+
+    module = Counting()
+    module.set_values = []
+    module.weights = [tf.Variable(1.0)]
+    assert len(module.set_values) == 1
+
+
+def test_a_layer_that_replaces_a_restored_one_is_built_for_its_own_shape(
+    restored: Callable[..., tf.train.Checkpoint],
+) -> None:
+    saved = tf.keras.layers.Dense(3)
+    saved.build((None, 10))
+    first = tf.keras.layers.Dense(3)
+    checkpoint = restored({"layer": saved, "other": tf.Variable(1.0)}, layer=first)
+    checkpoint.layer = tf.keras.layers.Dense(3)
+    assert checkpoint.layer(tf.ones((1, 20))).shape == (1, 3)
+
+
+def test_an_optimizer_is_restored_beside_a_new_layer_that_is_not_built(
+    restored: Callable[..., tf.train.Checkpoint],
+) -> None:
+    saved, optimizer = tf.keras.layers.Dense(1), tf.keras.optimizers.SGD(0.1, momentum=0.9)
+    saved.build((None, 2))
+    optimizer.apply_gradients([(tf.ones(each.shape), each) for each in saved.trainable_variables])
+    layer = tf.keras.layers.Dense(1)
+    layer.build((None, 2))
+    checkpoint = restored({"layer": saved, "optimizer": optimizer}, layer=layer)
+    checkpoint.head = tf.keras.layers.Dense(3)
+    again = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+    again.build(layer.trainable_variables)
+    checkpoint.optimizer = again
+    for one, other in zip(optimizer.variables, again.variables, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def test_only_values_that_may_be_used_later_are_kept(restored: Callable[..., tf.train.Checkpoint]) -> None:
+    checkpoint = restored({"a": tf.Variable(1.0), "b": tf.Variable(2.0)}, a=tf.Variable(0.0))
+    _, values, _ = _deferred[id(checkpoint)]
+    assert list(values._arrays) == ["b"]
+    complete = restored({"a": tf.Variable(1.0)}, a=tf.Variable(0.0))
+    assert id(complete) not in _deferred

@@ -60,3 +60,11 @@ def test_dense_rows_give_dense_ngrams() -> None:
 def test_wrong_arguments_are_named(arguments: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         tf.strings.ngrams(**arguments)
+
+
+def test_rows_without_strings_have_no_ngrams() -> None:
+    assert tf.strings.ngrams(tf.constant([], tf.string), 2).shape == (0,)
+    assert tf.strings.ngrams(tf.constant([[], []], tf.string), 2).shape == (2, 0)
+    lines = tf.data.Dataset.from_tensor_slices(["a b c", ""])
+    found = lines.map(lambda line: tf.strings.ngrams(tf.strings.split(line), 2))
+    assert [each.numpy().tolist() for each in found] == [[b"a b", b"b c"], []]

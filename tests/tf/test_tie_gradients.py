@@ -22,6 +22,10 @@ CASES: list[tuple[Callable[[Any], Any], Any, Any]] = [
     (tf.nn.leaky_relu, [-1.0, 0.0, 1.0], [0.2, 0.2, 1.0]),
     (tf.nn.selu, [0.0, 100.0], [1.050701, 1.050701]),
     (lambda y: tf.math.multiply_no_nan(3.0, y), 0.0, 3.0),
+    (lambda x: tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x), [0.0, 0.0], [0.5, -0.5]),
+    (lambda x: tf.clip_by_norm(x, 5.0), [3.0, 4.0], [0.16, -0.12]),
+    (lambda x: tf.compat.v1.losses.absolute_difference(1.0, x), 1.0, 0.0),
+    (lambda x: tf.image.total_variation(tf.reshape(tf.stack([x, 0.0, 0.0, 0.0]), (2, 2, 1))), 0.0, 0.0),
 ]
 
 

@@ -32,7 +32,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Any:
     total = jnp.sum(jnp.square(array), static_axes(axes), keepdims=True)
     norm = jnp.where(total > 0, jnp.sqrt(jnp.where(total > 0, total, 1)), total)
     bound = as_array(clip_norm, array.dtype)
-    return array * bound / jnp.maximum(norm, bound)
+    return array * bound / ties.maximum(norm, bound)
 
 
 @op

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import jax
+import optree
 
 from unisono._src import keras_hooks
 from unisono._src.state.checkpoint import DeferredValues, Group, LoadStatus, Restored, join_path
@@ -26,7 +27,7 @@ _deferred: dict[int, tuple[weakref.ref[Any], DeferredValues, str]] = {}
 
 def defer_unused_values(root: Any, loaded: LoadedCheckpoint, status: LoadStatus) -> None:
     """Keeps what `restore` had no object for, until ``root`` or an object inside gets one."""
-    if isinstance(status, Restored):
+    if isinstance(status, Restored) and status.unused:
         reference = weakref.ref(root)  # the values may be kept by an inner object, which would keep the root
         values = DeferredValues(lambda: getattr(reference(), "_objects", {}), loaded, status)
         _attach(values, "", root)
@@ -44,6 +45,8 @@ def restore_deferred(holder: Any, name: str, value: Any) -> Any:
 
 
 def _restore(values: DeferredValues, path: str, value: Any) -> None:
+    if not values.concern(path):
+        return
     if keras_hooks.in_stateless_scope():
         if values.has_values_inside(path) or values.has_value(path):
             raise RuntimeError(IN_A_FUNCTION.format(path=path))
@@ -65,15 +68,21 @@ def _attach(values: DeferredValues, path: str, value: Any) -> Any:
     if isinstance(value, _TrackedList | _TrackedDict) or not values.has_values_inside(path):
         return value
     if type(value) is list:
-        return _TrackedList(values, path, value)
-    return _TrackedDict(values, path, value) if type(value) is dict else value
+        return _TrackedList(value, values, path)
+    return _TrackedDict(value, values, path) if type(value) is dict else value
 
 
 class _TrackedList(list[Any]):
-    """A list that restores what is added to it. The list that it was made from changes with it, as in TensorFlow."""
+    """A list that restores what is added to it. The list that it was made from changes with it, as in TensorFlow.
 
-    def __init__(self, values: DeferredValues, path: str, original: list[Any]) -> None:
-        self._values, self._path, self._original = values, path, original
+    Without deferred values it is a plain list: nests are rebuilt by the class of what they were.
+    """
+
+    def __new__(cls, original: Iterable[Any] = (), values: DeferredValues | None = None, path: str = "") -> Any:
+        return list(original) if values is None else super().__new__(cls)
+
+    def __init__(self, original: list[Any], values: DeferredValues, path: str) -> None:
+        self._original, self._values, self._path = original, values, path
         self._reload()
 
     def _reload(self) -> None:
@@ -90,10 +99,16 @@ class _TrackedList(list[Any]):
 
 
 class _TrackedDict(dict[str, Any]):
-    """A dict that restores what is added to it. The dict that it was made from changes with it, as in TensorFlow."""
+    """A dict that restores what is added to it. The dict that it was made from changes with it, as in TensorFlow.
 
-    def __init__(self, values: DeferredValues, path: str, original: dict[str, Any]) -> None:
-        self._values, self._path, self._original = values, path, original
+    Without deferred values it is a plain dict: nests are rebuilt by the class of what they were.
+    """
+
+    def __new__(cls, original: Any = (), values: DeferredValues | None = None, path: str = "") -> Any:
+        return dict(original) if values is None else super().__new__(cls)
+
+    def __init__(self, original: dict[str, Any], values: DeferredValues, path: str) -> None:
+        self._original, self._values, self._path = original, values, path
         self._reload()
 
     def _reload(self) -> None:
@@ -132,11 +147,16 @@ def _rebuild_list(_: Any, items: Iterable[Any]) -> Any:
     return list(items)
 
 
+def _open_dict(items: Any) -> Any:
+    return tuple(items[name] for name in sorted(items)), tuple(sorted(items))
+
+
 def _rebuild_dict(names: Any, items: Iterable[Any]) -> Any:
     return dict(zip(names, items, strict=True))
 
 
-# For JAX and Keras they are a list and a dict: other subclasses would be leaves.
+# For JAX and Keras, whose nests are optree's with this namespace, they are a list and a dict: other subclasses would be
+# leaves.
 jax.tree_util.register_pytree_with_keys(
     _TrackedList,
     lambda items: ([(jax.tree_util.SequenceKey(n), item) for n, item in enumerate(items)], None),
@@ -146,4 +166,11 @@ jax.tree_util.register_pytree_with_keys(
     _TrackedDict,
     lambda items: ([(jax.tree_util.DictKey(name), items[name]) for name in sorted(items)], tuple(sorted(items))),
     _rebuild_dict,
+)
+optree.register_pytree_node(_TrackedList, lambda items: (tuple(items), None), _rebuild_list, namespace="keras")
+optree.register_pytree_node(
+    _TrackedDict,
+    _open_dict,
+    _rebuild_dict,
+    namespace="keras",
 )

@@ -32,7 +32,9 @@ class Module(Group):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if _has_state(value) or isinstance(value, list | dict):
-            super().__setattr__(name, restore_deferred(self, name, value))
+            kept = restore_deferred(self, name, value)
+            if kept is not value:
+                super().__setattr__(name, kept)
 
     @property
     def name(self) -> str:

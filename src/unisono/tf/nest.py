@@ -70,7 +70,10 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
 
 
 def _container_type(container: Any) -> Any:
-    return Mapping if isinstance(container, Mapping) else type(container)
+    """Lists of subclasses count as lists, as in TensorFlow: the attributes of a module may be some."""
+    if isinstance(container, Mapping):
+        return Mapping
+    return list if isinstance(container, list) else type(container)
 
 
 def _children(container: Any) -> Sequence[Any]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 
 from unisono._src.data.dataset._trace import Traced, Untraceable, shape_struct, trace, trace_indexed_maps, vectorise
 from unisono._src.data.plans import ArraySlices, Batch, IndexedMap, Map, Nest, Plan, index_plan, map_leaves
-from unisono.data import random
+from unisono.data import Dataset, random
 
 NAMES = np.array(["ada", "bob"])
 
@@ -162,6 +163,29 @@ def test_drawing_from_a_global_generator_is_a_reason(draw: Callable[..., Any]) -
         reason(lambda x: x + draw(*[5][: draw is np.random.randint]), IMAGE)
     )
     assert (python_random.getstate(), np.random.get_state()[2]) == before
+
+
+def test_a_variable_that_is_read_or_assigned_is_a_reason() -> None:
+    variable = keras.Variable(1.0, name="offset")
+    assert reason(lambda image: image + variable, IMAGE) == (
+        "TypeError: it uses the variable 'offset', whose value may change"
+    )
+    assert "'offset'" in str(reason(lambda image: variable.assign(image[0, 0]), IMAGE))
+    assert float(variable) == 1.0, "no tracer is left in it"
+
+
+def test_maps_see_the_present_values_of_variables() -> None:
+    offset, calls = keras.Variable(1, dtype="int32"), keras.Variable(0, dtype="int32")
+
+    def add(x: Any) -> Any:
+        calls.assign_add(1)
+        return x + offset
+
+    dataset = Dataset.from_tensor_slices(np.arange(3, dtype=np.int32)).map(add).batch(3)
+    assert [each.tolist() for each in dataset.as_numpy_iterator()] == [[1, 2, 3]]
+    offset.assign(10)
+    assert [each.tolist() for each in dataset.as_numpy_iterator()] == [[10, 11, 12]]
+    assert int(calls) == 6
 
 
 def test_the_maps_of_a_plan_are_traced_up_to_the_first_that_cannot_be() -> None:

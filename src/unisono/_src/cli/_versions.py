@@ -31,8 +31,11 @@ def _describe_devices() -> str:
         local = jax.local_devices()
     except (AssertionError, RuntimeError) as error:  # AssertionError: JAX 0.10 has started without any backend
         platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
-        first = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-        named = f"JAX_PLATFORMS={platforms}, and this machine has no such device"
-        return _NO_DEVICES.format(reason=named if platforms else first)
+        said = str(error).partition("\n")[0].rstrip(".")
+        if platforms:
+            reason = f"JAX_PLATFORMS={platforms}" + (f": {said}" if said else ", and this machine has no such device")
+        else:
+            reason = said or type(error).__name__
+        return _NO_DEVICES.format(reason=reason)
     kinds = collections.Counter(f"{device.platform} ({device.device_kind})" for device in local)
     return ", ".join(f"{number} × {kind}" for kind, number in kinds.items())

@@ -72,7 +72,7 @@ from unisono._src.keras_hooks._variable_layouts import (
 from unisono._src.keras_hooks._variables import (
     StateScope, adopt_variables, install_variable_binding, capture_reader, current_state_scope, enclosing_state_scope,
     evaluate_constant, in_stateless_scope, observe_reads, outside_traces, raw_value, report_data_pull, report_read,
-    report_stored_read, run_on_host_if_possible,
+    refuse_variables, report_stored_read, run_on_host_if_possible,
 )
 from unisono._src.keras_hooks._whole_values import (
     has_variables_sharded_over_processes, install_whole_value_reads, run_on_chief_with_whole_values,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -46,7 +47,16 @@ Create the variable before, or with a value that only depends on shapes, and ass
         self.mean = tf.Variable(tf.zeros(x.shape[1:]))
     self.mean.assign(...)"""
 
+REFUSED = "it uses the variable {path!r}, whose value may change"
+
 _observers: list[Callable[[Any, Any, bool], Any]] = []
+
+
+class _Refusal(threading.local):
+    refuses = False
+
+
+_thread = _Refusal()
 
 
 class StateScope(keras.StatelessScope):
@@ -194,6 +204,7 @@ def _evaluate_initial_value(scope: StateScope, value: Any, name: Any) -> Any:
 
 def _place_value(original: Any) -> Any:
     def direct_assign(self: Any, value: Any) -> None:
+        _check_usable(self)
         owner = get_owner(self)
         if owner is None:
             original(self, value)
@@ -212,6 +223,22 @@ def observe_reads(observe: Callable[[Any, Any, bool], Any]) -> None:
     The value is that before a cast to a compute dtype; it is an argument if a stateless call was given it.
     """
     _observers.append(observe)
+
+
+@contextlib.contextmanager
+def refuse_variables() -> Iterator[None]:
+    """In this block, using a variable itself is a TypeError: what is traced there would keep its present value, and
+    leave a tracer in what it assigns. Values that a scope has for variables may be used."""
+    before, _thread.refuses = _thread.refuses, True
+    try:
+        yield
+    finally:
+        _thread.refuses = before
+
+
+def _check_usable(variable: Any) -> None:
+    if _thread.refuses:
+        raise TypeError(REFUSED.format(path=getattr(variable, "path", "")))
 
 
 def report_read(variable: Any, value: Any, is_argument: bool = False) -> Any:
@@ -328,6 +355,7 @@ def _value(self: Any) -> Any:
         elif not isinstance(stateless, StateScope):
             value = report_read(self, value, is_argument=True)
     if value is None:
+        _check_usable(self)
         value = self._value
         if value is None and self._initializer is None:
             raise RuntimeError(LOST.format(name=self.path))

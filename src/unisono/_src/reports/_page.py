@@ -22,7 +22,7 @@ from unisono._src.reports._progress import draw_progress
 from unisono._src.reports._read_run import name_apart
 from unisono._src.reports._run import FitRecord, Run
 from unisono._src.reports._summary import summarize
-from unisono._src.reports._time_line import format_seconds, list_happenings
+from unisono._src.reports._time_line import format_seconds, list_run_events
 from unisono._src.reports._verdict import judge
 
 _MAX_FITS: Final = 12
@@ -140,18 +140,18 @@ def _explain_exchange(fit: FitRecord) -> str:
 
 
 def _time_line(run: Run) -> str:
-    happenings = list_happenings(run)
+    run_events = list_run_events(run)
     shown = [
         each
-        for index, each in enumerate(happenings)
-        if index < _MAX_ENDS or index >= len(happenings) - _MAX_ENDS or each.kind not in ("start", "end")
+        for index, each in enumerate(run_events)
+        if index < _MAX_ENDS or index >= len(run_events) - _MAX_ENDS or each.kind not in ("start", "end")
     ]
     rows = "".join(
         f"<tr><td class=time>{time.strftime('%m-%d %H:%M:%S', time.localtime(each.time))}</td>"
         f"<td class=time>{each.kind}</td><td>{escape(each.text)}</td></tr>"
         for each in shown
     )
-    more = len(happenings) - len(shown)
+    more = len(run_events) - len(shown)
     note = f"<p class=muted>{more} starts and ends of fit in between are in metrics.jsonl.</p>" if more else ""
     return f'<div class="card scroll"><table>{rows}</table>{note}</div>'
 

@@ -17,13 +17,13 @@ from unisono._src.core import PARTS
 from unisono._src.reports._read_run import make_printable
 from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 from unisono._src.reports._summary import summarize
-from unisono._src.reports._time_line import describe_status, format_seconds, list_happenings
+from unisono._src.reports._time_line import describe_status, format_seconds, list_run_events
 from unisono._src.reports._verdict import judge
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _SPARK_WIDTH: Final = 40
 _MAX_METRICS: Final = 8
-_MAX_HAPPENINGS: Final = 6
+_MAX_EVENTS: Final = 6
 
 
 def describe_in_terminal(run: Run, now: float) -> RenderableType:
@@ -34,7 +34,7 @@ def describe_in_terminal(run: Run, now: float) -> RenderableType:
         text = Text.assemble((f"{verdict.title}: ", "bold"), verdict.text)
         text.stylize("yellow" if verdict.part not in ("compute", "none") else "green", 0, len(verdict.title))
         parts.append(text)
-    parts.append(_happenings(run))
+    parts.append(_run_events(run))
     return Panel(Group(*parts), title=Text(run.name, style="bold"), subtitle=Text(make_printable(str(run.path))))
 
 
@@ -109,9 +109,9 @@ def _parts(fit: FitRecord) -> RenderableType:
     return table
 
 
-def _happenings(run: Run) -> RenderableType:
+def _run_events(run: Run) -> RenderableType:
     table = Table(box=None, pad_edge=False, show_header=False)
-    for each in list_happenings(run)[-_MAX_HAPPENINGS:]:
+    for each in list_run_events(run)[-_MAX_EVENTS:]:
         style = "yellow" if each.kind in ("restart", "preemption", "excluded") else "dim"
         table.add_row(Text(f"+{format_seconds(each.time - run.began)}"), Text(each.kind), Text(each.text), style=style)
     return table

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from unisono._src.reports._run import FitRecord, Run, get_count, get_number
 
-HappeningKind = Literal["start", "restart", "preemption", "excluded", "end"]
+RunEventKind = Literal["start", "restart", "preemption", "excluded", "end"]
 
 
 @dataclass(frozen=True)
@@ -19,15 +19,15 @@ class RunEvent:
     """
 
     time: float
-    kind: HappeningKind
+    kind: RunEventKind
     text: str
     fit: int | None = None
     step: int | None = None
     cause: str = ""
 
 
-def list_happenings(run: Run) -> list[RunEvent]:
-    """All of them, in order. The cause of a restart is the launcher's if there was one; else what the `fit` wrote."""
+def list_run_events(run: Run) -> list[RunEvent]:
+    """What happened, in order. The cause of a restart is the launcher's if there was one; else what the `fit` wrote."""
     causes = [event for event in run.events if event.get("event") in ("failed", "preempted")]
     found: list[RunEvent] = []
     for fit in run.fits:
@@ -47,7 +47,7 @@ def list_happenings(run: Run) -> list[RunEvent]:
 
 def list_restarts(run: Run) -> list[RunEvent]:
     """Restarts and preemptions alone."""
-    return [each for each in list_happenings(run) if each.kind in ("restart", "preemption")]
+    return [each for each in list_run_events(run) if each.kind in ("restart", "preemption")]
 
 
 def describe_status(run: Run, now: float) -> str:
@@ -99,7 +99,7 @@ def _describe_start(run: Run, fit: FitRecord, number: int, causes: list[Mapping[
     else:
         why = "the process was killed" if reason is None else reason
         preempted = reason == "preempted"
-    kind: HappeningKind = "preemption" if preempted else "restart"
+    kind: RunEventKind = "preemption" if preempted else "restart"
     text = f"{why}; {name}continues {where} on {_count_devices(start)}"
     if cause is None:
         return RunEvent(time, kind, text, fit.number, step, why)

@@ -225,18 +225,12 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         """
         return Dataset.of(resample(self, class_func, target_dist, initial_dist, seed))
 
-    def _adapt_state(self, state: Nest, element: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
-        """A `tf.constant(0, tf.int64)` has 32 bits on devices. Calls the function once, as TensorFlow traces it."""
-        leaves = flatten(state)
-        if not any(isinstance(leaf, jax.Array) and leaf.dtype == np.int32 for leaf in leaves):
+    def _adapt_state(self, state: Nest, given: Nest, following: Nest) -> Nest:
+        """A `tf.constant(0, tf.int64)` has 32 bits on devices; together with elements of 64 bits it becomes that."""
+        has_wide_elements = any(getattr(spec, "dtype", None) == int64 for spec in flatten(self.element_spec))
+        if not has_wide_elements or not same_structure(state, following):
             return state
-        if not any(getattr(spec, "dtype", None) == int64 for spec in flatten(self.element_spec)):
-            return state
-        with jax.enable_x64(True):
-            following = self._prepare_function(reduce_func)(map_leaves(np.asarray, state), element)
-        if not same_structure(state, following):
-            return state
-        return unflatten(state, map(_widen_leaf, leaves, flatten(following)))
+        return unflatten(state, map(_widen_leaf, flatten(state), flatten(given), flatten(following)))
 
     @classmethod
     def _from_plan(cls, plan: Plan) -> Dataset:
@@ -249,6 +243,6 @@ class Dataset(data.Dataset, metaclass=_DatasetMeta):
         return as_tf_spec(spec)
 
 
-def _widen_leaf(leaf: Any, following: Any) -> Any:
-    is_narrow = isinstance(leaf, jax.Array) and leaf.dtype == np.int32
-    return np.asarray(leaf, np.int64) if is_narrow and getattr(following, "dtype", None) == np.int64 else leaf
+def _widen_leaf(leaf: Any, given: Any, following: Any) -> Any:
+    is_narrow = isinstance(given, jax.Array) and given.dtype == np.int32
+    return leaf.astype(np.int64) if is_narrow and getattr(following, "dtype", None) == np.int64 else leaf

@@ -11,6 +11,7 @@ import numpy as np
 from unisono.tf._op import op
 from unisono.tf._tensors import as_array
 from unisono.tf.image._pixel_values import convert_image_dtype
+from unisono.tf.math import _tie_gradients as ties
 
 
 @op
@@ -52,8 +53,8 @@ def ssim(
 def total_variation(images: Any) -> Any:
     """Sum of the absolute differences between neighboring pixels, for each image."""
     array = as_array(images)
-    down = jnp.abs(array[..., 1:, :, :] - array[..., :-1, :, :])
-    right = jnp.abs(array[..., :, 1:, :] - array[..., :, :-1, :])
+    down = ties.abs(array[..., 1:, :, :] - array[..., :-1, :, :])
+    right = ties.abs(array[..., :, 1:, :] - array[..., :, :-1, :])
     return jnp.sum(down, (-3, -2, -1)) + jnp.sum(right, (-3, -2, -1))
 
 

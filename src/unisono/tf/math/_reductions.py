@@ -150,7 +150,7 @@ def cumulative_logsumexp(x: Any, axis: Any = 0, exclusive: bool = False, reverse
 def _accumulate(function: Any, array: Any, axis: Any, exclusive: bool, reverse: bool, initial: Any) -> Any:
     axis = static_int(axis) % array.ndim
     total = function(array, axis=axis, reverse=reverse)
-    if not exclusive:
+    if not exclusive or array.shape[axis] == 0:
         return total
     # Shifted by one element; the first one is the value of an empty sum or product.
     start = jnp.full_like(jax.lax.slice_in_dim(array, 0, 1, axis=axis), initial)

@@ -42,7 +42,9 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None) ->
     """The cross-entropy of each element; ``labels`` are probabilities."""
     logits = as_floating(logits)
     labels = as_array(labels).astype(logits.dtype)
-    return jnp.maximum(logits, 0) - logits * labels + jnp.log1p(jnp.exp(-jnp.abs(logits)))
+    is_positive = logits >= 0  # not by maximum and abs, whose derivatives at 0 do not add up to sigmoid(0) - label
+    negative = jnp.where(is_positive, -logits, logits)
+    return jnp.where(is_positive, logits, 0) - logits * labels + jnp.log1p(jnp.exp(negative))
 
 
 @op

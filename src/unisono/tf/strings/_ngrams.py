@@ -78,7 +78,7 @@ def ngrams(
     if array.ndim == 0:
         raise ValueError("tf.strings.ngrams: expected rows of strings, got one string.")
     windows = _read_windows(ngram_width, separator, pad_values, padding_width, preserve_short_sequences)
-    rows = [windows.join(list(row)) for row in array.reshape(-1, array.shape[-1])]
+    rows = [windows.join(list(array[index])) for index in np.ndindex(array.shape[:-1])]
     flat = [each for row in rows for each in row]
     shape = (*array.shape[:-1], len(rows[0]) if rows else 0)
     return to_host_tensor(build_string_array((len(flat),), lambda index: flat[index[0]]).reshape(shape))

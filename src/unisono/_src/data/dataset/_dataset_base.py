@@ -151,15 +151,18 @@ class DatasetBase:
         operation = Scan(initial_state, HostCall(self._prepare_function(reduce_func), "reduce"))
         state = as_arrays(initial_state, operation)
         for number, element in enumerate(self):
-            if number == 0:
-                state = as_arrays(self._adapt_state(initial_state, element, reduce_func), operation)
             following = as_arrays(operation.function(state, element), operation)
+            if number == 0:
+                state = self._adapt_state(state, initial_state, following)
             check_state_type(state, following, operation)
             state = following
         return state
 
-    def _adapt_state(self, state: Nest, element: Nest, reduce_func: Callable[[Any, Any], Any]) -> Nest:
-        """The initial state of `reduce`, in the dtypes that it has after the first element. Unchanged by default."""
+    def _adapt_state(self, state: Nest, given: Nest, following: Nest) -> Nest:
+        """The initial state of `reduce`, ``given`` by the user, in the dtypes that ``following``, the next one, shows.
+
+        Unchanged by default.
+        """
         return state
 
     def save(self, path: str | os.PathLike[str], **_: Any) -> None:

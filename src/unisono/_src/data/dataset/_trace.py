@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import jax
 import numpy as np
 
+from unisono._src import keras_hooks
 from unisono._src.data.plans import (
     CompositeLeaf,
     IndexedPlan,
@@ -72,7 +73,7 @@ def trace(function: MapFunction, element: Nest, seed: int = 0) -> Traced | Untra
 
     def call(element: Nest, epoch: Any, row: Any) -> Nest:
         set_identity(epoch, row)
-        with draws, _tracing():
+        with draws, _tracing(), keras_hooks.refuse_variables():
             result = apply(function, element)
         if any(isinstance(leaf, CompositeLeaf) for leaf in flatten(result)):
             raise TypeError("it returns ragged or sparse tensors, which are made on the host")

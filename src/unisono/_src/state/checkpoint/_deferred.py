@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -14,7 +15,7 @@ from unisono._src.state.checkpoint._restore import apply_snapshot
 from unisono._src.state.checkpoint._shapes import SHAPES, build_from_shapes
 from unisono._src.state.checkpoint._snapshot import Snapshot
 from unisono._src.state.checkpoint._status import Restored
-from unisono._src.state.checkpoint._tree import children, holds_variables, is_stateful, join_path, leaves
+from unisono._src.state.checkpoint._tree import children, holds_variables, is_stateful, join_path
 from unisono._src.state.store import JSON, LoadedCheckpoint
 
 
@@ -32,27 +33,44 @@ class DeferredValues:
     def __init__(self, objects: Callable[[], Mapping[str, Any]], loaded: LoadedCheckpoint, status: Restored) -> None:
         self._objects = objects
         self._state: dict[str, Any] = loaded.state if isinstance(loaded.state, dict) else {}
-        self._arrays = loaded.arrays
         self._attributes = names_by_attributes(loaded.state)
         # Its lists, not the status: that warns when it is dropped.
         self._unused, self._matched = status.unused, status.matched
+        # Other arrays are not kept: they may be in memory, or in a temporary copy of a remote file.
+        unused = set(status.unused)
+        self._arrays = {
+            name: array
+            for name, array in loaded.arrays.items()
+            if is_per_replica_name(name) or not unused.isdisjoint(_paths_to(name))
+        }
 
     def has_values_inside(self, path: str) -> bool:
         """Whether there may be a value for an object inside the one at ``path``."""
         by_attribute = (name for name, stored in self._attributes.items() if stored in self._unused)
         return any(name.startswith(f"{path}/") for name in (*self._unused, *by_attribute))
 
+    def concern(self, path: str) -> bool:
+        """Whether there may be a value for what is at ``path``, inside of it, or around it."""
+        is_inside = any(_is_at(path, name) for name in self._unused)
+        return is_inside or self.has_value(path) or self.has_values_inside(path)
+
     def restore(self, path: str, value: Any) -> None:
-        """Restores the objects in ``value``, which is at ``path`` now. All processes have to call it."""
-        if not self._unused:
+        """Restores the objects in ``value``, which is at ``path`` now. All processes have to call it.
+
+        What cannot be stored, such as a function in a list, is left out: the user did not ask to save it.
+        """
+        if not self.concern(path):
             return
-        self._expand_containers(path, value)
-        found = {name: leaf for name, leaf in leaves({path: value}) if holds_variables(leaf) or is_stateful(leaf)}
-        shapes = self._state.get(SHAPES)
-        build_from_shapes(found, shapes)
+        found = {}
+        for name, each in _walk(path, value):
+            if _items(each) is not None:
+                self._expand_container(name)
+            elif holds_variables(each) or is_stateful(each):
+                found[name] = each
         objects = {name: leaf for name, leaf in found.items() if self._may_have_value(name, leaf)}
         if not objects:
             return
+        build_from_shapes(objects, self._state.get(SHAPES))
         arrays = {
             name: array for name, array in self._arrays.items() if name in self._unused or is_per_replica_name(name)
         }
@@ -60,7 +78,8 @@ class DeferredValues:
         if any(isinstance(leaf, keras.optimizers.Optimizer) for leaf in objects.values()):
             # Slots are named after the variables of the models beside it, which keep their values.
             arrays = {name: array for name, array in arrays.items() if any(_is_at(name, each) for each in objects)}
-            objects = {**self._objects(), **objects}
+            built = {name: each for name, each in self._objects().items() if not _is_unbuilt(each)}
+            objects = {**built, **objects}
         state: JSON = {**self._state, "objects": {name: node for name, node in nodes.items() if node is not None}}
         result = apply_snapshot(objects, Snapshot(arrays, state), strict=False)
         left, restored = set(result.unused), set(result.matched)
@@ -76,17 +95,12 @@ class DeferredValues:
             return True
         return is_stateful(leaf) and self._node(path) is not None
 
-    def _expand_containers(self, path: str, value: Any) -> None:
-        """The containers in ``value`` exist now: of stored ones only what is inside may still have no object."""
-        inside = children(value, path)
-        if inside is None:
-            return
+    def _expand_container(self, path: str) -> None:
+        """The container at ``path`` exists now: if it is a stored one, only what is inside may still have no object."""
         if path in self._unused and path not in self._arrays:
             nodes = inner_nodes(self._find_node(path)) or {}
             self._unused.remove(path)
             self._unused += [join_path(path, name) for name, node in nodes.items() if node is not None]
-        for name, item in inside.items():
-            self._expand_containers(join_path(path, name), item)
 
     def _node(self, path: str) -> JSON:
         """The stored state of the object at ``path``, unless it is restored already."""
@@ -100,6 +114,29 @@ class DeferredValues:
         for name in path.split("/"):
             node = (inner_nodes(node) or {}).get(name)
         return node
+
+
+def _walk(path: str, value: Any, around: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """``value`` and everything inside of it with its path, containers first."""
+    yield path, value
+    for name, item in (_items(value) or {}).items():
+        if id(item) not in around:
+            yield from _walk(join_path(path, name), item, (*around, id(value)))
+
+
+def _items(value: Any) -> dict[str, Any] | None:
+    """The items of a container that can be stored; None for anything else."""
+    has_other_keys = isinstance(value, Mapping) and not all(isinstance(key, str) for key in value)
+    return None if has_other_keys else children(value)
+
+
+def _is_unbuilt(value: Any) -> bool:
+    return isinstance(value, keras.Layer) and not value.built and not value.weights
+
+
+def _paths_to(name: str) -> list[str]:
+    """`a`, `a/b` and `a/b/c` of `a/b/c`."""
+    return list(itertools.accumulate(name.split("/"), join_path))
 
 
 def _is_at(name: str, path: str) -> bool:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from unisono.tf._missing import explain_missing_names as _explain_missing_names
 from unisono.tf._operands import as_floating
 from unisono.tf._tensors import as_array
+from unisono.tf.math import _tie_gradients as ties
 from unisono.tf.nn import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
@@ -88,7 +89,7 @@ def absolute_difference(
 ) -> Any:
     """The mean of the absolute differences."""
     first, second = _same_shape(labels, predictions)
-    return compute_weighted_loss(jnp.abs(second - first), weights, reduction=reduction)
+    return compute_weighted_loss(ties.abs(second - first), weights, reduction=reduction)
 
 
 def huber_loss(
