@@ -101,6 +101,18 @@ def test_what_was_used_longest_ago_is_removed(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == ["middle", "newest"]
 
 
+def test_folders_that_others_remove_meanwhile_are_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old").mkdir()
+
+    def remove_first(folder: Path, pattern: str) -> Iterator[Path]:
+        folder.rmdir()
+        return iter([folder / "program"])
+
+    monkeypatch.setattr(Path, "rglob", remove_first)
+    remove_unused_folders(tmp_path, 90)
+    assert not list(tmp_path.iterdir())
+
+
 def test_folders_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
     for name, days in (("old", 100), ("used", 100), ("new", 1)):
         file = tmp_path / name / "program"
@@ -109,6 +121,8 @@ def test_folders_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None
         at = time.time() - days * 86_400
         os.utime(file, (time.time() if name == "used" else at, at))
         os.utime(file.parent, (at, at))
+    for folder in tmp_path.iterdir():
+        list(folder.rglob("*"))  # reads the folders, as looking for unused ones does
     remove_unused_folders(tmp_path, 90)
     assert {path.name for path in tmp_path.iterdir()} == {"used", "new"}
     remove_unused_folders(tmp_path / "missing", 90)

@@ -54,6 +54,18 @@ def test_with_file_the_names_are_chosen_before_they_are_shared(files: list[str],
     assert firsts[0] | firsts[1] == {"1", "2", "4"}
 
 
+def test_with_file_each_worker_reads_its_share_of_every_dataset_that_is_concatenated(files: list[str]) -> None:
+    joined = TextLineDataset(files[:2]).concatenate(TextLineDataset(files[2:4]))
+    dataset = with_policy(joined.batch(4), AutoShardPolicy.FILE)
+    shares = [read(worker_dataset(dataset, worker, 2, num_replicas=2)) for worker in (0, 1)]
+    firsts = [[line.decode()[0] for batch in share for line in batch] for share in shares]
+    assert firsts == [[*"00002222"], [*"11113333"]]
+    numbers = TextLineDataset(files).map(lambda line: np.int64(bytes(line)))
+    mixed = with_policy(numbers.concatenate(Dataset.range(3)).batch(4), AutoShardPolicy.FILE)
+    with pytest.raises(ValueError, match="does not come from files"):
+        worker_dataset(mixed, 0, 2, num_replicas=2)
+
+
 def test_with_file_names_may_come_from_a_generator_or_in_batches(files: list[str]) -> None:
     names = Dataset.from_generator(lambda: iter(files), output_types=object, output_shapes=())
     dataset = with_policy(TextLineDataset(names.batch(2)).batch(4), AutoShardPolicy.FILE)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
+import keras
 import numpy as np
 import pytest
 
@@ -300,6 +301,14 @@ def test_a_state_of_another_dataset_is_refused(pair: Strategy) -> None:
 
 
 # What is refused
+
+
+def test_a_batch_without_rows_has_a_value_for_each_replica(pair: Strategy) -> None:
+    dataset = Dataset.from_tensor_slices(np.arange(4.0, dtype=np.float32)).batch(4).map(lambda x: np.asarray(x)[x > 9])
+    (step,) = pair.experimental_distribute_dataset(dataset)
+    assert [value.shape for value in pair.experimental_local_results(step)] == [(0,), (0,)]
+    total = pair.run(lambda x: keras.ops.sum(x), args=(step,))
+    assert [float(value) for value in pair.experimental_local_results(total)] == [0.0, 0.0]
 
 
 def test_elements_without_rows_are_refused_at_once_with_what_to_write(pair: Strategy) -> None:

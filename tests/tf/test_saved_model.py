@@ -623,3 +623,33 @@ def test_a_function_that_was_called_on_replicas_alone_is_saved(tmp_path: Path) -
     assert float(loaded()) == float(module())
     assert float(loaded()) == float(module())
     np.testing.assert_array_equal(loaded.scale(tf.ones([3])), [2.0] * 3)
+
+
+def test_a_function_that_needs_a_replica_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    class Sums(tf.Module):
+        @tf.function
+        def step(self, x: Any) -> Any:
+            return tf.distribute.get_replica_context().all_reduce("SUM", x)
+
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        module = Sums()
+        strategy.run(module.step, args=(tf.ones([3]),))
+        with pytest.warns(UserWarning, match=r"step\b"):
+            tf.saved_model.save(module, str(tmp_path / "saved"))
+
+
+def test_calls_on_replicas_do_not_count_beside_others(tmp_path: Path) -> None:
+    class Doubles(tf.Module):
+        @tf.function
+        def serve(self, x: Any) -> Any:
+            return x * 2.0
+
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        module = Doubles()
+        module.serve(tf.ones([4]))
+        strategy.run(module.serve, args=(tf.ones([2]),))
+        tf.saved_model.save(module, str(tmp_path / "saved"), signatures=module.serve)
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    assert loaded.signatures["serving_default"].structured_input_signature[1]["x"].shape == (4,)

@@ -204,7 +204,11 @@ def test_targets_of_a_batch_may_be_one_number(pair: Any) -> None:
         model = MeanModel()
         model.compile(keras.optimizers.SGD(0.1))
     model.fit(batches, verbose=0)
-    assert model.optimizer.iterations == 2
+    means = Dataset.from_tensor_slices(np.array([0.5, 1.5], np.float32))
+    model.fit(Dataset.zip((Dataset.from_tensor_slices(X).batch(11), means)), verbose=0)
+    lengths = Dataset.from_tensor_slices(X).bucket_by_sequence_length(len, [5], [11, 11])
+    model.fit(lengths.map(lambda x: (x, x.mean())), verbose=0)
+    assert model.optimizer.iterations == 6
     with pytest.raises(ValueError, match="yields single elements"):
         trained(pair, Dataset.from_tensor_slices((X, Y[:, 0])).batch(11).unbatch())
 

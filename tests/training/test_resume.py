@@ -369,6 +369,34 @@ def test_a_second_fit_after_one_that_had_finished_gets_the_same_batches(
     assert_same(run_script(), run_script())
 
 
+def test_a_second_fit_gets_the_same_batches_if_the_first_was_killed_after_a_callback_had_stopped_it(
+    tmp_path: Path, new_process: Callable[[], None]
+) -> None:
+    class StopEarly(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            self.model.stop_training = epoch == 1
+
+    class Fail(keras.callbacks.Callback):
+        def on_train_end(self, logs: Any = None) -> None:
+            raise InterruptedHereError
+
+    def run_script(folder: str, *also: Any) -> Any:
+        new_process()
+        model = new_model()
+        seed()
+        given = rows()
+        resume = Resume(tmp_path / folder, policy=EveryEpoch())
+        model.fit(**given, epochs=4, verbose=0, resume=resume, callbacks=[StopEarly(), *also])
+        model.fit(**given, epochs=1, verbose=0)
+        return model
+
+    whole = run_script("whole")
+    with pytest.raises(InterruptedHereError):
+        run_script("killed", Fail())
+    assert_same(whole, run_script("killed"))
+    assert_same(whole, run_script("killed"))
+
+
 def test_more_epochs_than_before_continue_from_the_end(tmp_path: Path, new_process: Callable[[], None]) -> None:
     whole, first, second = new_model(), new_model(), new_model()
     seed()

@@ -63,6 +63,15 @@ def test_is_due(policy: SavePolicy, progress: Progress, due: bool) -> None:
         "acc@5",
         "aucpr",
         "Accuracy",
+        "val_jaccard",
+        "jaccard_coef",
+        "dice_coef",
+        "f1macro",
+        "macrof1",
+        "iouscore",
+        "fbetascore",
+        "accuracyTop5",
+        "precisions",
     ],
 )
 def test_auto_knows_what_is_better_when_larger(monitor: str) -> None:
@@ -72,7 +81,8 @@ def test_auto_knows_what_is_better_when_larger(monitor: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "monitor", ["val_acceleration_loss", "val_accuracy_loss", "previous_count", "recall_error", "sauce"]
+    "monitor",
+    ["val_acceleration_loss", "val_accuracy_loss", "previous_count", "recall_error", "sauce", "indices", "dice_loss"],
 )
 def test_auto_reads_whole_words(monitor: str) -> None:
     logs: Any = [{monitor: 0.5}, {monitor: 0.6}]

@@ -111,12 +111,15 @@ def remove_unused_folders(parent: Path, days: float) -> None:
     """Removes the folders in ``parent`` of which no file was read or written for so many days."""
     oldest = time.time() - days * 86_400
     for folder in parent.iterdir() if parent.is_dir() else ():
-        statuses = [folder.lstat()]
-        for path in folder.rglob("*"):
-            with contextlib.suppress(FileNotFoundError):  # another process may be removing them too
-                statuses.append(path.lstat())
-        if max(max(status.st_atime, status.st_mtime) for status in statuses) < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process may be removing it too
+            if _last_use(folder) < oldest:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_use(folder: Path) -> float:
+    statuses = [path.lstat() for path in (folder, *folder.rglob("*"))]
+    # Folders are read here: the time of that says nothing.
+    return max(each.st_mtime if stat.S_ISDIR(each.st_mode) else max(each.st_atime, each.st_mtime) for each in statuses)
 
 
 def _configured(name: str) -> Any:

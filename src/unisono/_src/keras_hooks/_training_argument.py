@@ -77,7 +77,7 @@ def install_explicit_training() -> None:
 
 def check_operation_calls() -> None:
     """Checks that Keras has what :func:`call_operation` uses."""
-    why = "the layers behind those for text get the value of `training` that the model gets"
+    why = "the layers after those for text get the value of `training` that the model gets"
     if _KEEPS_EXPLICIT:
         hooks.require(keras.Layer, "_call_context_args", expects="instance attribute", why=why)
     else:

@@ -61,7 +61,10 @@ class ClosureQueue:
     # The script's side.
 
     def put(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteValue:
-        """Adds a closure; waits while very many do. Raises the error of an earlier one, and one after :meth:`close`."""
+        """Adds a closure; waits while very many of them wait to be run.
+
+        Raises the error of an earlier closure, or RuntimeError after :meth:`close`.
+        """
         with self._changed:
             self._changed.wait_for(
                 lambda: len(self._waiting) < self._max_waiting or self._error is not None or self._closed

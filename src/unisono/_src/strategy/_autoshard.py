@@ -90,18 +90,26 @@ def _batch_size(dataset: Dataset, policy: AutoShardPolicy) -> int:
 
 
 def _with_files_of_worker(plan: Plan, dataset: Dataset, worker: int, num_workers: int) -> Plan:
-    source, operations = plan.source, plan.operations
+    source = plan.source
+    on_names: tuple[Operation, ...] = ()
     if isinstance(source, FileSource):
-        num_files = len(source.paths)
+        num_files, num_names = len(source.paths), 0
         source = dataclasses.replace(source, paths=source.paths[worker::num_workers])
     else:
-        num_names = _num_operations_on_names(plan)
-        if num_names is None:
+        found = _num_operations_on_names(plan)
+        if found is None:
             raise ValueError(NO_FILES.format(dataset=dataset))
-        num_files = Plan(source, operations[:num_names]).cardinality
-        operations = (*operations[:num_names], Shard(num_workers, worker), *operations[num_names:])
+        num_names = found
+        num_files = Plan(source, plan.operations[:num_names]).cardinality
+        on_names = (*plan.operations[:num_names], Shard(num_workers, worker))
     if 0 <= num_files < num_workers:
         raise ValueError(TOO_FEW.format(files=num_files, workers=num_workers))
+
+    def with_own_files(operation: Operation) -> Operation:
+        inputs = (_with_files_of_worker(each, dataset, worker, num_workers) for each in operation.inputs)
+        return operation.with_inputs(tuple(inputs))
+
+    operations = (*on_names, *map(with_own_files, plan.operations[num_names:]))
     own = f"{worker}-of-{num_workers}"
     return Plan(source, tuple(_with_own_cache(operation, own) for operation in operations))
 

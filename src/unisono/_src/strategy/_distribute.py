@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 
 from unisono._src.data.dataset import Dataset
 from unisono._src.data.plans import Nest, flatten, unflatten
@@ -92,9 +93,10 @@ def _combine_values(placement: Placement, local: Nest) -> Nest:
 
 
 def _describe(leaf: Any) -> list[list[Any]] | None:
-    """Shape and dtype of each value; None for what no device can have."""
+    """Shape and dtype of each value; None for what stays as it is: what no device can have, and keys of random
+    numbers."""
     values = leaf.values if isinstance(leaf, PerReplica) else (leaf,)
-    if not all(isinstance(value, jax.Array) for value in values):
+    if not all(isinstance(value, jax.Array) and isinstance(value.dtype, np.dtype) for value in values):
         return None
     return [[value.shape, value.dtype.name] for value in values]
 

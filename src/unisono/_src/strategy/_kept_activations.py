@@ -18,8 +18,9 @@ from jax.extend.core import Jaxpr, Literal
 
 from unisono._src import keras_hooks
 
-# What does not grow with the rows of a batch (weights, casts of them, statistics) is the same for both numbers.
-_ROWS: Final = (2, 3)
+# What does not grow with the rows of a batch (weights, casts of them, statistics) is the same for both numbers. Models
+# that pair rows, or divide them into groups, need even ones.
+_ROWS: Final = (8, 16)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,11 @@ def kept_activations(model: Any, layers: Sequence[Any]) -> list[LayerCall] | Non
     if spec is None or not layers:
         return None
     fewer, more = (_trace_calls(model, spec, rows, layers) for rows in _ROWS)
+    rows = _ROWS[1] - _ROWS[0]
     return [
-        LayerCall(one.layer, one.is_inside, other.kept - one.kept, other.kept_without - one.kept_without)
+        LayerCall(
+            one.layer, one.is_inside, (other.kept - one.kept) // rows, (other.kept_without - one.kept_without) // rows
+        )
         for one, other in zip(fewer, more, strict=True)
     ]
 

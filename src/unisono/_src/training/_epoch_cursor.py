@@ -90,7 +90,7 @@ class EpochCursor:
             "seen_in_pass": self._seen_in_pass,
             "seen_in_epoch": self._seen_in_epoch,
             "epoch_is_over": self._epoch_is_over,
-            "pass_opened_ahead": self._next_pass is not None,
+            "pass_opened_ahead": self._next_pass is not None or self._was_pass_opened_ahead,
         }
 
     def skip_pass_opened_ahead(self) -> None:
@@ -104,6 +104,7 @@ class EpochCursor:
 
         ``mid_epoch``: an earlier run began the epoch, and it continues.
         """
+        self._was_pass_opened_ahead = False  # it is opened again
         if not mid_epoch:
             self._seen_in_epoch, self._epoch_is_over = 0, False
             used_up = self.feed.num_batches is not None and self._seen_in_pass >= self.feed.num_batches

@@ -55,6 +55,7 @@ class FitEpochs:
         try:
             for epoch in range(training.epoch, epochs):
                 if model.stop_training and not training.mid_epoch:
+                    training.cursor.skip_pass_opened_ahead()
                     break
                 logs = self._run_epoch(loop, epoch)
                 if model.stop_training:

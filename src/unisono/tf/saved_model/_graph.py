@@ -147,7 +147,7 @@ class ObjectGraph:
         for specialization in saveable_specializations(function):
             try:
                 self.add_program(index, specialization)
-            except ValueError as error:
+            except Exception as error:  # whatever the function raises: it may need a replica, for example
                 if function.input_signature is not None:
                     raise
                 warnings.warn(LEFT_OUT.format(name=name, arguments=specialization.args, reason=error), stacklevel=2)

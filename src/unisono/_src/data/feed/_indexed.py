@@ -196,7 +196,7 @@ class _ResidentPass(DataPass):
             table, start = self._table, int(self._line[first])
         else:
             table, start = self._placement.place_rows(self._batches.read_rows(first, 1), row_dim=1), 0
-        assert table is not None, "an regular batch has a line in the table"
+        assert table is not None, "a regular batch has a line in the table"
         return StepChunk((self._data, *table), self._reader, start, count, table[0].shape[0], regular)
 
     def position(self) -> State:

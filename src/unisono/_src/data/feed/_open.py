@@ -21,6 +21,7 @@ from unisono._src.data.feed._transform import Transform
 from unisono._src.data.plans import (
     INFINITE_CARDINALITY,
     Batch,
+    GroupByWindow,
     IndexedPlan,
     Operation,
     Plan,
@@ -267,8 +268,12 @@ def _yields_single_elements(plan: Plan, spec: Any) -> bool:
 
 
 def _is_batched(plan: Plan) -> bool:
-    last = next((each for each in reversed(plan.operations) if each.makes_batches or isinstance(each, Unbatch)), None)
-    return last is not None and not isinstance(last, Unbatch)
+    for operation in reversed(plan.operations):
+        if isinstance(operation, Unbatch):
+            return False
+        if operation.makes_batches or isinstance(operation, GroupByWindow):
+            return True
+    return any(map(_is_batched, plan.source.inputs))
 
 
 def _shapes(spec: Any) -> list[tuple[int | None, ...]]:

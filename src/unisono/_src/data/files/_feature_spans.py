@@ -1,7 +1,7 @@
 """Where the values of an Example are in its bytes.
 
-Protobuf gives the values but not their positions, and the fast parser (`_layout.py`) needs the positions. Errors name
-the byte at which a record is damaged, which protobuf's do not.
+Protobuf gives the values but not their positions, and the fast parser (`_record_template.py`) needs the positions.
+Errors name the byte at which a record is damaged, which protobuf's do not.
 
 Example  { Features features = 1 }
 Features { map<string, Feature> feature = 1 }      an entry is { key = 1, value = 2 }

@@ -15,7 +15,7 @@ from unisono._src.data.files._record_template import Parsed, RecordTemplate
 from unisono._src.data.files._wire import ExampleError
 
 _MAX_LENGTHS = 1024
-_MAX_LAYOUTS = 8  # per length: writers that do not sort the names give a template for each order
+_MAX_TEMPLATES = 8  # per length: writers that do not sort the names give a template for each order
 _MAX_PARSERS = 64
 
 _parsers: dict[tuple[str, ...], tuple[Parser, ...]] = {}
@@ -66,7 +66,7 @@ class Parser:
             rows, matrix = _fill_matching(template, out, rows, records, matrix)
             if not rows.size:
                 return
-        for _ in range(_MAX_LAYOUTS):
+        for _ in range(_MAX_TEMPLATES):
             if rows.size < 2:
                 break
             learnt = self._parse_row(out, records, int(rows[0]), learn=True)
@@ -98,7 +98,7 @@ class Parser:
         if not RecordTemplate.can_describe(features):
             return None
         template = RecordTemplate(data, self._requests, features)
-        self._remember(len(data), (template, *self._templates.get(len(data), ()))[:_MAX_LAYOUTS])
+        self._remember(len(data), (template, *self._templates.get(len(data), ()))[:_MAX_TEMPLATES])
         return template
 
     def _remember(self, length: int, templates: tuple[RecordTemplate, ...]) -> None:

@@ -49,12 +49,10 @@ class Sharded:
     def values(self) -> tuple[Any, ...]:
         """The value of each replica: the shard on its device, not a copy."""
         if isinstance(self.array, jax.core.Tracer):
-            parts = jnp.split(self.array, self.num_replicas)
+            parts = tuple(jnp.split(self.array, self.num_replicas))
         else:
-            # Of a replica of several devices each has a copy; the first one is that of its first device.
-            first = {shard.index[0].start or 0: shard.data for shard in reversed(self.array.addressable_shards)}
-            parts = [first[start] for start in sorted(first)]
-        return tuple(part[0] for part in parts) if self.is_scalar else tuple(parts)
+            parts = self.placement.local_shards(self.array)
+        return tuple(part[0] for part in parts) if self.is_scalar else parts
 
     @property
     def stacked(self) -> Any:

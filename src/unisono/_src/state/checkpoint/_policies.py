@@ -12,11 +12,11 @@ from typing import Final, Literal, final
 
 from unisono._src.core import warn_user
 
-# Metrics with one of these words in their names are better when larger. All others count as losses or errors. A letter
-# beside one makes another word of it: val_acceleration, previous_count.
+# Metrics with one of these words in their names are better when larger. All others count as losses or errors. Any other
+# letter after one makes another word of it (val_acceleration), and before the short ones (indices).
 _LARGER_IS_BETTER: Final = re.compile(
-    r"(accuracy|acc|auc(pr|roc)?|auroc|precision|recall|fbeta|fmeasure|iou|(?<![a-z])(f1|r2)(score)?|(?<![a-z])io_u)"
-    r"(?![a-z])"
+    r"(accuracy|acc|(auc|precision|recall)s?|auc(pr|roc)|auroc|fbeta|fmeasure|iou|jaccard|"
+    r"(?<![a-z])((macro|micro)?f1|r2|io_u|dice))(score|coef|macro|micro|top)?(?![a-z])"
 )
 
 NOT_LOGGED = """Best: the logs have no {monitor!r}, so nothing is saved for it. They have {names}."""

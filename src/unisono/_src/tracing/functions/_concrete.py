@@ -43,7 +43,9 @@ _in_flight = InFlightCalls()
 _creates_every_time = ContextVar("creates_every_time", default=False)
 
 # From reading variables to storing their new values: a call in another thread would read arrays that were donated, or
-# its assignment would be lost. Calls are only launched meanwhile, which takes microseconds.
+# its assignment would be lost. Calls are only launched meanwhile, which takes microseconds, but for the first one under
+# a tape, which is compiled. Programs that call Python run without the lock, since they may wait for other functions: if
+# several threads call them at the same time, assignments to the same variable may be lost.
 _variables_lock = threading.RLock()
 
 _Take = Callable[[Any], Any]

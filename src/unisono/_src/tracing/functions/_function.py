@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import warnings
@@ -69,6 +70,7 @@ class Function:
         self._signature = input_signature
         self._programs: dict[Hashable, ConcreteFunction | dict[Any, Any]] = {}
         self._specializations: dict[Hashable, SpecializedFunction] = {}
+        self._calls_on_replicas: dict[Hashable, SpecializedFunction] = {}
         self._kept_alive: list[Any] = []
         self._compiled_for_text: dict[Any, Any] = {}
         self._last_key: Any = None
@@ -86,8 +88,11 @@ class Function:
 
     @property
     def specializations(self) -> list[SpecializedFunction]:
-        """This function for each signature that it was traced for, or that `get_concrete_function` was called with."""
-        return list(self._specializations.values())
+        """This function for each signature that it was traced for, or that `get_concrete_function` was called with.
+
+        If it was only called in `strategy.run`, for each signature of the arguments of one replica.
+        """
+        return list((self._specializations or self._calls_on_replicas).values())
 
     def pretty_printed_concrete_signatures(self) -> str:
         """The signatures that it was traced for, as text."""
@@ -170,9 +175,10 @@ class Function:
     def _note_call_on_replica(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A function that only `strategy.run` calls can be saved, for the arguments of one replica."""
         arguments = self._arguments(args, kwargs)
-        if not arguments.objects and not arguments.has_text and _have_specs(arguments):
-            key = ("on a replica", _program_key(arguments))
-            self._specializations.setdefault(key, SpecializedFunction.from_arguments(self, arguments))
+        if arguments.objects or arguments.has_text or not _have_specs(arguments):
+            return
+        with contextlib.suppress(TypeError):  # a part of the key has no hash: such arguments cannot be saved
+            self._calls_on_replicas.setdefault(arguments.key, SpecializedFunction.from_arguments(self, arguments))
 
     def _forget_when_dead(self, objects: list[Any], key: Hashable) -> None:
         """Forgets a program when an object among its arguments dies: the key has only the `id`, which is used again."""
