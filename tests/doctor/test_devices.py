@@ -39,7 +39,6 @@ def test_gpus_are_described_with_their_memory(tmp_path: Path) -> None:
     [
         ("proc/driver/nvidia/gpus/0000:01:00.0", "cuda"),
         ("dev/accel0", "tpu"),
-        ("dev/vfio/0", "tpu"),
     ],
 )
 def test_accelerators_that_jax_does_not_see_are_a_warning(tmp_path: Path, path: str, extra: str) -> None:
@@ -49,3 +48,13 @@ def test_accelerators_that_jax_does_not_see_are_a_warning(tmp_path: Path, path: 
     assert install_command(extra) in (found.remedy or "")
     hidden = judge_devices(facts(1, 2), {"JAX_PLATFORMS": "cpu"}, tmp_path)
     assert (hidden.status, hidden.text) == ("ok", "cpu:0 (JAX_PLATFORMS=cpu)")
+
+
+@pytest.mark.parametrize(("vendor", "status"), [("0x1ae0", "warning"), ("0x10de", "ok")])
+def test_a_device_of_vfio_is_a_tpu_if_google_made_it(tmp_path: Path, vendor: str, status: str) -> None:
+    """Others are passed through to a virtual machine."""
+    (tmp_path / "dev/vfio/0").mkdir(parents=True)
+    device = tmp_path / "sys/bus/pci/devices/0000:00:05.0"
+    device.mkdir(parents=True)
+    (device / "vendor").write_text(f"{vendor}\n")
+    assert judge_devices(facts(1, 2), {}, tmp_path).status == status

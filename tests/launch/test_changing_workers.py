@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from unisono_launch.launch._allocation import TooFewError, WorkerAllocator
-from unisono_launch.launch._options import LaunchOptions, SizeRange
+from unisono_launch.launch._allocation import WorkerAllocator
+from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -151,10 +151,10 @@ def test_devices_are_looked_for_before_every_attempt(tmp_path):
     assert shared(allocator) == ["0", "1", "2", "3"]
     for number in (1, 2, 3):
         (tmp_path / f"dev/nvidia{number}").unlink()
-    with pytest.raises(TooFewError, match=r"1 worker can start here with 1 GPUs, and -n 2:4 needs at least 2\."):
+    with pytest.raises(UsageError, match=r"1 worker can start here with 1 GPUs, and -n 2:4 needs at least 2\."):
         allocator.allocate()
     (tmp_path / "dev/nvidia0").unlink()
-    with pytest.raises(TooFewError, match="0 workers can start here with 0 GPUs"):
+    with pytest.raises(UsageError, match="0 workers can start here with 0 GPUs"):
         allocator.allocate()
 
 

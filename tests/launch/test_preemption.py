@@ -1,5 +1,6 @@
 """A worker that leaves with code 75 has saved, and so will its peers, if they are let."""
 
+import signal
 import time
 
 import pytest
@@ -52,6 +53,20 @@ def test_peers_that_do_not_leave_are_asked_to_when_the_grace_period_is_over(run,
     assert code == 75
     assert (tmp_path / "asked").exists()
     assert 2 < time.monotonic() - began < 8
+
+
+def test_ctrl_c_while_the_peers_of_a_preempted_worker_save_means_no_restart(start):
+    launcher = start(
+        "Path(f'ready-{rank}').touch(); until('ready-0', 'ready-1'); time.sleep(60 * rank); sys.exit(75)",
+        *("-n", "2", "--max-restarts", "3", "--grace", "30"),
+    )
+    launcher.wait_for("ready-0", "ready-1")
+    time.sleep(1)
+    launcher.send(signal.SIGINT)
+    code, _, err = launcher.finish()
+    assert code == 130
+    assert "unisono: ended by SIGINT." in err
+    assert "asked to be restarted" not in err
 
 
 def test_when_a_peer_fails_meanwhile_the_rest_does_not_wait_for_the_grace_period(run):

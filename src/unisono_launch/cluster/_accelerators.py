@@ -6,6 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+_GOOGLE: Final = "0x1ae0"  # its number among the makers of PCI devices
 
 
 def local_accelerators(environ: Mapping[str, str]) -> dict[str, int]:
@@ -57,5 +60,11 @@ def has_uncounted_gpus(root: Path = Path("/")) -> bool:
 
 
 def has_tpu_files(root: Path = Path("/")) -> bool:
-    """Whether this machine has the device files of a TPU: `/dev/accel0` …, of newer kinds `/dev/vfio/0` …"""
-    return any((root / "dev").glob("accel[0-9]*")) or any((root / "dev/vfio").glob("[0-9]*"))
+    """Whether this machine has the device files of a TPU: `/dev/accel0` …, of newer kinds `/dev/vfio/0` …
+
+    Devices that are passed through to virtual machines have the latter too, so the vendor of one has to be Google.
+    """
+    if any((root / "dev").glob("accel[0-9]*")):
+        return True
+    vendors = (root / "sys/bus/pci/devices").glob("*/vendor")
+    return any((root / "dev/vfio").glob("[0-9]*")) and any(file.read_text().strip() == _GOOGLE for file in vendors)

@@ -10,10 +10,6 @@ from unisono_launch.launch._devices import MachineDevices, count_workers, find_d
 from unisono_launch.launch._options import LaunchOptions, SizeRange, UsageError
 
 
-class TooFewError(UsageError):
-    """Fewer workers or machines are left than the job needs at least."""
-
-
 class WorkerAllocator:
     """The workers of this machine. Their number may change with `-n MIN:MAX`.
 
@@ -35,7 +31,7 @@ class WorkerAllocator:
             self._num_workers = count_workers(self._devices, options.num_workers)
 
     def allocate(self) -> tuple[MachineDevices, int]:
-        """The devices for the next attempt, and how many workers share them; raises :class:`TooFewError`."""
+        """The devices for the next attempt, and how many workers share them; raises :class:`UsageError`."""
         wanted = self._options.num_workers
         if not isinstance(wanted, SizeRange):
             return self._devices, self._num_workers
@@ -63,7 +59,7 @@ class WorkerAllocator:
         if num_workers < wanted.least:
             gpus = f" with {len(devices.gpus)} GPUs" if devices.kind == "gpu" else ""
             lost = f", {self._num_lost} lost permanently" if self._num_lost else ""
-            raise TooFewError(
+            raise UsageError(
                 f"{num_workers} worker{'' if num_workers == 1 else 's'} can start here{gpus}{lost}, and -n {wanted} "
                 f"needs at least {wanted.least}. To make do with fewer: -n {max(1, num_workers)}:{wanted.most}"
             )

@@ -69,7 +69,11 @@ def run_attempt(context: LauncherContext, plan: AttemptPlan, notify: Callable[[E
         supervisor.advance()
         while not supervisor.is_over:
             with contextlib.suppress(queue.Empty):
-                supervisor.handle(events.get(timeout=supervisor.timeout))
+                event = events.get(timeout=supervisor.timeout)
+                if isinstance(event, SignalReceived) and event.number in (signal.SIGTERM, signal.SIGHUP):
+                    # Workers that wait to be read could not save, and nobody may be there who reads, or resumes.
+                    context.screen.stop_waiting()
+                supervisor.handle(event)
             supervisor.advance()
         _await_own_signal(supervisor, workers, events)
     ended = time.monotonic()
@@ -142,9 +146,10 @@ def _show_remaining_output(output: WorkerOutput, supervisor: Supervisor, context
     while not output.join(0.05):
         with contextlib.suppress(queue.Empty):
             event = context.events.get_nowait()
-            supervisor.handle(event)
-            if isinstance(event, SignalReceived) and event.number in STOP_SIGNALS:
+            asks_to_stop = isinstance(event, SignalReceived) and event.number in STOP_SIGNALS
+            if asks_to_stop:
                 context.screen.stop_waiting()
-                if not output.join(_RELEASE_SECONDS):  # another screen, or a disk that does not take the logs
-                    return
+            supervisor.handle(event)
+            if asks_to_stop and not output.join(_RELEASE_SECONDS):  # another screen, or a disk that takes no logs
+                return
     output.close()

@@ -67,7 +67,8 @@ class BackgroundScreen(Screen):
 
     def leave_bar(self) -> None:
         """Leaves the last progress bar where it is."""
-        self._show(self._screen.leave_bar, STDOUT, 0, 0)
+        with self._changed:  # also while lines are left out: else it would be painted below all that follows
+            self._add(self._screen.leave_bar, STDOUT, 0)
 
     def stop_waiting(self) -> None:
         """From now on nobody waits for a pipe or a terminal: what it does not take is in the logs alone."""

@@ -13,14 +13,13 @@ from typing import Final, final
 
 from unisono_launch.cluster import join_address
 from unisono_launch.connection import SECRET_VARIABLE
-from unisono_launch.launch._allocation import TooFewError
 from unisono_launch.launch._attempt import AttemptResult
 from unisono_launch.launch._context import LauncherContext
 from unisono_launch.launch._coordinator_server import CoordinatorServer, coordinator_server
 from unisono_launch.launch._diagnosis import WorkerOutcome
 from unisono_launch.launch._events import EndingReason, StopRequestedError
 from unisono_launch.launch._launcher_group import LauncherGroup
-from unisono_launch.launch._options import SizeRange
+from unisono_launch.launch._options import SizeRange, UsageError
 from unisono_launch.launch._plan import AttemptPlan
 from unisono_launch.launch._ports import hold_next_port, launcher_port, ports_of_attempt
 from unisono_launch.launch._protocol import JoinRequirements, MachineReport
@@ -145,7 +144,7 @@ class CoordinatedGroup(LauncherGroup):
         return float("inf") if began is None else began + 2 * self._context.options.grace + _END_SECONDS
 
     def _wait_for_machines(self) -> dict[int, str]:
-        """Those that have joined once all expected ones have, or the window closes; raises :class:`TooFewError`.
+        """Those that have joined once all expected ones have, or the window closes; raises :class:`UsageError`.
 
         All may join before the first attempt. Later those are expected that took part the last time and did not say
         that they leave; further ones only if there are not enough.
@@ -168,7 +167,7 @@ class CoordinatedGroup(LauncherGroup):
             return present
         missing = ", ".join(self._name(node) for node in range(1, self._max_machines) if node not in present)
         address = join_address(self._context.machines.master_address, launcher_port(self._master_port))
-        raise TooFewError(
+        raise UsageError(
             f"{len(present) + 1} of at least {self._nnodes.least} machines connected to {address} within {window:g} s. "
             f"Missing: {missing}. Start `unisono run` there with the same flags, or wait longer: "
             f"--join-window {2 * window:g}"

@@ -69,7 +69,7 @@ class Job:
                 if cause is None:
                     raise
                 self._context.screen.print_message(f"unisono: {error}", style="red")
-                return _JobEnd(cause.code, str(error))
+                return _JobEnd(self._exit_code(cause, plan), str(error))
             except StopRequestedError as stop:
                 codes = [] if cause is None else [cause.code]  # preempted workers have saved
                 return _JobEnd(exit_code_after(stop.number, codes), f"ended by {stop.number.name}")
@@ -146,15 +146,20 @@ class Job:
             return _JobEnd(ExitCode.DONE)
         # Schedulers signal every process: a worker can have died of it before it was asked to stop.
         of_signal = cause is not None and cause.witness is not None and cause.witness.code == -number
-        if cause is not None and not of_signal:
+        is_preempted = cause is not None and cause.code == ExitCode.PREEMPTED
+        if cause is not None and not of_signal and not is_preempted:
             return self._fail(cause, plan, result)
+        codes = [*codes_on_request, ExitCode.PREEMPTED] if is_preempted else codes_on_request
         self._context.screen.print_message(f"unisono: ended by {number.name}.")
-        return _JobEnd(exit_code_after(number, codes_on_request), f"ended by {number.name}")
+        return _JobEnd(exit_code_after(number, codes), f"ended by {number.name}")
 
     def _fail(self, cause: FailureCause, plan: AttemptPlan, result: AttemptResult) -> _JobEnd:
         num_oom_kills = count_oom_kills() - self._oom_kills_before
         text = describe_failure(cause, plan, result.outcomes, num_oom_kills=num_oom_kills)
         self._context.screen.print_message(text, style="red")
+        return _JobEnd(self._exit_code(cause, plan), headline(cause, plan))
+
+    def _exit_code(self, cause: FailureCause, plan: AttemptPlan) -> int:
         # srun reports the highest code of its tasks, and that must be the one of the machine with the cause, not ours.
         is_hidden_by_ours = cause.is_elsewhere and not plan.machines.is_single and is_srun_task(self._context.environ)
-        return _JobEnd(ExitCode.FAILED if is_hidden_by_ours else cause.code, headline(cause, plan))
+        return ExitCode.FAILED if is_hidden_by_ours else cause.code

@@ -109,7 +109,7 @@ class WorkerOutput:
         finishing = self._finishing  # before the select: what arrives between the two is read in the next pass
         waiting = finishing or any(source.changed for source in self._streams)
         ready = self._selector.select(timeout=_BAR_SECONDS if waiting else 1.0)
-        # Only empty pipes are quiet: after a write for which the terminal took its time, they can be full.
+        # Only empty pipes are quiet: after a write for which the screen took its time, they can be full.
         is_quiet = not ready and time.monotonic() - self._last_read > _QUIET_SECONDS
         for key, _ in ready:
             if key.data is None:

@@ -143,6 +143,7 @@ class Supervisor:
             self.signal = number
             if self._stage == "running":
                 self._notify("signalled")
+            if self._stage == "running" and any(worker.alive for worker in self._workers):
                 # Scripts do not expect a closed terminal; what they do on SIGTERM is right then too.
                 self._request_stop(signal.SIGTERM if number == signal.SIGHUP else number, self._grace)
                 grace = self._shorten_grace() if number == signal.SIGTERM else self._grace

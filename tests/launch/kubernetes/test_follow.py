@@ -155,6 +155,22 @@ def test_a_line_that_was_cut_off_is_shown_when_it_is_whole_or_the_last(cluster, 
     assert capfd.readouterr().out == "step 1\nstep 2\nstep 3"
 
 
+def test_the_last_words_of_a_container_that_is_restarted_in_place_are_shown(cluster, capfd):
+    again, ended = pod("mnist-a", "Running"), pod("mnist-a", "Succeeded", code=0)
+    for each in (again, ended):
+        each["status"]["containerStatuses"][0]["restartCount"] = 1
+    answer(cluster, state(pod("mnist-a", "Running")), state(again), state(ended, conditions=[DONE]))
+    (cluster / "logs-mnist-a").write_text(
+        f"""echo >> starts
+        case $(wc -l < starts) in
+            1) {line(1, "step 1")}; {line(1, "the reason")} | head -c -1 ;;
+            *) {line(2, "step 2")} ;;
+        esac"""
+    )
+    assert run([*JOB, "train.py"]) == 0
+    assert capfd.readouterr().out == "step 1\nthe reasonstep 2\n"
+
+
 def test_output_that_cannot_be_had_does_not_stop_the_following(cluster, monkeypatch):
     monkeypatch.setattr(_follow, "_MAX_ERRORS", 3)
     monkeypatch.setattr(_follow, "_POLL_SECONDS", 10.0)

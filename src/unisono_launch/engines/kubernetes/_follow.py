@@ -59,6 +59,7 @@ def _follow(kubectl: Kubectl, target: str, poll_seconds: float) -> int:
             logs.show(pod)
         ending = _find_ending(job)
         if ending is not None:
+            logs.show_unfinished()
             return _report(kubectl, target, ending, pods)
         time.sleep(poll_seconds)
 
@@ -70,8 +71,9 @@ class _PodLogs:
         self._kubectl = kubectl
         self._shown: set[tuple[str, int]] = set()
         self._lines: dict[str, _Lines] = {}
+        self._starts: dict[str, tuple[str, int]] = {}
         self._breaks: dict[tuple[str, int], list[float]] = {}
-        """When the connection to a pod broke: load balancers end connections that carry nothing for minutes."""
+        """When the connection to a pod ended: load balancers end those that carry nothing for minutes."""
         self._state = ""
 
     def show(self, pod: Any) -> None:
@@ -90,6 +92,9 @@ class _PodLogs:
             return
         is_running = status["phase"] == "Running" and all("running" in state.get("state", {}) for state in states)
         lines, breaks = self._lines.setdefault(name, _Lines()), self._breaks.setdefault(start, [])
+        if self._starts.setdefault(name, start) != start:  # what it printed last before it was restarted
+            lines.show_unfinished()
+            self._starts[name] = start
         has_ended = self._kubectl.stream_logs(name, "--container", container, *lines.since, show=lines.show)
         # To kubectl, a connection that was closed in good order has ended too. It was the whole output only if the
         # container was not running before ("waiting": Kubernetes is about to restart it in the pod).
@@ -99,6 +104,11 @@ class _PodLogs:
         breaks.append(time.monotonic())
         if len(breaks) >= _MAX_ERRORS and breaks[-1] - breaks[-_MAX_ERRORS] < _MAX_ERRORS * 2 * _POLL_SECONDS:
             self._shown.add(start)  # its output cannot be had
+
+    def show_unfinished(self) -> None:
+        """The job has ended: shows the ends of outputs that are not whole lines."""
+        for lines in self._lines.values():
+            lines.show_unfinished()
 
 
 class _Lines:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from unisono_launch.launch import STOP_SIGNALS, EndingReason
 
 _SILENCE_SECONDS: Final = 5.0  # a supervisor that sends nothing for so long is not waited for
-_MAX_MESSAGES: Final = 10_000  # that the driver has not collected: its terminal may be paused
+_MAX_MESSAGES: Final = 10_000  # that the driver has not collected: the pipe that it writes to may not be read
 
 PlannedRestart = Literal["drained", "resized"]
 """Why Ray is going to start all again although nothing has failed: it takes away a node, or has room for more workers.

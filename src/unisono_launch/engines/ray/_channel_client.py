@@ -15,7 +15,7 @@ from unisono_launch.engines.ray._channel import AttemptEnded, Content, Orders, P
 from unisono_launch.launch import EndingElsewhere, EndingReason, Events, Screen, SignalReceived, ThreadCrashed
 
 _INTERVAL_SECONDS: Final = 0.2
-_MAX_WAITING: Final = 2000  # of lines that are not sent yet: then the worker waits, as for a slow terminal
+_MAX_WAITING: Final = 2000  # of lines that are not sent yet: then the worker waits, as for a pipe that is not read
 
 
 @final
