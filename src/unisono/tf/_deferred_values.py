@@ -168,9 +168,4 @@ jax.tree_util.register_pytree_with_keys(
     _rebuild_dict,
 )
 optree.register_pytree_node(_TrackedList, lambda items: (tuple(items), None), _rebuild_list, namespace="keras")
-optree.register_pytree_node(
-    _TrackedDict,
-    _open_dict,
-    _rebuild_dict,
-    namespace="keras",
-)
+optree.register_pytree_node(_TrackedDict, _open_dict, _rebuild_dict, namespace="keras")
