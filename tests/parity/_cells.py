@@ -24,6 +24,9 @@ STEP_TOLERANCE = 1e-6
 # RMSprop divides a gradient by the root of its square and 1e-7. Where the gradient is a thousandth of the largest one,
 # its rounding is six times as large in the weight.
 RMSPROP_STEP_TOLERANCE = 1e-4
+# Adam's first step divides a gradient by its magnitude and 1e-7. In a gradient that cancels to about 1e-7, a rounding
+# of 1e-10 changes the step, which is at most the learning rate of 0.003, by a thousandth.
+ADAM_STEP_TOLERANCE = 3e-6
 # After at most 30 steps. Adam divides by the root of a small number, recurrent layers and batch normalisation
 # feed their rounding back, so there one more digit is lost.
 PLAIN_RUN_TOLERANCE = 1e-5
@@ -158,7 +161,9 @@ class Problem:
     def step_tolerance(self) -> float:
         if self.policy != "float32":
             return MIXED_TOLERANCE
-        return RMSPROP_STEP_TOLERANCE if self.optimizer == "rmsprop" else STEP_TOLERANCE
+        if self.optimizer == "rmsprop":
+            return RMSPROP_STEP_TOLERANCE
+        return ADAM_STEP_TOLERANCE if self.optimizer.startswith("adam") else STEP_TOLERANCE
 
     @property
     def run_tolerance(self) -> float:

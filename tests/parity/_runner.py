@@ -197,7 +197,12 @@ def _where_it_ran(model: Any) -> dict[str, Any]:
 
     devices = {variable.path: len(variable.value.sharding.device_set) for variable in model.trainable_variables}
     programs = [
-        {"kind": program.kind, "form": program.form, "all_reduced": _all_reduced(program.text)}
+        {
+            "kind": program.kind,
+            "form": program.form,
+            "all_reduced": _num_results(program.text, "all-reduce"),
+            "gathered": _num_results(program.text, "all-gather"),
+        }
         for program in unisono._src.training.programs(model)
     ]
     weights = sum(v.value.size for v in model.trainable_variables)
@@ -208,9 +213,9 @@ def _where_it_ran(model: Any) -> dict[str, Any]:
     return {"devices": devices, "weights": weights, "sharded": sharded, "programs": programs}
 
 
-def _all_reduced(text: str) -> int:
-    """How many floating-point numbers the all-reduces of an optimised program yield."""
-    yields = re.findall(r"= (.*?) all-reduce(?:-start)?\(", text)
+def _num_results(text: str, collective: str) -> int:
+    """How many floating-point numbers the collectives of this kind yield in an optimised program."""
+    yields = re.findall(rf"= (.*?) {collective}(?:-start)?\(", text)
     shapes = [shape for types in yields for shape in re.findall(r"\bb?f\d+\[([\d,]*)\]", types)]
     return sum(math.prod(int(size) for size in shape.split(",") if size) for shape in shapes)
 
