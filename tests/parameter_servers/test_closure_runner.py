@@ -52,6 +52,7 @@ def test_a_worker_ends_while_it_reads_from_a_server_that_is_stopped(ending: sign
         total = unisono.function(lambda: one + two)
         assert float(coordinator.schedule(total).fetch()) == 3.0
         stopped.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, stopped.pid, os.WSTOPPED)  # else it may still answer
         value = coordinator.schedule(total)
         time.sleep(1)
         assert not coordinator.done(), value

@@ -60,7 +60,7 @@ def plan(arguments: Sequence[str]) -> int:
         None if options.latency is None else options.latency * 1e-6,
         options.memory,
     )
-    choose_devices = _prepare_devices(options.devices)
+    choose_devices = _prepare_devices(options.devices, options.bandwidth)
     output = contextlib.redirect_stdout(sys.stderr) if options.json else contextlib.nullcontext()
     try:
         with output:
@@ -79,10 +79,14 @@ def plan(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _prepare_devices(asked: int | None) -> Any:
+def _prepare_devices(asked: int | None, bandwidth: str | None) -> Any:
     """Makes CPU devices to measure with; returns the function that leaves the script those that it would have."""
     expected = asked or read_environment().cpu_devices or 1
-    number = max(expected, count_cores(), _MEASURED_CPU_DEVICES)
+    if bandwidth == "measure-processes":
+        # A process has one device, and as many threads as cores. With more devices, XLA would have more threads here.
+        expected = number = min(expected, count_cores())
+    else:
+        number = max(expected, count_cores(), _MEASURED_CPU_DEVICES)
     ensure_cpu_devices(number)
     made = jax.config.values["jax_num_cpu_devices"]
 
