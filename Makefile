@@ -50,7 +50,7 @@ help:
 	@echo "make demo       install, then train a small model on several devices and show it"
 	@echo "make docs       build the documentation site in build/docs/html"
 	@echo "make check      the fast tier: ruff, mypy, import-linter, unit tests (under two minutes)"
-	@echo "make test       the checks and the default tests (8 to 14 minutes on two cores)"
+	@echo "make test       the checks and the default tests (about 11 minutes on two cores)"
 	@echo "make test-all   the checks and all tests but most cells of parity, faults and attacks (an hour or more on two cores)"
 	@echo "make parity     compare every model, optimizer and strategy with stock Keras on one device (three quarters of an hour)"
 	@echo "make faults     kill jobs at every moment, and write the results to docs/faults.md (half an hour)"

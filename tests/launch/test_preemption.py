@@ -57,7 +57,7 @@ def test_peers_that_do_not_leave_are_asked_to_when_the_grace_period_is_over(run,
 
 def test_ctrl_c_while_the_peers_of_a_preempted_worker_save_means_no_restart(start):
     launcher = start(
-        "Path(f'ready-{rank}').touch(); until('ready-0', 'ready-1'); time.sleep(60 * rank); sys.exit(75)",
+        "Path(f'ready-{rank}').touch(); until('ready-0', 'ready-1'); time.sleep(4 * rank); sys.exit(75)",
         *("-n", "2", "--max-restarts", "3", "--grace", "30"),
     )
     launcher.wait_for("ready-0", "ready-1")
