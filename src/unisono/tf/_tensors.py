@@ -229,7 +229,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """Converts a value to a tensor."""
     if (dtype is not None and as_dtype(dtype) == string) or (dtype is None and is_text(value)):
         if isinstance(value, list | tuple):
-            return np.asarray(value, object).view(HostTensor)  # also without any text in it
+            value = np.asarray(value, object)  # also without any text in it
         return value if isinstance(value, HostTensor) else to_host_tensor(value)
     if dtype is not None:
         refuse_truncation(value, dtype)

@@ -15,7 +15,7 @@ from unisono._src.state.checkpoint._restore import apply_snapshot
 from unisono._src.state.checkpoint._shapes import SHAPES, build_from_shapes
 from unisono._src.state.checkpoint._snapshot import Snapshot
 from unisono._src.state.checkpoint._status import Restored
-from unisono._src.state.checkpoint._tree import children, holds_variables, is_stateful, join_path
+from unisono._src.state.checkpoint._tree import children, holds_variables, is_stateful, is_unbuilt, join_path
 from unisono._src.state.store import JSON, LoadedCheckpoint
 
 
@@ -78,7 +78,7 @@ class DeferredValues:
         if any(isinstance(leaf, keras.optimizers.Optimizer) for leaf in objects.values()):
             # Slots are named after the variables of the models beside it, which keep their values.
             arrays = {name: array for name, array in arrays.items() if any(_is_at(name, each) for each in objects)}
-            built = {name: each for name, each in self._objects().items() if not _is_unbuilt(each)}
+            built = {name: each for name, each in self._objects().items() if not is_unbuilt(each)}
             objects = {**built, **objects}
         state: JSON = {**self._state, "objects": {name: node for name, node in nodes.items() if node is not None}}
         result = apply_snapshot(objects, Snapshot(arrays, state), strict=False)
@@ -128,10 +128,6 @@ def _items(value: Any) -> dict[str, Any] | None:
     """The items of a container that can be stored; None for anything else."""
     has_other_keys = isinstance(value, Mapping) and not all(isinstance(key, str) for key in value)
     return None if has_other_keys else children(value)
-
-
-def _is_unbuilt(value: Any) -> bool:
-    return isinstance(value, keras.Layer) and not value.built and not value.weights
 
 
 def _paths_to(name: str) -> list[str]:

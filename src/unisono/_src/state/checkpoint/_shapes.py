@@ -11,7 +11,7 @@ import keras
 
 from unisono._src.keras_hooks import child_layers, child_name_scope, get_owner
 from unisono._src.replicas import context
-from unisono._src.state.checkpoint._tree import leaves
+from unisono._src.state.checkpoint._tree import is_unbuilt, leaves
 from unisono._src.state.store import JSON
 
 NOT_BUILT = """{path!r} has no variables yet, and cannot be built for the shapes that the checkpoint has of it: {why}
@@ -38,7 +38,7 @@ def build_from_shapes(objects: Mapping[str, Any], shapes: JSON) -> None:
     if not isinstance(shapes, dict):
         return
     for path, value in leaves(objects):
-        if isinstance(value, keras.Layer) and not value.built and not value.weights and path in shapes:
+        if is_unbuilt(value) and path in shapes:
             owner = get_owner(value)
             with (
                 contextlib.nullcontext() if owner is None else context.enter_strategy(owner),

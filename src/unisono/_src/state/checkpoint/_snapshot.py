@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import keras
 import numpy as np
 
 from unisono._src.devices import is_sharded_over_processes
@@ -17,7 +16,7 @@ from unisono._src.state.checkpoint._names import named_variables
 from unisono._src.state.checkpoint._nodes import Arrays, to_node
 from unisono._src.state.checkpoint._per_replica_values import gather_per_replica_values
 from unisono._src.state.checkpoint._pieces import copy_values
-from unisono._src.state.checkpoint._tree import children, is_stateful, leaves
+from unisono._src.state.checkpoint._tree import children, is_stateful, is_unbuilt, leaves
 from unisono._src.state.store import JSON, ArrayInPieces
 
 NOT_BUILT = """{path!r} has no variables yet, so there is nothing to store or restore.
@@ -80,7 +79,7 @@ def check_callable_here() -> None:
 def check_built(objects: Mapping[str, Any]) -> None:
     """Raises for models and layers that have no weights yet."""
     for path, value in leaves(objects):
-        if isinstance(value, keras.Layer) and not value.built and not value.weights:
+        if is_unbuilt(value):
             raise ValueError(NOT_BUILT.format(path=path))
 
 

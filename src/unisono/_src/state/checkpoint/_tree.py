@@ -65,6 +65,11 @@ def holds_variables(value: Any) -> bool:
     return isinstance(value, VARIABLE_HOLDERS)
 
 
+def is_unbuilt(value: Any) -> bool:
+    """Whether it is a model or a layer that has no weights yet."""
+    return isinstance(value, keras.Layer) and not value.built and not value.weights
+
+
 def is_stateful(value: Any) -> bool:
     """Whether it has `get_state` and `set_state`."""
     has_both = callable(getattr(value, "get_state", None)) and callable(getattr(value, "set_state", None))
